@@ -1,0 +1,4 @@
+"""The library that the learner builds, one lesson at a time.
+
+What stands between `### BEGIN SOLUTION` and `### END SOLUTION` is what the learner writes.
+"""

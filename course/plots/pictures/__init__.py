@@ -1,0 +1,6 @@
+"""The static pictures that stand in the lessons' prose: functions that return a matplotlib figure.
+
+A lesson writes `![what one sees](picture:broadcasting)`, and the build draws `pictures.broadcasting()`.
+"""
+
+from course.plots.pictures.lesson_01 import *  # noqa: F403

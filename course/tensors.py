@@ -1,0 +1,40 @@
+"""Two moves that attention is made of: compare every row with every row, and pick one entry a row."""
+
+import torch
+
+
+def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Compare every row of `a` with every row of `b`, separately in each entry of the batch.
+
+    `a` is (batch, n, d), `b` is (batch, m, d); the result is (batch, n, m).
+    Entry [i, j, k] is the dot product of `a[i, j]` and `b[i, k]`.
+
+    >>> a = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])  # (1, 2, 2)
+    >>> b = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])  # (1, 3, 2)
+    >>> batched_dot(a, b)  # (1, 2, 3)
+    tensor([[[1., 2., 3.],
+             [3., 4., 7.]]])
+
+    Rows of different length d have no dot product: PyTorch raises a RuntimeError.
+    """
+    ### BEGIN SOLUTION
+    return torch.einsum("bnd,bmd->bnm", a, b)  # (batch, n, d) x (batch, m, d) -> (batch, n, m)
+    ### END SOLUTION
+
+
+def pick(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Pick one entry from each row.
+
+    `values` is (n, k); `index` is (n,), whole numbers from 0 to k - 1; the result is (n,).
+    Entry i of the result is `values[i, index[i]]`.
+
+    >>> values = torch.tensor([[10, 11, 12], [20, 21, 22]])  # (2, 3)
+    >>> pick(values, torch.tensor([2, 0]))  # (2,)
+    tensor([12, 20])
+
+    An index beyond the end of its row is an error, never another row's entry.
+    """
+    ### BEGIN SOLUTION
+    column = index.unsqueeze(1)  # (n,) -> (n, 1): gather wants as many axes as values has
+    return values.gather(1, column).squeeze(1)  # (n, k) -> (n, 1) -> (n,)
+    ### END SOLUTION

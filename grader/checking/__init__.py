@@ -1,0 +1,1 @@
+"""From observations to a verdict, and from a verdict to a card that teaches."""

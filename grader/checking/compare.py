@@ -1,0 +1,142 @@
+"""Expected beside got: which differences there are, and of what kind.
+
+Plain data goes in (see `grader.probes.observe`). Kinds come in the order in which they should be said, since a
+wrong shape explains wrong values and never the other way round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.exercises.spec import Observation
+from grader.probes.observe import Opaque
+
+KINDS = ("error", "type", "shape", "dtype", "nan", "mask", "values")
+
+# (relative, share of the largest entry, absolute): float32 sums in another order differ by about 1e-6.
+_TOLERANCES = {
+    torch.float64: (1e-8, 1e-10, 1e-12),
+    torch.float32: (1e-4, 1e-5, 1e-7),
+}
+_COARSE = (2e-2, 1e-2, 1e-3)  # float16 and bfloat16
+_PYTHON = (1e-5, 0.0, 1e-7)  # a Python float may come out of float32 work
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One way in which `got` is not `expected`; `path` says where, as in "gradients[1]"."""
+
+    kind: str
+    path: str
+    expected: Any
+    got: Any
+
+    @property
+    def key(self) -> str:
+        """The observation's name that `path` begins with."""
+        return self.path.split("[")[0]
+
+
+def compare(expected: Observation, got: Observation) -> list[Difference]:
+    """All differences between two observations, the first to be said first; empty when they agree."""
+    if "error" in expected or "error" in got:
+        return _compare_errors(expected, got)
+    found: list[Difference] = []
+    for key, value in expected.items():
+        found += _compare(value, got.get(key), key)
+    return sorted(found, key=lambda difference: KINDS.index(difference.kind))
+
+
+def agree(one: Observation, other: Observation, keys: tuple[str, ...] | None = None) -> bool:
+    """Whether two observations are the same thing, under `keys` only if given; exceptions by their type."""
+    if "error" in one or "error" in other:
+        return bool(one.get("error", {}).get("type") == other.get("error", {}).get("type"))
+    if keys is not None:
+        one = {key: one[key] for key in keys if key in one}
+    return not compare(one, other)
+
+
+def _compare_errors(expected: Observation, got: Observation) -> list[Difference]:
+    asked, raised = expected.get("error"), got.get("error")
+    if asked and raised and raised["type"] != "NotImplementedError":
+        return []  # the contract asks for a clear error, and leaves its type open
+    return [Difference("error", "error", asked, raised)]
+
+
+def _compare(expected: Any, got: Any, path: str) -> list[Difference]:
+    if isinstance(expected, torch.Tensor) or isinstance(expected, np.ndarray):
+        return _compare_arrays(expected, got, path)
+    if isinstance(expected, list | tuple):
+        if not isinstance(got, list | tuple):
+            return [Difference("type", path, expected, got)]
+        if len(expected) != len(got):
+            return [Difference("shape", path, expected, got)]
+        pairs = zip(expected, got, strict=True)
+        return [d for i, (e, g) in enumerate(pairs) for d in _compare(e, g, f"{path}[{i}]")]
+    if isinstance(expected, dict):
+        if not isinstance(got, dict):
+            return [Difference("type", path, expected, got)]
+        if expected.keys() != got.keys():
+            return [Difference("values", path, expected, got)]
+        return [d for key in expected for d in _compare(expected[key], got[key], f"{path}[{key!r}]")]
+    return _compare_plain(expected, got, path)
+
+
+def _compare_plain(expected: Any, got: Any, path: str) -> list[Difference]:
+    if is_number(expected):
+        if not is_number(got):
+            return [Difference("type", path, expected, got)]
+        if np.isnan(got) != np.isnan(expected):
+            return [Difference("nan", path, expected, got)]
+        both_whole = isinstance(expected, int) and isinstance(got, int)
+        same = expected == got if both_whole else bool(np.all(_near(expected, got, _PYTHON)))
+        return [] if same else [Difference("values", path, expected, got)]
+    if type(expected) is not type(got):
+        return [Difference("type", path, expected, got)]
+    kind = "type" if isinstance(got, Opaque) else "values"  # two generators are the same mistake
+    return [] if expected == got else [Difference(kind, path, expected, got)]
+
+
+def _compare_arrays(expected: Any, got: Any, path: str) -> list[Difference]:
+    if type(expected) is not type(got):
+        return [Difference("type", path, expected, got)]
+    if tuple(expected.shape) != tuple(got.shape):
+        return [Difference("shape", path, expected, got)]
+    found = []
+    if expected.dtype != got.dtype:
+        found.append(Difference("dtype", path, expected, got))
+    e, g = torch.as_tensor(expected), torch.as_tensor(got)
+    if not (e.is_floating_point() and g.is_floating_point()):
+        if not torch.equal(e.double(), g.double()):
+            found.append(Difference("values", path, expected, got))
+        return found
+    if not torch.equal(e.isnan(), g.isnan()):
+        return [*found, Difference("nan", path, expected, got)]
+    if not torch.equal(e.isneginf(), g.isneginf()):
+        return [*found, Difference("mask", path, expected, got)]
+    if not bool(near(e, g).all()):
+        found.append(Difference("values", path, expected, got))
+    return found
+
+
+def near(expected: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
+    """Entry by entry: the same number, up to the rounding that the coarser of the two dtypes allows."""
+    tolerances = [_TOLERANCES.get(t.dtype, _COARSE) for t in (expected, got)]
+    return torch.as_tensor(_near(expected.double().numpy(), got.double().numpy(), max(tolerances)))
+
+
+def _near(expected: Any, got: Any, tolerance: tuple[float, float, float]) -> Any:
+    relative, of_largest, absolute = tolerance
+    expected, got = np.asarray(expected, dtype=np.float64), np.asarray(got, dtype=np.float64)
+    finite = np.abs(expected[np.isfinite(expected)])
+    largest = finite.max() if finite.size else 0.0
+    return np.isclose(got, expected, rtol=relative, atol=of_largest * largest + absolute, equal_nan=True)
+
+
+def is_number(value: Any) -> bool:
+    """Python numbers; True and False are answers, not numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

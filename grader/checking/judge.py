@@ -1,0 +1,233 @@
+"""The verdict on one exercise: which aspects hold, how many points they earn, and which mistake it is.
+
+Nothing here runs learner code: observations come in, a verdict goes out.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.checking.compare import Difference, agree, compare
+from grader.checking.words import kind_of, say
+from grader.exercises.spec import Aspect, Case, Exercise, Lesson, Mistake, Observation
+from grader.probes.calls import Probe
+from grader.probes.observe import observe
+
+PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
+TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"
+
+
+@dataclass(frozen=True)
+class AspectResult:
+    """Whether one aspect holds, and if not, the first thing that is wrong with it."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The smallest case that goes wrong: expected beside got."""
+
+    label: str
+    path: str
+    expected: Any
+    got: Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a learner is told about one exercise, and what it earns."""
+
+    symbol: str
+    score: float
+    max_score: float
+    status: str
+    message: str
+    aspects: tuple[AspectResult, ...] = ()
+    diagnosis: str | None = None
+    evidence: Evidence | None = None
+    printed: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The exercise's entry in the JSON contract."""
+        return {
+            "symbol": self.symbol,
+            "score": self.score,
+            "max_score": self.max_score,
+            "status": self.status,
+            "aspects": [{"name": a.name, "passed": a.passed} for a in self.aspects],
+            "diagnosis": self.diagnosis,
+            "message": self.message,
+        }
+
+
+def without_score(exercise: Exercise, status: str, message: str) -> Verdict:
+    """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
+    aspects = tuple(AspectResult(aspect.name, False) for aspect in exercise.aspects)
+    return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
+
+
+class Judge:
+    """Holds one exercise's cases for one seed, with what references and mistakes do on them.
+
+    Drawing and observing happens once; after that each verdict only compares.
+    """
+
+    def __init__(self, exercise: Exercise, probe: Probe, seed: int) -> None:
+        self.exercise = exercise
+        self.probe = probe
+        generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
+        self.cases: list[Case] = sorted(exercise.cases(generator), key=_size)
+
+    def observe(self, symbol: Any) -> list[Observation]:
+        """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
+        return [observe(self.probe, symbol, case.inputs) for case in self.cases]
+
+    def keep(self, observations: Sequence[Observation]) -> list[Observation]:
+        """Each observation in its canonical form; one that has not even the form to be reduced stays as it is."""
+        kept = []
+        for observation, case in zip(observations, self.cases, strict=True):
+            if "error" in observation:
+                kept.append(observation)
+                continue
+            try:
+                kept.append(self.exercise.canonical(observation, case))
+            except Exception:  # a canonical form expects arrays; a learner may return anything
+                kept.append(observation)
+        return kept
+
+    @cached_property
+    def references(self) -> list[list[Observation]]:
+        """Per reference, its canonical observations."""
+        return [self.keep(self.observe(reference)) for reference in self.exercise.references]
+
+    @cached_property
+    def mistakes(self) -> list[tuple[Mistake, list[Observation]]]:
+        """Per mistake, its canonical observations."""
+        return [(m, self.keep(self.observe(m.implementation))) for m in self.exercise.mistakes]
+
+    def verdict(self, observations: Sequence[Observation]) -> Verdict:
+        """The best verdict that any of the references allows."""
+        got = self.keep(observations)
+        if all(seen.get("error", {}).get("type") == "NotImplementedError" for seen in got):
+            return without_score(self.exercise, MISSING, blank_message(self.exercise.symbol))
+        verdicts = (self._against(expected, got) for expected in self.references)
+        return max(verdicts, key=lambda verdict: verdict.score)
+
+    def _against(self, expected: list[Observation], got: list[Observation]) -> Verdict:
+        exercise = self.exercise
+        differences = [compare(e, g) for e, g in zip(expected, got, strict=True)]
+        results = tuple(self._aspect(aspect, differences) for aspect in exercise.aspects)
+        earned = sum(a.weight for a, r in zip(exercise.aspects, results, strict=True) if r.passed)
+        total = sum(aspect.weight for aspect in exercise.aspects)
+        if all(result.passed for result in results):
+            message = f"{exercise.symbol} is right."
+            return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
+        worked = all(self._holds_somewhere(a, differences) for a in exercise.aspects if a.core)
+        score = round(exercise.points * earned / total, 2) if worked else 0.0
+        status = PARTIAL if score else FAILED
+        if not score and all("error" in seen for seen in got):
+            status = ERROR
+        case, first = self._first(differences)
+        mistake = self._diagnose(expected, got)
+        message = mistake.advice if mistake else f"{say(first)} {_where(case)}"
+        evidence = None if first.kind == "error" else Evidence(case.label, first.path, first.expected, first.got)
+        return Verdict(
+            exercise.symbol,
+            score,
+            exercise.points,
+            status,
+            message,
+            results,
+            mistake.name if mistake else None,
+            evidence,
+        )
+
+    def _aspect(self, aspect: Aspect, differences: list[list[Difference]]) -> AspectResult:
+        for case, found in zip(self.cases, differences, strict=True):
+            concerning = [d for d in found if _concerns(aspect, case, d)]
+            if concerning:
+                return AspectResult(aspect.name, False, f"{say(concerning[0])} {_where(case)}")
+        return AspectResult(aspect.name, True)
+
+    def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
+        return any(
+            aspect.tags <= case.tags and not any(_concerns(aspect, case, d) for d in found)
+            for case, found in zip(self.cases, differences, strict=True)
+        )
+
+    def _first(self, differences: list[list[Difference]]) -> tuple[Case, Difference]:
+        """The smallest failing case, and what is to be said first about it."""
+        for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
+            for case, found in zip(self.cases, differences, strict=True):
+                for difference in found:
+                    if _concerns(aspect, case, difference):
+                        return case, difference
+        raise AssertionError("an exercise that did not pass has a difference")
+
+    def _diagnose(self, expected: list[Observation], got: list[Observation]) -> Mistake | None:
+        """The mistake that does the same in every case; one that agrees in the core alone comes second."""
+        core = tuple(key for aspect in self.exercise.aspects if aspect.core for key in aspect.keys)
+        for keys in (None, core):
+            for mistake, seen in self.mistakes:
+                matches = all(agree(m, g, keys) for m, g in zip(seen, got, strict=True))
+                if matches and not all(agree(m, e, keys) for m, e in zip(seen, expected, strict=True)):
+                    return mistake
+        return None
+
+
+def make_judges(
+    lesson: Lesson, probes: dict[str, Callable[..., dict[str, Any]]], seed: int
+) -> dict[str, Judge]:
+    """A judge for each exercise of a lesson, all with one seed."""
+    return {
+        exercise.symbol: Judge(exercise, probes[exercise.symbol], seed) for exercise in lesson.exercises
+    }
+
+
+def blank_message(symbol: str) -> str:
+    """Said of an exercise that nobody has begun."""
+    return f"{symbol} is still blank: write it in its cell, run that cell, then check again."
+
+
+def _concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
+    return (
+        aspect.tags <= case.tags
+        and difference.kind in aspect.kinds
+        and (difference.key in aspect.keys or difference.kind == "error")
+    )
+
+
+def _where(case: Case) -> str:
+    shapes = [
+        f"{name} {kind_of(value).removeprefix('a tensor of shape ').removeprefix('a NumPy array of shape ')}"
+        for name, value in case.inputs.items()
+        if isinstance(value, torch.Tensor | np.ndarray)
+    ]
+    return f"Seen {case.label}" + (f" ({', '.join(shapes)})." if shapes else ".")
+
+
+def _size(case: Case) -> int:
+    """How much there is to look at in a case."""
+
+    def numbers(value: Any) -> int:
+        if isinstance(value, torch.Tensor):
+            return value.numel()
+        if isinstance(value, np.ndarray):
+            return int(value.size)
+        if isinstance(value, dict):
+            return sum(numbers(item) for item in value.values())
+        if isinstance(value, list | tuple):
+            return sum(numbers(item) for item in value)
+        return 1
+
+    return sum(numbers(value) for value in case.inputs.values())

@@ -1,0 +1,107 @@
+"""Small helpers that probes are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+Probe = Callable[[Any, Mapping[str, Any]], dict[str, Any]]
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+    """Calls `function`; returns its `output` and the `arguments` as they are afterwards."""
+    output = function(*arguments)
+    return {"output": output, "arguments": list(arguments)}
+
+
+def call_with_gradients(
+    function: Callable[..., Any], *arguments: Any, of: Sequence[int] = (0,)
+) -> dict[str, Any]:
+    """As `call`, and the gradients that flow back from the output into the arguments at the places `of`.
+
+    The output is weighed entry by entry before it is summed, so that no two entries can be mixed up.
+    """
+    arguments = tuple(
+        argument.detach().requires_grad_() if place in of else argument
+        for place, argument in enumerate(arguments)
+    )
+    seen = call(function, *arguments)
+    seen["gradients"] = gradients(seen["output"], [arguments[place] for place in of])
+    return seen
+
+
+def call_and_follow(
+    function: Callable[..., Any], *arguments: Any, of: Sequence[int] = (0,)
+) -> dict[str, Any]:
+    """Calls `function` twice: with the arguments as they are, and with copies that want gradients.
+
+    The gradients flow into every floating-point tensor inside the arguments at the places `of`, however deep
+    it lies in lists and tuples. What goes wrong in the second call is a finding about the gradients, not
+    about the output. `arguments` holds the `state` of both sets afterwards.
+    """
+    tracked = [following(a) if place in of else _copy(a) for place, a in enumerate(arguments)]
+    leaves = [t for place in of for t in tensors_in(tracked[place]) if t.requires_grad]
+    output = function(*arguments)
+    try:
+        found = gradients(function(*tracked), leaves)
+    except Exception as error:
+        found = f"stopped with {type(error).__name__}: {error}"
+    return {"output": output, "gradients": found, "arguments": [state(arguments), state(tracked)]}
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """All tensors in nested lists, tuples and dicts, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return [t for item in value for t in tensors_in(item)] if isinstance(value, list | tuple) else []
+
+
+def following(value: Any) -> Any:
+    """A copy in which every floating-point tensor is a leaf that wants a gradient."""
+    copy = _copy(value)
+    for tensor in tensors_in(copy):
+        if tensor.is_floating_point():
+            tensor.requires_grad_()
+    return copy
+
+
+def state(value: Any) -> dict[str, Any]:
+    """What a call may not change: the numbers, and each tensor's `requires_grad` and `.grad`."""
+    tensors = tensors_in(value)
+    return {
+        "values": value,
+        "requires_grad": [tensor.requires_grad for tensor in tensors],
+        "grad": [tensor.grad if tensor.is_leaf else None for tensor in tensors],
+    }
+
+
+def _copy(value: Any) -> Any:
+    """A detached copy with the same layout in memory."""
+    if isinstance(value, torch.Tensor):
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).copy_(value.detach())
+    if isinstance(value, Mapping):
+        return {name: _copy(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_copy(item) for item in value)
+    return value
+
+
+def gradients(output: Any, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None] | str:
+    """Gradients of a weighed sum of `output` with respect to `leaves`; a sentence where none can flow."""
+    if not isinstance(output, torch.Tensor) or not output.is_floating_point():
+        return "no tensor to follow"
+    if not output.requires_grad:
+        return "cut off"
+    found = torch.autograd.grad((output * weights_like(output)).sum(), leaves, allow_unused=True)
+    return list(found)
+
+
+def weights_like(tensor: torch.Tensor) -> torch.Tensor:
+    """Fixed, all-different weights of the tensor's shape, between 0.5 and 1.5."""
+    numbers = np.cos(np.arange(1, tensor.numel() + 1) * 1.7) / 2 + 1
+    return torch.from_numpy(numbers).to(tensor.dtype).reshape(tensor.shape)

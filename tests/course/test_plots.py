@@ -1,0 +1,89 @@
+"""Plots: each returns a figure with the same in words, on a solid light card, and none stays open."""
+
+import inspect
+import io
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from course import plots
+from course.plots import pictures
+from course.plots.pictures import lesson_01
+from course.plots.style import CARD, COLOURS, DASHES, MARKERS
+
+
+@pytest.mark.parametrize("name", lesson_01.__all__)
+def test_each_picture_draws(name: str) -> None:
+    figure = getattr(pictures, name)()
+    assert isinstance(figure, Figure)
+    assert mpl.colors.same_color(figure.get_facecolor(), CARD)
+    assert inspect.getdoc(getattr(pictures, name))
+
+
+def test_pictures_are_the_same_each_time_and_disturb_no_random_numbers() -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    first = plots.Picture(pictures.curve_from_points(), "").png()
+    assert torch.equal(before, torch.get_rng_state())
+    assert plots.Picture(pictures.curve_from_points(), "").png() == first
+
+
+def test_no_figure_stays_open_and_no_style_leaks() -> None:
+    plt.close("all")
+    colour = mpl.rcParams["axes.facecolor"]
+    plots.heatmap(torch.eye(3))
+    plots.curves({"loss": [1.0, 0.5]})
+    assert plt.get_fignums() == []
+    assert mpl.rcParams["axes.facecolor"] == colour
+
+
+def test_the_card_is_opaque_in_the_file_itself() -> None:
+    png = plots.heatmap(np.eye(2)).png()
+    red, green, blue, opacity = plt.imread(io.BytesIO(png))[0, 0]
+    assert opacity == 1
+    assert min(red, green, blue) > 0.9
+
+
+def test_every_line_can_be_told_from_the_others_without_colour() -> None:
+    assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS) == len(set(MARKERS))
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_lines_and_labels_stand_out_from_the_card(colour: str) -> None:
+    def brightness(name: str) -> float:
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(name)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    assert (brightness(CARD) + 0.05) / (brightness(colour) + 0.05) > 3.0
+
+
+def test_a_heat_map_in_words_holds_every_number_and_what_is_framed() -> None:
+    text = plots.heatmap(
+        torch.tensor([[1.0, -2.5]], requires_grad=True), ["row"], ["a", "b"], outline=[(0, 1)]
+    ).text
+    assert text.splitlines() == ["    a    b", "row 1 -2.5", "framed: row 0 column 1"]
+
+
+def test_a_large_heat_map_becomes_blocks() -> None:
+    text = plots.as_text(torch.linspace(0, 1, 40).reshape(2, 20))
+    assert text.splitlines()[0].startswith("| ")
+    assert "from 0 (empty) to 1 (full)" in text
+
+
+def test_curves_survive_runs_that_explode() -> None:
+    picture = plots.curves({"wild": [1.0, float("inf"), float("nan")], "calm": [1.0, 0.5, 0.2]}, log_y=True)
+    assert "infinite at 1, not a number at 2" in picture.text
+    assert picture.png()
+    assert plots.curves({"lost": [float("nan")] * 3}).png()
+
+
+def test_bars_mark_the_guess_and_survive_numbers_that_are_none() -> None:
+    picture = plots.bars({"rate 1": float("nan"), "rate 0.1": 0.2}, guess="rate 0.1", log_x=True)
+    assert "rate 1: not a number" in picture.text
+    assert "rate 0.1: 0.2 (your guess)" in picture.text
+    assert picture.png()
