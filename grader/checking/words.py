@@ -43,7 +43,7 @@ def say(difference: Difference) -> str:
     where, expected, got = place(difference.path), difference.expected, difference.got
     match difference.kind:
         case "error":
-            return _say_error(expected, got)
+            return say_error(got)
         case _ if difference.key == "arguments":
             return _say_changed(difference.path)
         case "type" if difference.key == "gradients" and isinstance(got, str | None):
@@ -65,7 +65,8 @@ def say(difference: Difference) -> str:
             return _say_values(difference)
 
 
-def _say_error(expected: Any, got: Any) -> str:
+def say_error(got: Any) -> str:
+    """What stopped the code, from an exception's description; or that nothing did, where something should."""
     if got is None:
         return "It should stop with a clear error here, and it goes on."
     text = f"It stops with {got['type']}" + (f": {got['message']}" if got["message"] else "")
@@ -144,6 +145,8 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
     if expected.ndim >= 2 and expected.shape[-1] > 1 and same(expected, np.swapaxes(got, -1, -2)):
         return " Yours is the expected one with its last two axes swapped."
     factor = float((expected * got).sum() / (expected * expected).sum())
+    if abs(factor - 1) < 5e-4 and same(expected * factor, got):
+        return " The two agree in their first digits: is precision lost on the way, by float32 or by rounding?"
     if abs(factor) > 1e-3 and same(expected * factor, got):
         return f" Yours is {factor:.4g} times the expected one{' everywhere' if expected.ndim else ''}."
     shift = float((got - expected).mean())

@@ -78,6 +78,9 @@ class Exercise:
     canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
     """Keeps of an observation only what the contract fixes."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", float(self.points))  # nbgrader reads "2.0" where it may not read "2"
+
 
 @dataclass(frozen=True)
 class Lesson:

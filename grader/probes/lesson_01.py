@@ -67,7 +67,7 @@ def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     numbers = sum(parameter.numel() for parameter in model.parameters())
     seen: dict[str, Any] = {
         "layers": "no attribute layers" if layers is None else [_describe(layer) for layer in layers],
-        "registered": f"{numbers} numbers in model.parameters()",
+        "parameters": f"{numbers} numbers in model.parameters()",
     }
     model = model.to(x.dtype)
     # A model without a proper `layers` can still compute the right thing: its other points are its own.
@@ -91,7 +91,8 @@ def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     except Exception as error:
         seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
     modes.append(model.training)
-    seen["arguments"] = [state(x), state(tracked), sizes, modes]
+    seen["training_mode"] = modes
+    seen["arguments"] = [state(x), state(tracked), sizes]
     return seen
 
 
@@ -134,17 +135,19 @@ def _train(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = _ToyModel(inputs["params"])
     optimizer = _OPTIMIZERS[inputs["optimizer"]](model.parameters())
     losses = symbol(model, x, targets, optimizer, inputs["steps"])
-    listed = isinstance(losses, list | tuple)
     return {
         "losses": losses,
-        "types": sorted({_type_of(loss) for loss in losses}) if listed else "not a list",
+        "kind_of_losses": _kinds(losses),
         "weights": list(model.parameters()),
         "arguments": state((x, targets)),
     }
 
 
-def _type_of(loss: Any) -> str:
-    return "float" if isinstance(loss, float) else type(loss).__name__
+def _kinds(losses: Any) -> str:
+    if not isinstance(losses, list | tuple):
+        return f"no list, but a {type(losses).__name__}"
+    others = sorted({type(loss).__name__ for loss in losses if not isinstance(loss, float)})
+    return ", ".join(others) or "float"
 
 
 def _column(predictions: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -73,18 +73,14 @@ def relu(x: Any) -> Any:
 
 
 def _telling(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.Tensor) -> bool:
-    """Both signs before every ReLU, no pre-activation that rounding could push across zero."""
+    """A ReLU too many or too few shows, and rounding cannot flip the sign of a pre-activation."""
+    right = forward(params, inputs)
+    wrong = [relu(right), forward(params, relu(inputs))]
     x = inputs
-    if not _both_signs(x):
-        return False
-    for W, b in params[:-1]:
-        x = x @ W + b
-        if not _both_signs(x) or float(x.abs().min()) < 1e-3:
+    for i, (W, b) in enumerate(params[:-1]):
+        before = x @ W + b
+        x = relu(before)
+        if float(before.abs().min()) < 1e-3 or not bool((x > 0.1).any()):  # rounding, or a dead layer
             return False
-        x = relu(x)
-    W, b = params[-1]
-    return bool((x @ W + b < -0.1).any())  # a ReLU after the last layer would show
-
-
-def _both_signs(x: torch.Tensor) -> bool:
-    return bool((x < -0.1).any() and (x > 0.1).any())
+        wrong.append(forward(params[i + 1 :], before))
+    return all(float((right - other).abs().max()) > 0.05 for other in wrong)

@@ -10,9 +10,9 @@ import torch
 
 from course.mlp import loss_gradients, mlp_predict, mse_loss
 from grader.exercises.draw import dims, strided
-from grader.exercises.lesson_01.aspects import USUAL, dtype, shape, special, untouched, values
+from grader.exercises.lesson_01.aspects import CONTENT, USUAL, dtype, shape, special, untouched, values
 from grader.exercises.lesson_01.drawing import Params, draw_batch, relu, spread
-from grader.exercises.spec import Case, Exercise, Mistake
+from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 
@@ -126,11 +126,23 @@ def _in_two_lists(params: Params, batch: Batch) -> list[list[torch.Tensor]]:
     return [[found[i], found[i + len(weights)]] for i in range(len(weights))]
 
 
+def _without_old_gradients(observation: Observation, case: Case) -> Observation:
+    """Where the parameters hold old gradients, only that they still do is asked for.
+
+    A deep copy of a tensor brings its gradient along. The contract does not say that parameters hold any, so
+    an answer that adds to the copy's gradient is not held to it.
+    """
+    if "used" in case.tags:
+        return {"arguments": observation["arguments"]}
+    return observation
+
+
 LOSS_GRADIENTS = Exercise(
     symbol="loss_gradients",
     points=3,
     cases=_batches,
     references=(loss_gradients,),
+    canonical=_without_old_gradients,
     aspects=(
         shape(),
         values(),
@@ -140,7 +152,12 @@ LOSS_GRADIENTS = Exercise(
         dtype(),
         special("float64", "float64"),
         special("any layout in memory", "strided"),
-        special("parameters that already hold gradients", "used"),
+        Aspect(
+            "old gradients untouched",
+            keys=("arguments",),
+            kinds=CONTENT | {"dtype"},
+            tags=frozenset({"used"}),
+        ),
         untouched(),
     ),
     mistakes=(

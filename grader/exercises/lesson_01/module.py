@@ -68,7 +68,7 @@ MLP_MODULE = Exercise(
     references=(MLP,),
     aspects=(
         Aspect("layers", keys=("layers", "separate"), kinds=KNOWN, weight=2.0),
-        Aspect("parameters registered", keys=("registered",), kinds=KNOWN, weight=3.0),
+        Aspect("parameters registered", keys=("parameters",), kinds=KNOWN, weight=3.0),
         values(),
         gradients(),
         special("a single layer", "single"),
@@ -76,6 +76,7 @@ MLP_MODULE = Exercise(
         dtype(),
         special("float64", "float64"),
         special("any layout in memory", "strided"),
+        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN),
         untouched(),
     ),
     mistakes=(

@@ -38,7 +38,7 @@ def _weights(generator: np.random.Generator) -> list[Case]:
 
 
 def _from_a_vector_of_zeros(params: Params) -> torch.Tensor:
-    total = torch.zeros(1)
+    total = torch.zeros(1, dtype=params[0][0].dtype)
     for W, _ in params:
         total = total + (W**2).sum()
     return total
@@ -152,6 +152,11 @@ L2_PENALTY = Exercise(
             lambda params: sum((W**2).sum().item() for W, _ in params),
             "The value is right, but a plain number has no graph behind it, so no weight would ever feel "
             "the penalty. Which call turned the tensor into a number?",
+        ),
+        Mistake(
+            "made_float32",
+            lambda params: sum((W.float() ** 2).sum() for W, _ in params),
+            "With float64 weights the result comes back as float32. Which call changes the dtype?",
         ),
         Mistake(
             "graph_cut",

@@ -145,8 +145,8 @@ PICK = Exercise(
         Mistake(
             "graph_cut",
             _numbers,
-            "The numbers are right, but no gradient flows back to values. Which call turned a tensor into a "
-            "plain number?",
+            "The numbers are right, but no gradient flows back to values. Where do they leave the graph: "
+            ".item(), a detach, or NumPy?",
         ),
         Mistake(
             "filled_in_float32",

@@ -60,7 +60,7 @@ def _runs(generator: np.random.Generator) -> list[Case]:
 
 
 def _numbers(observation: Observation, case: Case) -> Observation:
-    """Losses in tensors are numbers too; that they are no Python floats is noted under "types"."""
+    """Losses in tensors are numbers too; that they are no Python floats is noted apart."""
     losses = [
         float(loss) if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss
         for loss in observation["losses"]
@@ -82,7 +82,7 @@ TRAIN = Exercise(
     aspects=(
         Aspect("the model learns", keys=("weights",), kinds=CONTENT, weight=4.0, core=True, tags=USUAL),
         Aspect("losses", keys=("losses",), kinds=KNOWN, weight=2.0, tags=USUAL),
-        Aspect("Python floats", keys=("types",), kinds=KNOWN),
+        Aspect("Python floats", keys=("kind_of_losses",), kinds=KNOWN),
         _on("any optimizer", "adam"),
         _on("one output", "column", 2.0),
         _on("a batch of one", "one"),

@@ -1,0 +1,169 @@
+"""`grader build`: makes the notebooks, or says which ones are out of step."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from grader.building.pictures import keep_pictures
+from grader.building.release import release, undefined_names
+from grader.building.source import comparable, source_notebook
+from grader.errors import GraderError
+from grader.repository import Repository
+
+CELL_SECONDS = 300
+
+
+def build(repository: Repository, lesson: str, say: Callable[[str], None]) -> None:
+    """Writes the learner's notebook and the solution of a lesson; executes the solution only when it must.
+
+    Raises:
+        GraderError: when the text is at fault, or a cell of the solution fails.
+    """
+    made, learners = _make(repository, lesson)
+    _write(repository.notebook(lesson), learners)
+    if not _solution_is_current(repository, lesson, made):
+        say(f"{lesson}: executing the solution")
+        _execute(made, lesson)
+        nbformat.write(made, _parent_made(repository.solution(lesson)))
+        _remember(repository, lesson)
+    say(f"{lesson}: built")
+
+
+def out_of_step(repository: Repository, lesson: str) -> list[str]:
+    """Sentences about what is committed and is not what the lesson's text and `course/` make; empty when in step."""
+    made, learners = _make(repository, lesson)
+    path = repository.notebook(lesson)
+    found = []
+    if not path.is_file() or path.read_text("utf-8") != learners:
+        found.append(f"{path.relative_to(repository.root)} is not what the lesson's text makes.")
+    if not _solution_is_current(repository, lesson, made):
+        found.append(
+            f"{repository.solution(lesson).relative_to(repository.root)} is not what the lesson's text and "
+            "course/ make, or was not executed since they changed."
+        )
+    return found
+
+
+def _make(repository: Repository, lesson: str) -> tuple[NotebookNode, str]:
+    made = source_notebook(repository, lesson)
+    keep_pictures(made, _read(repository.solution(lesson)))
+    learners = release(made, lesson, repository.root / "nbgrader_config.py")
+    notebook = nbformat.reads(learners, as_version=4)
+    for with_experiments in (True, False):
+        missing = undefined_names(notebook, with_experiments=with_experiments)
+        if missing:
+            which = "" if with_experiments else " without its experiments"
+            raise GraderError(
+                f"{lesson}: the learner's notebook{which} never defines {', '.join(missing)}: "
+                "import it in the lesson's set-up cell."
+            )
+    return made, learners
+
+
+def _execute(notebook: NotebookNode, lesson: str) -> None:
+    kept = notebook.metadata.copy()
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(
+            notebook, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": folder}}
+        )
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            raise GraderError(f"{lesson}: a cell of the solution fails.\n{error}") from error
+    notebook.metadata = kept  # the kernel adds its Python version, which would reach the learner's notebook
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code":
+            _must_be_full_marks(cell, lesson)
+
+
+def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
+    marks = [o.data.get("text/plain") for o in cell.outputs if o.output_type == "execute_result"]
+    if marks != [repr(float(cell.metadata.nbgrader.points))]:
+        raise GraderError(f"{lesson}: the solution itself does not pass {cell.source}: got {marks}.")
+
+
+# --- what a solution was made from ---------------------------------------------------------------------------
+
+
+def made_from(repository: Repository, lesson: str) -> str:
+    """A digest of the lesson's text and of every module of `course/` that it reaches."""
+    digest = hashlib.sha256()
+    for path in sorted(_reached(repository, repository.text(lesson))):
+        digest.update(path.relative_to(repository.root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _reached(repository: Repository, start: Path) -> set[Path]:
+    reached: set[Path] = set()
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        if path in reached:
+            continue
+        reached.add(path)
+        code = "".join(
+            line
+            for line in path.read_text("utf-8").splitlines(keepends=True)
+            if not line.lstrip().startswith(("%", "!"))
+        )
+        for node in ast.walk(ast.parse(code)):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            waiting += [p for name in names if name.split(".")[0] == "course" for p in _files(repository, name)]
+    return reached
+
+
+def _files(repository: Repository, module: str) -> list[Path]:
+    base = repository.root.joinpath(*module.split("."))
+    return [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+
+
+def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:
+    committed = _read(repository.solution(lesson))
+    remembered = _records(repository).get(lesson)
+    return (
+        committed is not None
+        and comparable(committed) == comparable(made)
+        and remembered == made_from(repository, lesson)
+    )
+
+
+def _record_path(repository: Repository) -> Path:
+    return repository.root / "solutions" / ".made_from.json"
+
+
+def _records(repository: Repository) -> dict[str, str]:
+    path = _record_path(repository)
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _remember(repository: Repository, lesson: str) -> None:
+    records = _records(repository) | {lesson: made_from(repository, lesson)}
+    _write(_record_path(repository), json.dumps(records, indent=1, sort_keys=True) + "\n")
+
+
+def _read(path: Path) -> NotebookNode | None:
+    return nbformat.read(path, as_version=4) if path.is_file() else None
+
+
+def _write(path: Path, text: str) -> None:
+    _parent_made(path).write_text(text, encoding="utf-8")
+
+
+def _parent_made(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

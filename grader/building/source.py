@@ -1,0 +1,157 @@
+"""A lesson's text becomes a notebook in nbgrader's source format. See `lessons/README.md` for the text's format."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+from collections import Counter
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+
+from grader.building.pictures import attach_pictures
+from grader.errors import GraderError
+from grader.exercises import load_lesson
+from grader.exercises.spec import Lesson
+from grader.repository import Repository
+
+EXPERIMENT = "experiment"
+SCHEMA_VERSION = 3
+
+_SETUP = """\
+# Set-up: run this cell first. In Colab it fetches the course, once.
+try:
+    import grader
+except ModuleNotFoundError:
+    %pip install --quiet git+{address}
+    import grader
+
+{imports}
+
+check = grader.checks("{lesson}")"""
+
+
+def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
+    """The solution notebook of a lesson, not yet executed.
+
+    Raises:
+        GraderError: when the text names an unknown exercise, or leaves one out.
+    """
+    text = repository.text(lesson_name).read_text(encoding="utf-8")
+    lesson = load_lesson(lesson_name)
+    made = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    builder = _Builder(repository, lesson)
+    for cell in jupytext.reads(text, fmt="py:percent").cells:
+        made.cells += builder.convert(cell)
+    left_out = [e.symbol for e in lesson.exercises if e.symbol not in builder.placed]
+    if left_out:
+        raise GraderError(f"{lesson_name}: the text has no cell for {', '.join(left_out)}.")
+    _set_ids(made)
+    nbformat.validate(made)
+    return made
+
+
+class _Builder:
+    def __init__(self, repository: Repository, lesson: Lesson) -> None:
+        self.repository = repository
+        self.lesson = lesson
+        self.placed: list[str] = []
+        self.titles: Counter[str] = Counter()
+        self.title = "start"
+
+    def convert(self, cell: NotebookNode) -> list[NotebookNode]:
+        """The notebook cells that one cell of the text stands for."""
+        marks = cell.metadata
+        if cell.cell_type == "markdown":
+            if marks.get("explain"):
+                return [_markdown(cell.source, "explain", grade=True, solution=True, points=0.0)]
+            return [self._prose(cell.source)]
+        if marks.get("setup"):
+            source = _SETUP.format(
+                address=self.repository.address, imports=cell.source, lesson=self.lesson.name
+            )
+            return [_code(source, "setup", locked=True)]
+        if "exercise" in marks:
+            return self._exercise(marks["exercise"])
+        experiment = nbformat.v4.new_code_cell(cell.source)
+        experiment.metadata["tags"] = [EXPERIMENT]
+        return [experiment]
+
+    def _exercise(self, symbol: str) -> list[NotebookNode]:
+        try:
+            exercise = self.lesson[symbol]
+        except KeyError:
+            raise GraderError(
+                f"{self.lesson.name}: the text asks for {symbol!r}, and the lesson has no such exercise."
+            ) from None
+        self.placed.append(symbol)
+        source = inspect.getsource(exercise.references[0]).rstrip("\n")
+        return [
+            _code(source, symbol, solution=True),
+            _code(f"check({symbol})", f"test_{symbol}", grade=True, locked=True, points=exercise.points),
+        ]
+
+    def _prose(self, text: str) -> NotebookNode:
+        text = text.replace("COLAB_BADGE", self._badge())
+        text, attachments = attach_pictures(text)
+        heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
+        if heading:
+            self.title = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40]
+        self.titles[self.title] += 1
+        cell = _markdown(text, f"text-{self.title}-{self.titles[self.title]}", locked=True)
+        if attachments:
+            cell.attachments = attachments
+        return cell
+
+    def _badge(self) -> str:
+        path = self.repository.address.removeprefix("https://github.com/")
+        name = self.lesson.name
+        notebook = f"https://colab.research.google.com/github/{path}/blob/main/notebooks/{name}/{name}.ipynb"
+        return f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({notebook})"
+
+
+def _code(source: str, grade_id: str, **marks: bool | float) -> NotebookNode:
+    return _mark(nbformat.v4.new_code_cell(source), grade_id, **marks)
+
+
+def _markdown(source: str, grade_id: str, **marks: bool | float) -> NotebookNode:
+    return _mark(nbformat.v4.new_markdown_cell(source), grade_id, **marks)
+
+
+def _mark(cell: NotebookNode, grade_id: str, **marks: bool | float) -> NotebookNode:
+    cell.metadata["nbgrader"] = {
+        "grade": False,
+        "grade_id": grade_id,
+        "locked": False,
+        "schema_version": SCHEMA_VERSION,
+        "solution": False,
+        "task": False,
+        **marks,
+    }
+    return cell
+
+
+def _set_ids(notebook: NotebookNode) -> None:
+    """Cell ids that are the same every time: from the grade id, else from the content."""
+    taken: Counter[str] = Counter()
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        name = grade_id or hashlib.sha256(cell.source.encode()).hexdigest()[:16]
+        taken[name] += 1
+        cell.id = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:60] + (f"-{taken[name]}" if taken[name] > 1 else "")
+
+
+def comparable(notebook: NotebookNode) -> str:
+    """What must agree between two builds of a solution: everything but outputs and execution counts."""
+    cells = [
+        {"type": c.cell_type, "id": c.id, "source": c.source, "metadata": c.metadata} for c in notebook.cells
+    ]
+    return json.dumps({"cells": cells, "metadata": notebook.metadata}, sort_keys=True)

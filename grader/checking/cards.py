@@ -1,0 +1,169 @@
+"""A verdict as a card (HTML) and as plain lines. The same card stands in the notebook and on the feedback page.
+
+Styles are written into the elements, since a notebook keeps no style sheet; every colour has a sign beside it.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.checking.compare import near
+from grader.checking.judge import MISSING, PARTIAL, PASSED, Evidence, Verdict
+from grader.checking.words import kind_of, place
+
+MAX_ROWS, MAX_COLUMNS = 8, 8
+
+_LOOK = {
+    PASSED: ("#1b6e4a", "#eef7f2", "Right"),
+    PARTIAL: ("#8a5a00", "#fdf6e7", "Partly right"),
+    MISSING: ("#4a5568", "#f3f4f6", "Still blank"),
+}
+_WRONG = ("#a02c2c", "#fcf1f0", "Not yet")
+_INK = "#1f2328"
+
+
+def points(score: float) -> str:
+    """3.0 is "3", 1.25 is "1.25"."""
+    return f"{score:g}"
+
+
+def plain(verdict: Verdict) -> str:
+    """The card as lines of text."""
+    title = _LOOK.get(verdict.status, _WRONG)[2]
+    lines = [
+        f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"
+    ]
+    if verdict.status != MISSING:
+        lines += [f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}" for aspect in verdict.aspects]
+    if verdict.status != PASSED:
+        lines.append(f"  {verdict.message}")
+    if verdict.printed:
+        lines.append(f"  It printed: {verdict.printed}")
+    return "\n".join(lines)
+
+
+def card(verdict: Verdict) -> str:
+    """The card as one self-contained HTML element, readable on light and dark pages."""
+    accent, ground, title = _LOOK.get(verdict.status, _WRONG)
+    sign = {"Right": "&#10003;", "Still blank": "&#9675;"}.get(title, "&#9656;")
+    parts = [
+        f'<div style="font-weight:600;color:{accent}">{sign} {title}'
+        f' <span style="color:{_INK};font-weight:400">&nbsp;<code style="background:none;color:{_INK}">'
+        f"{html.escape(verdict.symbol)}</code>&nbsp; "
+        f"{points(verdict.score)} of {points(verdict.max_score)} points</span></div>"
+    ]
+    if verdict.status not in (MISSING, PASSED):
+        parts.append(f'<p style="margin:8px 0;max-width:46em">{html.escape(verdict.message)}</p>')
+    if verdict.status == MISSING:
+        parts.append(f'<div style="margin-top:4px">{html.escape(verdict.message)}</div>')
+    elif verdict.aspects:
+        parts.append(_aspects(verdict))
+    if verdict.evidence is not None:
+        parts.append(_evidence(verdict.evidence))
+    if verdict.printed:
+        parts.append(
+            f'<details style="margin-top:8px"><summary>What it printed</summary>'
+            f'<pre style="color:{_INK};background:none">{html.escape(verdict.printed)}</pre></details>'
+        )
+    return (
+        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="border-left:4px solid '
+        f"{accent};background:{ground};color:{_INK};padding:10px 14px;border-radius:4px;margin:4px 0;"
+        f'font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
+    )
+
+
+def _aspects(verdict: Verdict) -> str:
+    items = []
+    for aspect in verdict.aspects:
+        sign, colour, state = ("&#10003;", "#1b6e4a", "holds") if aspect.passed else ("&#10007;", "#a02c2c", "fails")
+        items.append(
+            f'<span style="display:inline-block;margin:2px 14px 2px 0"><span style="color:{colour}" '
+            f'aria-label="{state}">{sign}</span> {html.escape(aspect.name)}</span>'
+        )
+    return f'<div style="margin-top:6px">{"".join(items)}</div>'
+
+
+def _evidence(evidence: Evidence) -> str:
+    tables = _tables(evidence.expected, evidence.got)
+    if not tables:
+        return ""
+    what = html.escape(f"{place(evidence.path)}, seen {evidence.label}")
+    return (
+        f'<div style="margin-top:10px"><div style="font-size:13px">{what[:1].upper()}{what[1:]}:</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:24px">{tables}</div></div>'
+    )
+
+
+def _tables(expected: Any, got: Any) -> str:
+    left, right = _numbers(expected), _numbers(got)
+    if left is None or left.numel() == 0:
+        return ""
+    if right is None:
+        return _table("expected", left, None) + _box("yours", html.escape(kind_of(got)))
+    if left.shape != right.shape:
+        return _table("expected", left, None) + _table("yours", right, None)
+    wrong = ~near(left, right)
+    chosen = _slice(wrong)
+    return _table("expected", left, None, chosen) + _table("yours", right, wrong, chosen)
+
+
+def _numbers(value: Any) -> torch.Tensor | None:
+    if isinstance(value, torch.Tensor | np.ndarray):
+        return torch.as_tensor(value).double()
+    return None
+
+
+def _slice(wrong: torch.Tensor) -> tuple[int, ...]:
+    """Which matrix of a stack of matrices to show: the first with something wrong in it."""
+    if wrong.dim() <= 2:
+        return ()
+    return tuple(int(i) for i in wrong.nonzero()[0][:-2])
+
+
+def _table(title: str, numbers: torch.Tensor, wrong: torch.Tensor | None, chosen: tuple[int, ...] = ()) -> str:
+    shape = tuple(numbers.shape)
+    if numbers.dim() > 2 and not chosen:
+        chosen = (0,) * (numbers.dim() - 2)
+    if numbers.dim() <= 2:
+        chosen = ()
+    matrix = numbers[chosen] if chosen else numbers
+    marks = None if wrong is None else (wrong[chosen] if chosen else wrong)
+    matrix = matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
+    marks = None if marks is None else marks.reshape(matrix.shape)
+    finite = matrix[matrix.isfinite()].abs()
+    largest = float(finite.max()) if finite.numel() else 1.0
+    rows = []
+    for i in range(min(matrix.shape[0], MAX_ROWS)):
+        cells = [
+            _cell(float(matrix[i, j]), largest, marks is not None and bool(marks[i, j]))
+            for j in range(min(matrix.shape[1], MAX_COLUMNS))
+        ]
+        more = "<td>&hellip;</td>" if matrix.shape[1] > MAX_COLUMNS else ""
+        rows.append(f"<tr>{''.join(cells)}{more}</tr>")
+    if matrix.shape[0] > MAX_ROWS:
+        rows.append("<tr><td>&hellip;</td></tr>")
+    index = f", entry {list(chosen)}" if chosen else ""
+    return _box(
+        f"{title} {shape}{index}",
+        f'<table style="border-collapse:separate;border-spacing:2px;margin:0;color:{_INK}">{"".join(rows)}</table>',
+    )
+
+
+def _cell(number: float, largest: float, wrong: bool) -> str:
+    """A number on its shade; a wrong one has a frame and a cross as well."""
+    strength = min(abs(number) / largest, 1.0) if np.isfinite(number) and largest else 0.0
+    hue = "0,114,178" if number >= 0 else "213,94,0"
+    frame = "2px solid #a02c2c" if wrong else "2px solid transparent"
+    text = f"{number:.3g}".replace("-", "&minus;") + (" &#10007;" if wrong else "")
+    return (
+        f'<td style="background:rgba({hue},{0.08 + 0.32 * strength:.2f});border:{frame};padding:2px 6px;'
+        f'text-align:right;font-variant-numeric:tabular-nums;font-size:13px">{text}</td>'
+    )
+
+
+def _box(title: str, content: str) -> str:
+    return f'<div><div style="font-size:12px;margin:6px 0 2px">{html.escape(title)}</div>{content}</div>'

@@ -1,0 +1,188 @@
+"""Grading one submission: a pure function from (notebook bytes, lesson, seed) to a result.
+
+It needs no gradebook and no course folder. Nothing of what it knows (seed, cases, references) is in the process
+that runs the learner's code.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from grader.checking.judge import CRASHED, ERROR, MEMORY, MISSING, TIMEOUT, Judge, Verdict, blank_message
+from grader.checking.judge import without_score as zero
+from grader.checking.words import say_error
+from grader.exercises import load_lesson
+from grader.exercises.spec import Lesson
+from grader.probes import load_probes
+from grader.running.blanks import sources
+from grader.running.intake import Cell, read_submission
+from grader.running.session import Limits, Session, Stopped
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one submission."""
+
+    notebook: str
+    lesson: str
+    verdicts: tuple[Verdict, ...]
+    repairs: tuple[str, ...]
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The points earned."""
+        return round(sum(verdict.score for verdict in self.verdicts), 2)
+
+    @property
+    def max_score(self) -> float:
+        """The points there are."""
+        return round(sum(verdict.max_score for verdict in self.verdicts), 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry in the JSON contract."""
+        return {
+            "notebook": self.notebook,
+            "lesson": self.lesson,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 3),
+            "repairs": list(self.repairs),
+            "exercises": [verdict.to_json() for verdict in self.verdicts],
+        }
+
+
+def grade(
+    data: bytes, seed: int, *, lesson: str | None = None, name: str = "", limits: Limits | None = None
+) -> Result:
+    """Grades a notebook.
+
+    Args:
+        data: the notebook's bytes.
+        seed: what the hidden cases are drawn from.
+        lesson: its lesson, for a notebook that does not tell.
+        name: what to call it in the result.
+        limits: what it may use.
+
+    Raises:
+        Unreadable: when there is nothing to grade.
+    """
+    start = time.monotonic()
+    submission = read_submission(data, lesson)
+    found = submission.lesson
+    modules = sorted({e.references[0].__module__ for e in found.exercises})
+    with Session(found.name, modules, limits or Limits()) as session:
+        run = _Run(found, session, seed)
+        for step in submission.steps:
+            if isinstance(step, Cell):
+                run.cell(step)
+            else:
+                run.ask(step)
+    verdicts = tuple(run.verdicts[exercise.symbol] for exercise in found.exercises)
+    repairs = (*submission.repairs, *run.troubles)
+    return Result(name, found.name, verdicts, repairs, time.monotonic() - start)
+
+
+@lru_cache(maxsize=16)
+def _judges(lesson: str, seed: int) -> dict[str, Judge]:
+    """Drawn once for a batch; the next submission only compares."""
+    probes = load_probes(lesson)
+    return {e.symbol: Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises}
+
+
+class _Run:
+    """The walk through one submission."""
+
+    def __init__(self, lesson: Lesson, session: Session, seed: int) -> None:
+        self.lesson = lesson
+        self.session = session
+        self.judges = _judges(lesson.name, seed)
+        self.sources = sources({e.symbol: e.references[0] for e in lesson.exercises})
+        self.verdicts: dict[str, Verdict] = {}
+        self.troubles: list[str] = []
+        self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
+
+    def cell(self, cell: Cell) -> None:
+        """Runs a cell; what fails is remembered for the symbols it was to define."""
+        try:
+            error = self.session.run(cell.source)
+        except Stopped as stop:
+            sentence = _stopped(stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds)
+            self._failed(cell, stop.status, sentence)
+            self._restart()
+            return
+        if error is not None:
+            status = MEMORY if _out_of_memory(error) else ERROR
+            self._failed(cell, status, f"Cell {cell.number}: {say_error(error)}")
+
+    def _failed(self, cell: Cell, status: str, sentence: str) -> None:
+        symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
+        for symbol in symbols:
+            self.failures[symbol] = (status, sentence)
+        if not symbols:
+            self.troubles.append(f"{sentence} The cell was left out.")
+
+    def ask(self, symbol: str) -> None:
+        """Gives the verdict on a symbol, then hands over the course's text of it."""
+        self.verdicts[symbol] = self._verdict(symbol)
+        try:
+            self.session.restore(symbol, **self.sources[symbol])
+        except Stopped:
+            self._restart()
+
+    def _verdict(self, symbol: str) -> Verdict:
+        judge = self.judges[symbol]
+        if symbol in self.failures:
+            return zero(judge.exercise, *self.failures[symbol])
+        limit = self.session.limits.probe_seconds
+        deadline = time.monotonic() + limit
+        seen: list[dict[str, Any]] = []
+        for case in judge.cases:
+            try:
+                answer = self.session.probe(symbol, dict(case.inputs), deadline - time.monotonic())
+            except Stopped as stop:
+                self._restart()
+                return zero(judge.exercise, stop.status, _stopped(stop.status, symbol, limit))
+            if "absent" in answer:
+                return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
+            if "imported" in answer:
+                return zero(judge.exercise, MISSING, blank_message(symbol))
+            seen.append(_observation(answer))
+        verdict = judge.verdict(seen)
+        if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
+            return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")
+        return verdict
+
+    def _restart(self) -> None:
+        try:
+            self.session.restart()
+        except Stopped as stop:
+            self.troubles.append(_stopped(stop.status, "The notebook", self.session.limits.cell_seconds))
+
+
+def _observation(answer: dict[str, Any]) -> dict[str, Any]:
+    """What came over the border, if it has an observation's form; the learner's process may send anything."""
+    seen = answer.get("seen")
+    if not isinstance(seen, dict):
+        return {}
+    if "error" in seen:
+        error = seen["error"] if isinstance(seen["error"], dict) else {}
+        return {"error": {key: str(error.get(key, ""))[:300] for key in ("type", "message", "line")}}
+    return seen
+
+
+def _out_of_memory(error: Any) -> bool:
+    return isinstance(error, dict) and (
+        error.get("type") == "MemoryError" or "allocate memory" in str(error.get("message"))
+    )
+
+
+def _stopped(status: str, what: str, seconds: float) -> str:
+    if status == TIMEOUT:
+        return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
+    assert status == CRASHED
+    return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
+

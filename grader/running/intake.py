@@ -1,0 +1,208 @@
+"""Reading a submission: bytes become steps to take, whatever state the notebook is in.
+
+Its metadata is a hint, never trusted: a symbol is found by its grade id, else by its definition.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+from grader.errors import GraderError
+from grader.exercises import UnknownLesson, lesson_names, load_lesson
+from grader.exercises.spec import Lesson
+
+MAX_BYTES = 32 * 2**20
+
+_LESSON = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*\)")
+_CHECK = re.compile(r"^\s*check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?\s*$")
+
+
+class Unreadable(GraderError):
+    """This file can't be graded; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell of the submission. `number` counts all cells from 1, as a reader would."""
+
+    number: int
+    source: str
+    grade_id: str | None
+    experiment: bool
+    defines: frozenset[str]
+    only_definitions: bool
+
+    @property
+    def asks(self) -> str | None:
+        """The symbol that this cell checks, if it is a check cell and nothing more."""
+        if self.grade_id and self.grade_id.startswith("test_"):
+            return self.grade_id.removeprefix("test_")
+        found = _CHECK.match(self.source)
+        return found[1] if found else None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What there is to do, in order: cells to run, and symbols (as text) to ask for."""
+
+    lesson: Lesson
+    steps: tuple[Cell | str, ...]
+    repairs: tuple[str, ...] = field(default=())
+
+
+def read_file(path: Path) -> bytes:
+    """A submission's bytes.
+
+    Raises:
+        Unreadable: for a link, a folder, a missing or an enormous file.
+    """
+    if path.is_symlink():
+        raise Unreadable("This is a link, not a file. Ask for the notebook itself.")
+    if not path.is_file():
+        raise Unreadable("There is no such file." if not path.exists() else "This is not a file.")
+    if path.stat().st_size > MAX_BYTES:
+        size = path.stat().st_size // 2**20
+        raise Unreadable(
+            f"The notebook has {size} MB, more than the {MAX_BYTES // 2**20} MB allowed. Clear all outputs, save it, and submit again."
+        )
+    return path.read_bytes()
+
+
+def read_submission(data: bytes, lesson: str | None = None) -> Submission:
+    """The steps of a submission.
+
+    Args:
+        data: the notebook's bytes.
+        lesson: its lesson, for a notebook that does not tell.
+
+    Raises:
+        Unreadable: when it is no notebook, or of no known lesson.
+    """
+    cells = _code_cells(_parse(data))
+    found, how = _find_lesson(cells, lesson)
+    return _steps(found, cells, [how] if how else [])
+
+
+def _parse(data: bytes) -> list[Any]:
+    if not data.strip():
+        raise Unreadable("The file is empty. Save the notebook, and submit it again.")
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise Unreadable(
+            f"This is not a notebook: it is not valid JSON{where}. Download it again as .ipynb, and submit that."
+        ) from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise Unreadable("This is not a notebook of Jupyter's format 4: it has no cells. Open and save it in Jupyter.")
+    if not cells:
+        raise Unreadable("The notebook has no cells. Was an empty one submitted by mistake?")
+    return cells
+
+
+def _code_cells(cells: list[Any]) -> list[Cell]:
+    made = []
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", "")
+        if isinstance(source, list):
+            source = "".join(part for part in source if isinstance(part, str))
+        metadata = cell.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        marks, tags = metadata.get("nbgrader"), metadata.get("tags")
+        grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
+        defines, only_definitions = _definitions(str(source))
+        made.append(
+            Cell(
+                number,
+                str(source),
+                grade_id if isinstance(grade_id, str) else None,
+                isinstance(tags, list) and "experiment" in tags,
+                defines,
+                only_definitions,
+            )
+        )
+    return made
+
+
+def _definitions(source: str) -> tuple[frozenset[str], bool]:
+    """The names a cell defines at its top level, and whether it does nothing but import and define."""
+    try:
+        body = ast.parse(TransformerManager().transform_cell(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # A cell that does not parse may still be somebody's attempt: go by its first words.
+        return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), False
+    names: set[str] = set()
+    only = True
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+            only = False
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            only = False
+    return frozenset(names), only
+
+
+def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | None]:
+    for cell in cells:
+        for name in _LESSON.findall(cell.source):
+            try:
+                return load_lesson(name), None
+            except UnknownLesson:
+                continue
+    there = {name for cell in cells for name in (*cell.defines, cell.grade_id or "")}
+    fits = {n: len(there & {e.symbol for e in load_lesson(n).exercises}) for n in lesson_names()}
+    best = max(fits, key=lambda name: fits[name])
+    if fits[best] * 2 >= len(load_lesson(best).exercises):
+        return load_lesson(best), f"The set-up cell is missing; the symbols say that this is lesson {best}."
+    if asked is not None:
+        try:
+            return load_lesson(asked), None
+        except UnknownLesson as error:
+            raise Unreadable(str(error)) from error
+    raise Unreadable(
+        "No lesson of this course fits this notebook. Is it the right file? If it is, name the lesson with --lesson."
+    )
+
+
+def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
+    symbols = [exercise.symbol for exercise in lesson.exercises]
+    if not any(cell.grade_id for cell in cells):
+        repairs.append("The cells' metadata is gone; the exercises were found by their definitions.")
+        stripped = True
+    else:
+        stripped = False
+    runs = [cell for cell in cells if _earns(cell, symbols, stripped)]
+    asked_after: dict[str, int] = {}
+    for symbol in symbols:
+        checks = [c.number for c in cells if c.grade_id == f"test_{symbol}"] or [
+            c.number for c in cells if c.asks == symbol
+        ]
+        written = [c.number for c in runs if c.grade_id == symbol or symbol in c.defines]
+        asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=len(cells) + 1)
+    steps: list[tuple[int, int, Cell | str]] = [(cell.number, -1, cell) for cell in runs]
+    steps += [(asked_after[symbol], place, symbol) for place, symbol in enumerate(symbols)]
+    ordered = sorted(steps, key=lambda step: step[:2])
+    return Submission(lesson, tuple(step for *_, step in ordered), tuple(repairs))
+
+
+def _earns(cell: Cell, symbols: list[str], stripped: bool) -> bool:
+    """Whether a cell is run for a mark: not a check, not an experiment."""
+    if not cell.source.strip() or cell.asks in symbols:
+        return False
+    if cell.grade_id in symbols or _LESSON.search(cell.source) is not None:
+        return True
+    if stripped:
+        return cell.only_definitions or bool(cell.defines & set(symbols))
+    return not cell.experiment

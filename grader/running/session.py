@@ -1,0 +1,161 @@
+"""The parent's side of the border: starts the learner's process, asks it, and stops it when it must."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
+
+START_SECONDS = 120.0  # importing torch on a busy machine
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use."""
+
+    cell_seconds: float = 20.0
+    probe_seconds: float = 20.0
+    """For all cases of one exercise together."""
+    memory_bytes: int = 8 * 2**30
+    """Address space, torch's own mappings included."""
+    file_bytes: int = 64 * 2**20
+
+
+class Stopped(Exception):
+    """The learner's process is gone: it ran too long, or it ended by itself."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Session:
+    """One learner's process. After `Stopped`, `restart` makes a fresh one that knows what the old one had learnt."""
+
+    def __init__(self, lesson: str, modules: list[str], limits: Limits) -> None:
+        self.lesson = lesson
+        self.modules = modules
+        self.limits = limits
+        self._history: list[dict[str, Any]] = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._scratch = tempfile.TemporaryDirectory(prefix="submission-")
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+        with contextlib.suppress(OSError):
+            self._scratch.cleanup()
+
+    def run(self, source: str) -> dict[str, Any] | None:
+        """Runs a cell; returns the error's description, or None when it went well.
+
+        Raises:
+            Stopped: when it did not come back.
+        """
+        message = {"do": "run", "source": source}
+        answer = self._ask(message, self.limits.cell_seconds)
+        error = answer.get("error")
+        if error is None:
+            self._history.append(message)
+        return error if isinstance(error, dict) else None
+
+    def probe(self, symbol: str, inputs: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """What the learner's symbol does on one case: `{"seen": ...}`, `{"absent": True}` or `{"imported": True}`.
+
+        Raises:
+            Stopped: when no answer came.
+        """
+        answer = self._ask({"do": "probe", "symbol": symbol, "inputs": inputs}, seconds)
+        if "error" in answer:  # the learner's code got around the probe's own net
+            return {"seen": {"error": answer["error"]}}
+        return answer
+
+    def restore(self, symbol: str, module: str, source: str) -> None:
+        """Hands over the course's text of a symbol that has been answered for."""
+        message = {"do": "restore", "symbol": symbol, "module": module, "source": source}
+        self._ask(message, self.limits.cell_seconds)
+        self._history.append(message)
+
+    def restart(self) -> None:
+        """A fresh process, in which everything that went well is done again.
+
+        Raises:
+            Stopped: when what went well before does not go well again.
+        """
+        self._stop()
+        self._start()
+        for message in self._history:
+            self._ask(message, self.limits.cell_seconds)
+
+    def _start(self) -> None:
+        # Nothing of this process's environment goes in but what Python itself needs.
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "HOME": self._scratch.name,
+            "IPYTHONDIR": self._scratch.name,
+            "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR", self._scratch.name),
+            "MPLBACKEND": "agg",
+            "OMP_NUM_THREADS": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "grader.running.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self._scratch.name,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=self._limit,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._outgoing = Connection(os.dup(self._process.stdin.fileno()), readable=False)
+        self._incoming = Connection(os.dup(self._process.stdout.fileno()), writable=False)
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._ask({"do": "begin", "lesson": self.lesson, "modules": self.modules}, START_SECONDS)
+
+    def _limit(self) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (self.limits.memory_bytes,) * 2)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.limits.file_bytes,) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def _stop(self) -> None:
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for connection in (self._outgoing, self._incoming):
+            with contextlib.suppress(OSError):
+                connection.close()
+        self._process = None
+
+    def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        try:
+            self._outgoing.send_bytes(encode(message))
+            if not self._incoming.poll(max(seconds, 0.0)):
+                raise Stopped("timeout")
+            answer = decode(self._incoming.recv_bytes(MAX_MESSAGE))
+        except (EOFError, OSError, BadMessage) as error:
+            raise Stopped("crashed") from error
+        if not isinstance(answer, dict):
+            raise Stopped("crashed")
+        return answer
