@@ -30,9 +30,7 @@ def mlp_predict(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.T
     ### END SOLUTION
 
 
-def mse_loss(
-    params: list[tuple[torch.Tensor, torch.Tensor]], batch: tuple[torch.Tensor, torch.Tensor]
-) -> torch.Tensor:
+def mse_loss(params: list[tuple[torch.Tensor, torch.Tensor]], batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
     """Mean squared error of the network's predictions: the mean over all entries, without a factor 1/2.
 
     `batch` is (inputs, targets); targets are (n, d_out), the shape of the predictions.

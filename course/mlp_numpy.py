@@ -29,9 +29,7 @@ def mlp_predict_numpy(params: list[tuple[np.ndarray, np.ndarray]], inputs: np.nd
     ### END SOLUTION
 
 
-def mse_loss_numpy(
-    params: list[tuple[np.ndarray, np.ndarray]], batch: tuple[np.ndarray, np.ndarray]
-) -> float:
+def mse_loss_numpy(params: list[tuple[np.ndarray, np.ndarray]], batch: tuple[np.ndarray, np.ndarray]) -> float:
     """Mean squared error of the network's predictions: the mean over all entries, without a factor 1/2.
 
     `batch` is (inputs, targets); targets are (n, d_out), the shape of the predictions.

@@ -26,9 +26,7 @@ def median_seconds(function: Callable[..., Any], *arguments: Any, repeats: int =
     return statistics.median(seconds)
 
 
-def try_to_compile(
-    function: Callable[..., Any], *arguments: Any
-) -> tuple[Callable[..., Any] | None, float, str]:
+def try_to_compile(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any] | None, float, str]:
     """`torch.compile(function)`, called once on `arguments`, where this machine can do that.
 
     Returns the compiled function, the seconds that compiling took, and an empty string; or None, the

@@ -225,11 +225,7 @@ sentences = [["cat", "car", "dog"], ["bus", "dog", "car"]]
 vectors = torch.tensor([[words[word] for word in sentence] for sentence in sentences])  # (2, 3, 2)
 matches = batched_dot(vectors, vectors)  # (2, 3, 3)
 for sentence, match in zip(sentences, matches, strict=True):
-    display(
-        plots.heatmap(
-            match, sentence, sentence, title="who matches whom: " + " ".join(sentence), low=0, high=1
-        )
-    )
+    display(plots.heatmap(match, sentence, sentence, title="who matches whom: " + " ".join(sentence), low=0, high=1))
 
 # %% [markdown]
 # Animals match animals, and vehicles match vehicles. This table is the first step of attention.
@@ -701,11 +697,7 @@ for _ in (bar := Progress(range(2000), desc="training by hand")):
     params = sgd_step(params, loss_gradients(params, batch), 0.05)
 
 mean_on_training = data.train_targets.var(unbiased=False).item()  # the loss of always saying the mean
-display(
-    plots.curves(
-        {"by hand": losses_by_hand}, title="Training loss", levels={"always the mean": mean_on_training}
-    )
-)
+display(plots.curves({"by hand": losses_by_hand}, title="Training loss", levels={"always the mean": mean_on_training}))
 display(
     plots.fits(
         {"training points": batch},
@@ -939,8 +931,7 @@ def fresh_model():
 
 model = fresh_model()
 table = [
-    {"name": name, "shape": tuple(values.shape), "numbers": values.numel()}
-    for name, values in model.named_parameters()
+    {"name": name, "shape": tuple(values.shape), "numbers": values.numel()} for name, values in model.named_parameters()
 ]
 display(pd.DataFrame(table))
 print("numbers in all:", sum(row["numbers"] for row in table))
@@ -1101,14 +1092,10 @@ plots.bars(
 
 # %%
 price = 0.01
-runs = {
-    "price 0.01": lab.penalised_losses(fresh_model(), l2_penalty, batch, price, learning_rate=0.05, steps=300)
-}
+runs = {"price 0.01": lab.penalised_losses(fresh_model(), l2_penalty, batch, price, learning_rate=0.05, steps=300)}
 for decay in (0.01, 0.02):
     model = fresh_model()
-    runs[f"weight_decay {decay}"] = train(
-        model, *batch, lab.decayed_sgd(model, decay, learning_rate=0.05), 300
-    )
+    runs[f"weight_decay {decay}"] = train(model, *batch, lab.decayed_sgd(model, decay, learning_rate=0.05), 300)
 for name, losses in runs.items():
     apart = max(abs(a - b) for a, b in zip(losses, runs["price 0.01"], strict=True))
     print(f"{name:17} error after 300 steps {losses[-1]:.4f}, largest gap to the price {apart:.1e}")
@@ -1142,9 +1129,7 @@ display(
         levels={"noise": data.noise**2, "always the mean": baselines["mean"]},
     )
 )
-plots.bars(
-    dict(zip(names, test_losses, strict=True)), title="Test loss by weight decay", guess=str(guess_decay)
-)
+plots.bars(dict(zip(names, test_losses, strict=True)), title="Test loss by weight decay", guess=str(guess_decay))
 
 # %% [markdown]
 # **What you should see**
@@ -1182,9 +1167,7 @@ sick_losses = lab.fit_with(suspicious_loss, sick_model, data.train_inputs, flat_
 with torch.no_grad():
     sick_curve, sick_predictions = sick_model(grid()), sick_model(data.train_inputs)
 print("your guess:", guess_bug)
-print(
-    f"loss: {sick_losses[0]:.4f} at first, {sick_losses[100]:.4f} after 100 steps, {sick_losses[-1]:.4f} at the end"
-)
+print(f"loss: {sick_losses[0]:.4f} at first, {sick_losses[100]:.4f} after 100 steps, {sick_losses[-1]:.4f} at the end")
 print(f"spread of the predictions: {sick_predictions.std():.4f}, of the targets: {flat_targets.std():.4f}")
 display(
     plots.curves(

@@ -102,9 +102,7 @@ def by_depth(
     return losses
 
 
-def decayed_sgd(
-    model: Any, weight_decay: float, learning_rate: float, momentum: float = 0.0
-) -> torch.optim.SGD:
+def decayed_sgd(model: Any, weight_decay: float, learning_rate: float, momentum: float = 0.0) -> torch.optim.SGD:
     """SGD whose weight decay reaches the weights and leaves the biases alone."""
     weights = [layer.weight for layer in model.layers]
     biases = [layer.bias for layer in model.layers]

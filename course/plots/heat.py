@@ -45,8 +45,7 @@ def as_text(
             left = [" " * len(left[0]), *left]
         widths = [max(len(line[column]) for line in table) for column in range(columns)]
         lines = [
-            f"{label} " * bool(label)
-            + " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            f"{label} " * bool(label) + " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for label, line in zip(left, table, strict=True)
         ]
         return "\n".join(lines)
@@ -93,9 +92,7 @@ def heatmap(
             figure.colorbar(axes[0].images[0], ax=axes[0], shrink=0.8)
     words = [title] if title else []
     if rows or columns:
-        words.append(
-            "; ".join(f"{axis}: {name}" for axis, name in (("rows", rows), ("columns", columns)) if name)
-        )
+        words.append("; ".join(f"{axis}: {name}" for axis, name in (("rows", rows), ("columns", columns)) if name))
     words.append(as_text(values, row_labels, column_labels))
     if outline:
         words.append("framed: " + ", ".join(f"row {row} column {column}" for row, column in outline))
@@ -119,9 +116,7 @@ def draw_heat(
     high = high if high is not None else float(finite.max(initial=0.0))
     signed = low < 0 < high
     reach = max(abs(low), abs(high))
-    norm: Normalize = (
-        TwoSlopeNorm(0.0, -reach, reach) if signed else Normalize(low, high if high > low else low + 1)
-    )
+    norm: Normalize = TwoSlopeNorm(0.0, -reach, reach) if signed else Normalize(low, high if high > low else low + 1)
     colours = mpl.colormaps[SIGNED if signed else SHADES]
     axes.imshow(values, cmap=colours, norm=norm, aspect="auto")
     if width <= MOST_NUMBERS:
@@ -130,9 +125,7 @@ def draw_heat(
                 value = float(values[row, column])
                 red, green, blue, _ = colours(norm(value))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                axes.text(
-                    column, row, number(value), ha="center", va="center", size=10, color=CARD if dark else INK
-                )
+                axes.text(column, row, number(value), ha="center", va="center", size=10, color=CARD if dark else INK)
     for row, column in outline:
         axes.add_patch(
             mpl.patches.Rectangle(
@@ -141,13 +134,9 @@ def draw_heat(
         )
     few_rows, few_columns = height <= 2 * MOST_NUMBERS, width <= 2 * MOST_NUMBERS
     if row_labels is not None or few_rows:
-        axes.set_yticks(
-            range(height), row_labels if row_labels is not None else [str(i) for i in range(height)]
-        )
+        axes.set_yticks(range(height), row_labels if row_labels is not None else [str(i) for i in range(height)])
     if column_labels is not None or few_columns:
-        axes.set_xticks(
-            range(width), column_labels if column_labels is not None else [str(i) for i in range(width)]
-        )
+        axes.set_xticks(range(width), column_labels if column_labels is not None else [str(i) for i in range(width)])
     axes.set_xticks(np.arange(-0.5, width), minor=True)
     axes.set_yticks(np.arange(-0.5, height), minor=True)
     if width <= 2 * MOST_NUMBERS and height <= 2 * MOST_NUMBERS:

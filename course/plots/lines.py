@@ -93,9 +93,7 @@ def fits(
         for place, (name, (x, y)) in enumerate(points.items()):
             at, values = to_numpy(x).ravel(), to_numpy(y).ravel()
             size, colour = (34, INK) if place == 0 else (7, FAINT)  # the first kind stands in front
-            axes.scatter(
-                at, values, size, colour, marker=MARKERS[place], label=name, zorder=3 - place, linewidths=0
-            )
+            axes.scatter(at, values, size, colour, marker=MARKERS[place], label=name, zorder=3 - place, linewidths=0)
             words.append(f"{len(at)} points of {name}")
         for place, (name, (x, y)) in enumerate((lines or {}).items()):
             at, values = to_numpy(x).ravel(), to_numpy(y).ravel()
@@ -159,9 +157,7 @@ def _sampled(x: np.ndarray, y: np.ndarray, x_names: Sequence[str] | None = None,
     """At most `most` points of a line, spread evenly, as words."""
     places = sorted(set(np.linspace(0, len(y) - 1, min(most, len(y))).round().astype(int).tolist()))
     names = [x_names[place] if x_names is not None else number(float(x[place])) for place in places]
-    return ", ".join(
-        f"{number(float(y[place]))} at {name}" for place, name in zip(places, names, strict=True)
-    )
+    return ", ".join(f"{number(float(y[place]))} at {name}" for place, name in zip(places, names, strict=True))
 
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:

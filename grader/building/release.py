@@ -51,8 +51,7 @@ def undefined_names(notebook: NotebookNode, *, with_experiments: bool) -> list[s
     sources = [
         cell.source
         for cell in notebook.cells
-        if cell.cell_type == "code"
-        and (with_experiments or EXPERIMENT not in cell.metadata.get("tags", []))
+        if cell.cell_type == "code" and (with_experiments or EXPERIMENT not in cell.metadata.get("tags", []))
     ]
     code = TransformerManager().transform_cell("\n\n".join(sources))
     found = checker.Checker(ast.parse(code), builtins={"get_ipython", "display"}).messages

@@ -75,9 +75,7 @@ class _Builder:
                 return [_markdown(cell.source, "explain", grade=True, solution=True, points=0.0)]
             return [self._prose(cell.source)]
         if marks.get("setup"):
-            source = _SETUP.format(
-                address=self.repository.address, imports=cell.source, lesson=self.lesson.name
-            )
+            source = _SETUP.format(address=self.repository.address, imports=cell.source, lesson=self.lesson.name)
             return [_code(source, "setup", locked=True)]
         if "exercise" in marks:
             return self._exercise(marks["exercise"])
@@ -151,7 +149,5 @@ def _set_ids(notebook: NotebookNode) -> None:
 
 def comparable(notebook: NotebookNode) -> str:
     """What must agree between two builds of a solution: everything but outputs and execution counts."""
-    cells = [
-        {"type": c.cell_type, "id": c.id, "source": c.source, "metadata": c.metadata} for c in notebook.cells
-    ]
+    cells = [{"type": c.cell_type, "id": c.id, "source": c.source, "metadata": c.metadata} for c in notebook.cells]
     return json.dumps({"cells": cells, "metadata": notebook.metadata}, sort_keys=True)

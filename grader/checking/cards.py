@@ -34,9 +34,7 @@ def points(score: float) -> str:
 def plain(verdict: Verdict) -> str:
     """The card as lines of text."""
     title = _LOOK.get(verdict.status, _WRONG)[2]
-    lines = [
-        f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"
-    ]
+    lines = [f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"]
     if verdict.status != MISSING:
         lines += [f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}" for aspect in verdict.aspects]
     if verdict.status != PASSED:

@@ -68,7 +68,7 @@ def _compare_errors(expected: Observation, got: Observation) -> list[Difference]
 
 
 def _compare(expected: Any, got: Any, path: str) -> list[Difference]:
-    if isinstance(expected, torch.Tensor) or isinstance(expected, np.ndarray):
+    if isinstance(expected, torch.Tensor | np.ndarray):
         return _compare_arrays(expected, got, path)
     if isinstance(expected, list | tuple):
         if not isinstance(got, list | tuple):

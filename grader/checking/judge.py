@@ -6,7 +6,7 @@ Nothing here runs learner code: observations come in, a verdict goes out.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,12 +16,13 @@ import torch
 
 from grader.checking.compare import Difference, agree, compare
 from grader.checking.words import kind_of, say
-from grader.exercises.spec import Aspect, Case, Exercise, Lesson, Mistake, Observation
+from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 from grader.probes.calls import Probe
 from grader.probes.observe import observe
 
 PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
 TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"
+PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
 @dataclass(frozen=True)
@@ -183,15 +184,6 @@ class Judge:
                 if matches and not all(agree(m, e, keys) for m, e in zip(seen, expected, strict=True)):
                     return mistake
         return None
-
-
-def make_judges(
-    lesson: Lesson, probes: dict[str, Callable[..., dict[str, Any]]], seed: int
-) -> dict[str, Judge]:
-    """A judge for each exercise of a lesson, all with one seed."""
-    return {
-        exercise.symbol: Judge(exercise, probes[exercise.symbol], seed) for exercise in lesson.exercises
-    }
 
 
 def blank_message(symbol: str) -> str:

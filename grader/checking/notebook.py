@@ -9,12 +9,10 @@ from typing import Any
 
 from grader.checking.cards import card, plain
 from grader.checking.earlier import bound
-from grader.checking.judge import MISSING, Judge, Verdict, without_score
+from grader.checking.judge import MISSING, PUBLIC_SEED, Judge, Verdict, without_score
 from grader.checking.quiet import quiet
 from grader.exercises import load_lesson
 from grader.probes import load_probes
-
-PUBLIC_SEED = 0
 
 
 class NotYet(Exception):
@@ -110,9 +108,7 @@ class Checker:
         for name in names:
             if caller.get(name) is symbol:
                 return name, symbol
-        raise NotYet(
-            f"check does not know {own_name or 'this object'}. In this lesson it checks: {', '.join(names)}."
-        )
+        raise NotYet(f"check does not know {own_name or 'this object'}. In this lesson it checks: {', '.join(names)}.")
 
 
 def _first_lines(text: str, count: int = 5) -> str:

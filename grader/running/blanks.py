@@ -14,9 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-_SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION.*?^[ \t]*### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL
-)
+_SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?^[ \t]*### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
 
 
 def sources(lesson_references: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -2,7 +2,7 @@
 
 It holds no secret: no seed, no reference, no gradebook. It is told what to do one message at a time:
 
-- `{"do": "begin", "lesson", "modules"}`: make ready; the course's modules of this lesson are blanked
+- `{"do": "begin", "lesson", "modules", ...limits}`: make ready; the course's modules of this lesson are blanked
 - `{"do": "run", "source"}`: run a cell -> `{"ok"}` or `{"error"}`
 - `{"do": "probe", "symbol", "inputs"}`: call the learner's symbol on a case -> `{"seen"}`, `{"absent"}`, ...
 - `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for
@@ -11,6 +11,7 @@ It holds no secret: no seed, no reference, no gradebook. It is told what to do o
 from __future__ import annotations
 
 import os
+import resource
 import sys
 from multiprocessing.connection import Connection
 from typing import Any
@@ -30,18 +31,21 @@ class Child:
         self.earlier: dict[str, Any] = {}
         self.probes: dict[str, Any] = {}
 
-    def begin(self, lesson: str, modules: list[str]) -> dict[str, Any]:
+    def begin(self, lesson: str, modules: list[str], memory_bytes: int, file_bytes: int) -> dict[str, Any]:
         import matplotlib
 
         import grader
         from grader.probes import load_probes
         from grader.running.blanks import blank_modules
 
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         matplotlib.use("agg")
         self.probes = load_probes(lesson)
         blank_modules(modules)
         # A check inside a learner's own cell must not bring the references in.
-        grader.checks = lambda lesson: _silent_check
+        setattr(grader, "checks", lambda lesson: _silent_check)  # noqa: B010 (its type says Checker)
         sys.path.insert(0, os.getcwd())
         return {"ok": True}
 

@@ -6,12 +6,26 @@ that runs the learner's code.
 
 from __future__ import annotations
 
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from grader.checking.judge import CRASHED, ERROR, MEMORY, MISSING, TIMEOUT, Judge, Verdict, blank_message
+from grader.checking.judge import (
+    CRASHED,
+    ERROR,
+    FAILED,
+    MEMORY,
+    MISSING,
+    PARTIAL,
+    PASSED,
+    PUBLIC_SEED,
+    TIMEOUT,
+    Judge,
+    Verdict,
+    blank_message,
+)
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
 from grader.exercises import load_lesson
@@ -55,9 +69,7 @@ class Result:
         }
 
 
-def grade(
-    data: bytes, seed: int, *, lesson: str | None = None, name: str = "", limits: Limits | None = None
-) -> Result:
+def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", limits: Limits | None = None) -> Result:
     """Grades a notebook.
 
     Args:
@@ -93,6 +105,10 @@ def _judges(lesson: str, seed: int) -> dict[str, Judge]:
     return {e.symbol: Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises}
 
 
+# References draw from torch's global generator; two threads at once would disturb each other.
+_JUDGING = threading.Lock()
+
+
 class _Run:
     """The walk through one submission."""
 
@@ -100,6 +116,7 @@ class _Run:
         self.lesson = lesson
         self.session = session
         self.judges = _judges(lesson.name, seed)
+        self.public = _judges(lesson.name, PUBLIC_SEED)
         self.sources = sources({e.symbol: e.references[0] for e in lesson.exercises})
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
@@ -137,6 +154,13 @@ class _Run:
         judge = self.judges[symbol]
         if symbol in self.failures:
             return zero(judge.exercise, *self.failures[symbol])
+        verdict = self._look(symbol, judge)
+        if verdict.status not in (PARTIAL, FAILED, ERROR):
+            return verdict
+        # The mark is made on the hidden cases. What is told comes from the public ones, which the learner can see.
+        return without_hidden_cases(verdict, self._look(symbol, self.public[symbol]))
+
+    def _look(self, symbol: str, judge: Judge) -> Verdict:
         limit = self.session.limits.probe_seconds
         deadline = time.monotonic() + limit
         seen: list[dict[str, Any]] = []
@@ -151,7 +175,8 @@ class _Run:
             if "imported" in answer:
                 return zero(judge.exercise, MISSING, blank_message(symbol))
             seen.append(_observation(answer))
-        verdict = judge.verdict(seen)
+        with _JUDGING:
+            verdict = judge.verdict(seen)
         if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
             return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")
         return verdict
@@ -161,6 +186,19 @@ class _Run:
             self.session.restart()
         except Stopped as stop:
             self.troubles.append(_stopped(stop.status, "The notebook", self.session.limits.cell_seconds))
+
+
+def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
+    """The hidden cases' verdict, in the words and with the evidence of the public ones."""
+    if public.status != PASSED:
+        diagnosis = verdict.diagnosis or public.diagnosis
+        return replace(verdict, message=public.message, diagnosis=diagnosis, evidence=public.evidence)
+    fails = " and ".join(aspect.name for aspect in verdict.aspects if not aspect.passed)
+    message = (
+        f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}. "
+        "Does it do the same for every shape and every number?"
+    )
+    return replace(verdict, message=message, evidence=None)
 
 
 def _observation(answer: dict[str, Any]) -> dict[str, Any]:
@@ -185,4 +223,3 @@ def _stopped(status: str, what: str, seconds: float) -> str:
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
     assert status == CRASHED
     return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
-

@@ -70,7 +70,8 @@ def read_file(path: Path) -> bytes:
     if path.stat().st_size > MAX_BYTES:
         size = path.stat().st_size // 2**20
         raise Unreadable(
-            f"The notebook has {size} MB, more than the {MAX_BYTES // 2**20} MB allowed. Clear all outputs, save it, and submit again."
+            f"The notebook has {size} MB, and at most {MAX_BYTES // 2**20} MB are allowed. "
+            "Clear all outputs, save it, and submit it again."
         )
     return path.read_bytes()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -122,7 +121,6 @@ class Session:
             cwd=self._scratch.name,
             env=environment,
             start_new_session=True,
-            preexec_fn=self._limit,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -130,12 +128,14 @@ class Session:
         self._incoming = Connection(os.dup(self._process.stdout.fileno()), writable=False)
         self._process.stdin.close()
         self._process.stdout.close()
-        self._ask({"do": "begin", "lesson": self.lesson, "modules": self.modules}, START_SECONDS)
-
-    def _limit(self) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (self.limits.memory_bytes,) * 2)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (self.limits.file_bytes,) * 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        beginning = {
+            "do": "begin",
+            "lesson": self.lesson,
+            "modules": self.modules,
+            "memory_bytes": self.limits.memory_bytes,
+            "file_bytes": self.limits.file_bytes,
+        }
+        self._ask(beginning, START_SECONDS)
 
     def _stop(self) -> None:
         if self._process is None:

@@ -29,7 +29,8 @@ def encode(tree: Any) -> bytes:
     """A tree of plain data (see `grader.probes.observe.snapshot`) as bytes."""
     arrays: dict[str, torch.Tensor] = {}
     text = json.dumps(_to_json(tree, arrays)).encode()
-    return _HEADER.pack(len(text)) + text + safetensors.torch.save(arrays)
+    blob: bytes = safetensors.torch.save(arrays)
+    return _HEADER.pack(len(text)) + text + blob
 
 
 def decode(message: bytes) -> Any:
@@ -54,7 +55,10 @@ def _to_json(value: Any, arrays: dict[str, torch.Tensor]) -> Any:
         stride = None if value.is_contiguous() else list(value.stride())
         return {_MARK: "tensor", "at": _keep(value, arrays), "stride": stride}
     if isinstance(value, np.ndarray):
-        return {_MARK: "array", "at": _keep(torch.from_numpy(np.ascontiguousarray(value)), arrays, value.shape)}
+        return {
+            _MARK: "array",
+            "at": _keep(torch.from_numpy(np.ascontiguousarray(value)), arrays, value.shape),
+        }
     if isinstance(value, Opaque):
         return {_MARK: "opaque", "name": value.name}
     if isinstance(value, tuple):

@@ -19,7 +19,5 @@ def test_examples_run(name: str) -> None:
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder()
-    examples = sum(
-        len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name))
-    )
+    examples = sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))
     assert examples >= 40

@@ -12,9 +12,7 @@ SIZES = [[3, 2], [1, 4, 1], [2, 5, 3, 4], [1, 3, 3, 3, 2]]
 Params = list[tuple[torch.Tensor, torch.Tensor]]
 
 
-def drawn(
-    sizes: list[int], n: int, dtype: torch.dtype = torch.float64
-) -> tuple[Params, torch.Tensor, torch.Tensor]:
+def drawn(sizes: list[int], n: int, dtype: torch.dtype = torch.float64) -> tuple[Params, torch.Tensor, torch.Tensor]:
     """Random parameters, inputs and targets; biases are far from 0, so that a forgotten one shows."""
     torch.manual_seed(sum(sizes) + n)
     params = [(W.to(dtype), b.to(dtype)) for W, b in random_params(sizes, seed=n)]

@@ -63,9 +63,7 @@ def test_lines_and_labels_stand_out_from_the_card(colour: str) -> None:
 
 
 def test_a_heat_map_in_words_holds_every_number_and_what_is_framed() -> None:
-    text = plots.heatmap(
-        torch.tensor([[1.0, -2.5]], requires_grad=True), ["row"], ["a", "b"], outline=[(0, 1)]
-    ).text
+    text = plots.heatmap(torch.tensor([[1.0, -2.5]], requires_grad=True), ["row"], ["a", "b"], outline=[(0, 1)]).text
     assert text.splitlines() == ["    a    b", "row 1 -2.5", "framed: row 0 column 1"]
 
 

@@ -18,9 +18,7 @@ def test_sgd_step_moves_against_the_gradient_and_leaves_the_old_parameters() -> 
     before = [(W.detach().clone(), b.clone()) for W, b in params]
     stepped = sgd_step(params, gradients, 0.5)
     assert stepped is not params
-    for (W, b), (old_W, old_b), (dW, db), (kept_W, kept_b) in zip(
-        stepped, before, gradients, params, strict=True
-    ):
+    for (W, b), (old_W, old_b), (dW, db), (kept_W, kept_b) in zip(stepped, before, gradients, params, strict=True):
         torch.testing.assert_close(W, old_W - 0.5 * dW)
         torch.testing.assert_close(b, old_b - 0.5 * db)
         assert torch.equal(kept_W, old_W)

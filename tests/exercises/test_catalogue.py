@@ -206,6 +206,4 @@ def test_advice_asks_and_never_tells(lesson: str, symbol: str) -> None:
         squeezed = "".join(mistake.advice.split())
         for line in lines:
             assert line not in squeezed, mistake.name
-        assert not {"simply", "obviously", "just", "wrong!"} & set(mistake.advice.lower().split()), (
-            mistake.name
-        )
+        assert not {"simply", "obviously", "just", "wrong!"} & set(mistake.advice.lower().split()), mistake.name

@@ -243,8 +243,7 @@ def step_on_deepcopy(params, gradients, learning_rate):
 
 def step_bias_twice(params, gradients, learning_rate):
     return [
-        (W - learning_rate * dW, b - 2 * learning_rate * db)
-        for (W, b), (dW, db) in zip(params, gradients, strict=True)
+        (W - learning_rate * dW, b - 2 * learning_rate * db) for (W, b), (dW, db) in zip(params, gradients, strict=True)
     ]
 
 
@@ -414,9 +413,7 @@ def sound_with_whole_numbers(loss_function):
 def sound_only_square(loss_function):
     """Knows one bug: looks whether the loss is the broadcast mean of squares."""
     x, y = torch.tensor([0.3, 1.0, -2.0]), torch.tensor([0.1, 2.0, 1.0])
-    return not math.isclose(
-        float(loss_function(x[:, None], y)), float(((x[:, None] - y) ** 2).mean()), rel_tol=1e-6
-    )
+    return not math.isclose(float(loss_function(x[:, None], y)), float(((x[:, None] - y) ** 2).mean()), rel_tol=1e-6)
 
 
 def sound_by_targets(loss_function):
@@ -443,9 +440,9 @@ HONEST: dict[str, list[Any]] = {
         lambda values, index: values.gather(dim=1, index=index.reshape(-1, 1)).reshape(-1),
         lambda values, index: values[list(range(len(values))), index.tolist()],
         lambda values, index: torch.vmap(lambda row, i: row.index_select(0, i[None]))(values, index)[:, 0],
-        lambda values, index: (
-            values.unsqueeze(1) @ torch.eye(values.shape[1], dtype=values.dtype)[index][:, :, None]
-        )[:, 0, 0],
+        lambda values, index: (values.unsqueeze(1) @ torch.eye(values.shape[1], dtype=values.dtype)[index][:, :, None])[
+            :, 0, 0
+        ],
         lambda values, index: torch.cat([values[i : i + 1, j] for i, j in enumerate(index.tolist())]),
     ],
     "mlp_predict_numpy": [numpy_with_copies, numpy_per_row],
@@ -525,9 +522,7 @@ WRONG: dict[str, list[Any]] = {
         lambda params, batch: ((numpy_with_copies(params, batch[0]) - batch[1]) ** 2).max(),
         lambda params, batch: np.median((numpy_with_copies(params, batch[0]) - batch[1]) ** 2),
         lambda params, batch: ((numpy_with_copies(params, batch[0][:1]) - batch[1][:1]) ** 2).mean(),
-        lambda params, batch: (
-            (numpy_with_copies(params, batch[0]).ravel()[:, None] - batch[1].ravel()) ** 2
-        ).mean(),
+        lambda params, batch: ((numpy_with_copies(params, batch[0]).ravel()[:, None] - batch[1].ravel()) ** 2).mean(),
         lambda params, batch: str(numpy_loss_with_python(params, batch)),
         lambda params, batch: -numpy_loss_with_python(params, batch),
         lambda params, batch: numpy_loss_with_python(params, [np.float32(each) for each in batch]),
@@ -548,12 +543,8 @@ WRONG: dict[str, list[Any]] = {
         loss_backward_inside,
         lambda params, batch: ((mlp_predict(params, batch[0]).sum(1) - batch[1].sum(1)) ** 2).mean(),
         lambda params, batch: F.smooth_l1_loss(mlp_predict(params, batch[0]), batch[1]),
-        lambda params, batch: (
-            (mlp_predict(params, batch[0]).flatten()[:, None] - batch[1].flatten()) ** 2
-        ).mean(),
-        lambda params, batch: torch.tensor(
-            mse_loss(params, batch).item(), dtype=batch[0].dtype, requires_grad=True
-        ),
+        lambda params, batch: ((mlp_predict(params, batch[0]).flatten()[:, None] - batch[1].flatten()) ** 2).mean(),
+        lambda params, batch: torch.tensor(mse_loss(params, batch).item(), dtype=batch[0].dtype, requires_grad=True),
         lambda params, batch: mse_loss(params, batch).double(),
         lambda params, batch: mse_loss(params, batch) + 1e-3 * sum((W**2).sum() for W, _ in params),
         lambda params, batch: mse_loss([*params[:-1], tuple(t.detach() for t in params[-1])], batch),
@@ -565,9 +556,7 @@ WRONG: dict[str, list[Any]] = {
         lambda params, batch: dict(enumerate(gradients_by_vjp(params, batch))),
         lambda params, batch: [(dW, 0 * db) for dW, db in gradients_by_vjp(params, batch)],
         lambda params, batch: [(dW.sign(), db.sign()) for dW, db in gradients_by_vjp(params, batch)],
-        lambda params, batch: [
-            (dW.clamp(-1, 1), db.clamp(-1, 1)) for dW, db in gradients_by_vjp(params, batch)
-        ],
+        lambda params, batch: [(dW.clamp(-1, 1), db.clamp(-1, 1)) for dW, db in gradients_by_vjp(params, batch)],
         lambda params, batch: [(dW.float(), db.float()) for dW, db in gradients_by_vjp(params, batch)],
         lambda params, batch: [(dW.numpy(), db.numpy()) for dW, db in gradients_by_vjp(params, batch)],
         lambda params, batch: mse_loss(params, batch),
@@ -591,9 +580,7 @@ WRONG: dict[str, list[Any]] = {
         lambda params: sum((W**2).sum() for W, _ in params).float(),
         lambda params: sum((W**4).sum() for W, _ in params),
         lambda params: sum(W.pow(2).max() for W, _ in params),
-        lambda params: (
-            sum(torch.trace(W @ W.T) for W, _ in params[1:]) if len(params) > 1 else params[0][0].sum()
-        ),
+        lambda params: sum(torch.trace(W @ W.T) for W, _ in params[1:]) if len(params) > 1 else params[0][0].sum(),
         lambda params: sum((W**2).sum() for W, _ in params).detach().requires_grad_(),
         lambda params: sum((W * W.detach()).sum() for W, _ in params),
         lambda params: {"penalty": sum((W**2).sum() for W, _ in params)},

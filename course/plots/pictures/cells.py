@@ -45,9 +45,7 @@ def cells(
             axes.text(left + column + 0.5, top + row + 0.5, word, ha="center", va="center", weight=weight)
     for row, column in lit:
         corner = (left + column + 0.06, top + row + 0.06)
-        axes.add_patch(
-            Rectangle(corner, 0.88, 0.88, facecolor=LIT, edgecolor=FRAME, linewidth=2.2, zorder=1.5)
-        )
+        axes.add_patch(Rectangle(corner, 0.88, 0.88, facecolor=LIT, edgecolor=FRAME, linewidth=2.2, zorder=1.5))
     if title:
         axes.text(left + columns / 2, top - 0.25, title, ha="center", va="bottom", weight="bold")
     if below:

@@ -40,9 +40,7 @@ def curve_from_points() -> Figure:
         train(model, data.train_inputs, data.train_targets, optimizer, steps=500)
     x = grid()
     with torch.no_grad(), drawing(7.2, 3.6) as (figure, (axes,)):
-        axes.scatter(
-            data.train_inputs, data.train_targets, s=36, color=INK, label="24 noisy points", zorder=3
-        )
+        axes.scatter(data.train_inputs, data.train_targets, s=36, color=INK, label="24 noisy points", zorder=3)
         axes.plot(x, model(x), color=COLOURS[0], label="what a network found", zorder=4)
         axes.plot(x, true_curve(x), color=COLOURS[1], linestyle=DASHES[1], label="the curve behind them")
         axes.set(xlabel="x", ylabel="y", title="Points in, curve out")
@@ -137,9 +135,7 @@ def tent_from_two_bends() -> Figure:
             heights = np.interp(at, x, y)
             panel.scatter(at, heights, color=COLOURS[1], zorder=3)
             for place, height in zip(at, heights, strict=True):
-                panel.annotate(
-                    f"{height:.0f}", (place, height), xytext=(0, 7), textcoords="offset points", ha="right"
-                )
+                panel.annotate(f"{height:.0f}", (place, height), xytext=(0, 7), textcoords="offset points", ha="right")
     return figure
 
 
@@ -150,9 +146,7 @@ def squared_errors() -> Figure:
         axes.plot([0, 3.2], [0, 6.4], color=COLOURS[0], label="predictions 2x")
         axes.scatter(x, targets, color=INK, s=44, zorder=4, label="targets")
         axes.vlines(2, 4, 7, color=COLOURS[1], linestyle=DASHES[1], linewidth=2, label="error 4 - 7 = -3")
-        axes.annotate(
-            "squared: 9", (2, 5.8), xytext=(-8, 0), textcoords="offset points", ha="right", va="center"
-        )
+        axes.annotate("squared: 9", (2, 5.8), xytext=(-8, 0), textcoords="offset points", ha="right", va="center")
         axes.annotate("error 2 - 2 = 0", (1, 2), xytext=(10, -12), textcoords="offset points")
         axes.set(title="The mean of 0 and 9 is 4.5", xlabel="x", ylabel="y", xticks=[0, 1, 2, 3], ylim=(0, 8))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=2.6)
@@ -186,9 +180,7 @@ def slope_of_a_loss() -> Figure:
     with drawing(6.4, 3.2) as (figure, (axes,)):
         axes.plot(w, _bowl(w), color=COLOURS[0], label="loss (2w - 6)²")
         touch = np.array([0.2, 1.9])
-        axes.plot(
-            touch, 16 - 16 * (touch - 1), color=COLOURS[1], linestyle=DASHES[1], label="slope at w = 1: -16"
-        )
+        axes.plot(touch, 16 - 16 * (touch - 1), color=COLOURS[1], linestyle=DASHES[1], label="slope at w = 1: -16")
         axes.scatter([1], [16], color=INK, s=44, zorder=4, label="we are here: w = 1, loss 16")
         axes.set(title="The gradient is the slope", xlabel="w", ylabel="loss", ylim=(-1, 38))
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=2.6)

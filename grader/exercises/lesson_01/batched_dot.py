@@ -111,8 +111,7 @@ BATCHED_DOT = Exercise(
         Mistake(
             "rows_paired",
             lambda a, b: (a * b).sum(-1),
-            "Row i of a meets row i of b only. How many dot products are there when every row meets every "
-            "row?",
+            "Row i of a meets row i of b only. How many dot products are there when every row meets every row?",
         ),
         Mistake(
             "mean_not_sum",
@@ -182,10 +181,7 @@ BATCHED_DOT = Exercise(
         "broadcast and einsum": lambda a, b: torch.einsum("...id,...jd->...ij", a, b),
         "loop over the batch": lambda a, b: torch.stack([x @ y.T for x, y in zip(a, b, strict=True)]),
         "loop over everything": lambda a, b: torch.stack(
-            [
-                torch.stack([torch.stack([torch.dot(r, s) for s in y]) for r in x])
-                for x, y in zip(a, b, strict=True)
-            ]
+            [torch.stack([torch.stack([torch.dot(r, s) for s in y]) for r in x]) for x, y in zip(a, b, strict=True)]
         ),
         "the other way round": lambda a, b: (b @ a.mT).mT,
         "vmap": lambda a, b: torch.vmap(lambda x, y: x @ y.T)(a, b),

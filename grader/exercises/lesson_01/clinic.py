@@ -42,8 +42,7 @@ def _losses(generator: np.random.Generator) -> list[Case]:
         return 1.0 if loss == "flat mean" else float(generator.uniform(0.5, 0.9))
 
     return [
-        Case(label, {"loss": loss, "scale": scale(loss)}, frozenset({tag}))
-        for loss, (tag, label) in _LOSSES.items()
+        Case(label, {"loss": loss, "scale": scale(loss)}, frozenset({tag})) for loss, (tag, label) in _LOSSES.items()
     ]
 
 
@@ -56,9 +55,7 @@ def _both(loss: Loss, predictions: torch.Tensor, targets: torch.Tensor) -> tuple
     return float(loss(predictions[:, None], targets)), float(loss(predictions, targets))
 
 
-def _alike_on(
-    predictions: torch.Tensor, targets: torch.Tensor, rel_tol: float = 1e-9
-) -> Callable[[Loss], bool]:
+def _alike_on(predictions: torch.Tensor, targets: torch.Tensor, rel_tol: float = 1e-9) -> Callable[[Loss], bool]:
     """Says that a loss is sound when it does not tell (n, 1) from (n,) on these data."""
     return lambda loss: math.isclose(*_both(loss, predictions, targets), rel_tol=rel_tol)
 
@@ -76,9 +73,7 @@ def _tensors_only(loss: Any) -> bool:
 
 def _own_mse(loss: Loss) -> bool:
     predictions, targets = _data()
-    return math.isclose(
-        float(loss(predictions[:, None], targets)), float(((predictions - targets) ** 2).mean())
-    )
+    return math.isclose(float(loss(predictions[:, None], targets)), float(((predictions - targets) ** 2).mean()))
 
 
 def _zero_expected(loss: Loss) -> bool:
@@ -142,8 +137,7 @@ LOSS_IS_SOUND = Exercise(
         Mistake(
             "never_sound",
             lambda loss: loss is loss_is_sound,
-            "No loss is sound to you, not even one that flattens everything first. Which two numbers do you "
-            "compare?",
+            "No loss is sound to you, not even one that flattens everything first. Which two numbers do you compare?",
         ),
         Mistake(
             "answer_turned_round",

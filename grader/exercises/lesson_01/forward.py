@@ -81,8 +81,7 @@ FORWARD_MISTAKES = (
     Mistake(
         "relu_before_bias",
         lambda params, inputs: (
-            reduce(lambda x, pair: relu(x @ pair[0]) + pair[1], params[:-1], inputs) @ params[-1][0]
-            + params[-1][1]
+            reduce(lambda x, pair: relu(x @ pair[0]) + pair[1], params[:-1], inputs) @ params[-1][0] + params[-1][1]
         ),
         "The bias comes after ReLU here. Should it not help to decide what is negative?",
     ),
@@ -100,8 +99,7 @@ FORWARD_MISTAKES = (
     Mistake(
         "last_bias_forgotten",
         lambda params, inputs: forward([*params[:-1], (params[-1][0], 0 * params[-1][1])], inputs),
-        "Only the bias of the last layer is missing. Does the last layer differ from the others in more "
-        "than ReLU?",
+        "Only the bias of the last layer is missing. Does the last layer differ from the others in more than ReLU?",
     ),
     Mistake(
         "weights_transposed",

@@ -106,9 +106,7 @@ def _functional(params: Params, batch: Batch) -> Any:
 
 
 def _one_at_a_time(params: Params, batch: Batch) -> Params:
-    leaves = [
-        (W.clone().detach().requires_grad_(True), b.clone().detach().requires_grad_(True)) for W, b in params
-    ]
+    leaves = [(W.clone().detach().requires_grad_(True), b.clone().detach().requires_grad_(True)) for W, b in params]
     loss = mse_loss(leaves, batch)
     return [
         (
@@ -164,8 +162,7 @@ LOSS_GRADIENTS = Exercise(
         Mistake(
             "flat_list",
             lambda params, batch: [t for pair in _right_gradients(params, batch) for t in pair],
-            "All the gradients are there, one after the other: dW, db, dW, db. How do you put them back "
-            "into pairs?",
+            "All the gradients are there, one after the other: dW, db, dW, db. How do you put them back into pairs?",
         ),
         Mistake(
             "pairs_swapped",
@@ -202,8 +199,7 @@ LOSS_GRADIENTS = Exercise(
         Mistake(
             "of_half_the_loss",
             _gradients_of(lambda params, batch: mse_loss(params, batch) / 2),
-            "Everything is half as large as it should be. Where does the 2 go when a square is "
-            "differentiated?",
+            "Everything is half as large as it should be. Where does the 2 go when a square is differentiated?",
         ),
         Mistake(
             "of_the_predictions",
@@ -214,8 +210,7 @@ LOSS_GRADIENTS = Exercise(
         Mistake(
             "negated",
             lambda params, batch: [(-dW, -db) for dW, db in _right_gradients(params, batch)],
-            "You return the direction downhill. Which way does a gradient itself point, and who turns it "
-            "round?",
+            "You return the direction downhill. Which way does a gradient itself point, and who turns it round?",
         ),
         Mistake(
             "relu_ignored",
@@ -226,8 +221,7 @@ LOSS_GRADIENTS = Exercise(
         Mistake(
             "never_backward",
             _never_backward,
-            "Every gradient is None: a loss was computed, and nobody walked back from it. Which call fills "
-            ".grad?",
+            "Every gradient is None: a loss was computed, and nobody walked back from it. Which call fills .grad?",
         ),
         Mistake(
             "not_marked",
@@ -248,8 +242,6 @@ LOSS_GRADIENTS = Exercise(
         "by hand": lambda params, batch: _by_hand([(W.detach(), b.detach()) for W, b in params], batch),
         "one at a time": _one_at_a_time,
         "weights, then biases": _in_two_lists,
-        "own loss": _gradients_of(
-            lambda params, batch: ((mlp_predict(params, batch[0]) - batch[1]) ** 2).mean()
-        ),
+        "own loss": _gradients_of(lambda params, batch: ((mlp_predict(params, batch[0]) - batch[1]) ** 2).mean()),
     },
 )

@@ -78,8 +78,7 @@ _MISTAKES = (
     Mistake(
         "divided_by_rows",
         _loss(lambda p, t: ((p - t) ** 2).sum() / p.shape[0]),
-        "You divided the sum by the number of rows. How many entries are there when a row holds several "
-        "outputs?",
+        "You divided the sum by the number of rows. How many entries are there when a row holds several outputs?",
     ),
     Mistake(
         "absolute_error",
@@ -100,8 +99,7 @@ _MISTAKES = (
     Mistake(
         "not_squared",
         _loss(lambda p, t: (p - t).mean()),
-        "Your result is the mean of the errors, and it can be negative. What happens to each error before "
-        "the mean?",
+        "Your result is the mean of the errors, and it can be negative. What happens to each error before the mean?",
     ),
     Mistake(
         "one_loss_a_row",
@@ -185,9 +183,7 @@ MSE_LOSS_NUMPY = Exercise(
         "norm": _loss(lambda p, t: np.linalg.norm(p - t) ** 2 / p.size),
         "both flattened": _loss(lambda p, t: np.average((p.ravel() - t.ravel()) ** 2)),
         "array without axes": _loss(lambda p, t: np.asarray(((p - t) ** 2).mean())),
-        "calls the course": lambda params, batch: np.mean(
-            (batch[1] - mlp_predict_numpy(params, batch[0])) ** 2
-        ).item(),
+        "calls the course": lambda params, batch: np.mean((batch[1] - mlp_predict_numpy(params, batch[0])) ** 2).item(),
         "loop": _loss(
             lambda p, t: (
                 sum((p[i, j] - t[i, j]) ** 2 for i in range(p.shape[0]) for j in range(p.shape[1]))

@@ -100,9 +100,7 @@ MLP_MODULE = Exercise(
         ),
         Mistake(
             "activations_in_layers",
-            type(
-                "MLP", (Network,), {"make": lambda self, s: with_activations(s), "between": lambda *a: a[1]}
-            ),
+            type("MLP", (Network,), {"make": lambda self, s: with_activations(s), "between": lambda *a: a[1]}),
             "The result is right, but layers also holds the ReLUs. Others will count on layers[1] being the "
             "second Linear: where else can the ReLUs stand?",
         ),
@@ -115,8 +113,7 @@ MLP_MODULE = Exercise(
         Mistake(
             "last_layer_apart",
             LastLayerApart,
-            "The last Linear does not stand in layers with the others. How can it, and still go without a "
-            "ReLU?",
+            "The last Linear does not stand in layers with the others. How can it, and still go without a ReLU?",
         ),
         Mistake(
             "one_layer_too_few",
@@ -165,20 +162,16 @@ MLP_MODULE = Exercise(
         Mistake(
             "tanh_instead_of_relu",
             between(lambda x, i, last: x if i == last else torch.tanh(x)),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive "
-            "one?",
+            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
         ),
         Mistake(
             "dropout_added",
             between(lambda x, i, last: x if i == last else F.dropout(torch.relu(x), 0.5)),
-            "There is dropout between your layers, and numbers fall out by chance. Does the signature name "
-            "any?",
+            "There is dropout between your layers, and numbers fall out by chance. Does the signature name any?",
         ),
         Mistake(
             "stopped_after_first_layer",
-            forwards(
-                lambda self, x: self.layers[0](x) if len(self.layers) == 1 else self.layers[0](x).relu()
-            ),
+            forwards(lambda self, x: self.layers[0](x) if len(self.layers) == 1 else self.layers[0](x).relu()),
             "Your result is that of the first layer. Does the return stand inside the loop?",
         ),
         Mistake(
@@ -203,9 +196,7 @@ MLP_MODULE = Exercise(
         "module list and index": Network,
         "sequential of Linears": making(lambda sizes: nn.Sequential(*linears(sizes))),
         "built with append": making(
-            lambda sizes: nn.ModuleList().extend(
-                nn.Linear(sizes[i], sizes[i + 1]) for i in range(len(sizes) - 1)
-            )
+            lambda sizes: nn.ModuleList().extend(nn.Linear(sizes[i], sizes[i + 1]) for i in range(len(sizes) - 1))
         ),
         "property over a sequential": PropertyOverSequential,
         "added one by one": AddedOneByOne,

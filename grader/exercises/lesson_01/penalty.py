@@ -101,8 +101,7 @@ L2_PENALTY = Exercise(
         Mistake(
             "means_added",
             lambda params: sum((W**2).mean() for W, _ in params),
-            "You took the mean of each layer's squares. Should a large layer not weigh more than a small "
-            "one?",
+            "You took the mean of each layer's squares. Should a large layer not weigh more than a small one?",
         ),
         Mistake(
             "averaged_over_layers",
@@ -123,8 +122,7 @@ L2_PENALTY = Exercise(
         Mistake(
             "last_layer_only",
             lambda params: (params[-1][0] ** 2).sum(),
-            "Only the last layer is in your result. Does each turn of the loop add to the total, or replace "
-            "it?",
+            "Only the last layer is in your result. Does each turn of the loop add to the total, or replace it?",
         ),
         Mistake(
             "first_layer_only",
@@ -144,8 +142,7 @@ L2_PENALTY = Exercise(
         Mistake(
             "from_a_vector_of_zeros",
             _from_a_vector_of_zeros,
-            "Your result has an axis of length one, because the total began with one. Which shape has a "
-            "single number?",
+            "Your result has an axis of length one, because the total began with one. Which shape has a single number?",
         ),
         Mistake(
             "plain_number",

@@ -28,9 +28,7 @@ def _rows(generator: np.random.Generator) -> list[Case]:
             index = integers(generator, 0, k, n)
             # Neither the diagonal nor one column, and not 0 in the first row: otherwise some wrong ways to
             # pick would look right.
-            told_apart = (
-                n == 1 or k == 1 or (len(set(index.tolist())) > 1 and not torch.equal(index, torch.arange(n)))
-            )
+            told_apart = n == 1 or k == 1 or (len(set(index.tolist())) > 1 and not torch.equal(index, torch.arange(n)))
             if told_apart and (k == 1 or index[0] > 0):
                 return {"values": normal(generator, n, k, dtype=kind), "index": index}
 
@@ -99,8 +97,7 @@ PICK = Exercise(
         Mistake(
             "wrong_axis",
             lambda values, index: values.gather(0, index.unsqueeze(0)).squeeze(0),
-            "Entry i of your result is values[index[i], i]: it walks down the columns. Which axis runs "
-            "along a row?",
+            "Entry i of your result is values[index[i], i]: it walks down the columns. Which axis runs along a row?",
         ),
         Mistake(
             "column_kept",
@@ -116,8 +113,7 @@ PICK = Exercise(
         Mistake(
             "first_row_only",
             torch.take,
-            "All entries come from the start of the flattened tensor, the first row. Where does each row "
-            "begin?",
+            "All entries come from the start of the flattened tensor, the first row. Where does each row begin?",
         ),
         Mistake(
             "counted_from_one",

@@ -96,14 +96,12 @@ MLP_PREDICT_NUMPY = Exercise(
         Mistake(
             "tanh_instead_of_relu",
             with_activation(np.tanh),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive "
-            "one?",
+            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
         ),
         Mistake(
             "sigmoid_instead_of_relu",
             with_activation(lambda x: 1 / (1 + np.exp(-x))),
-            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a "
-            "positive one?",
+            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
         ),
         Mistake(
             "squeezed",
@@ -166,14 +164,12 @@ MLP_PREDICT = Exercise(
         Mistake(
             "tanh_instead_of_relu",
             with_activation(torch.tanh),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive "
-            "one?",
+            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
         ),
         Mistake(
             "sigmoid_instead_of_relu",
             with_activation(torch.sigmoid),
-            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a "
-            "positive one?",
+            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
         ),
         Mistake(
             "squeezed",

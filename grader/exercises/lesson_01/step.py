@@ -125,8 +125,7 @@ SGD_STEP = Exercise(
         Mistake(
             "rate_on_everything",
             _stepped(lambda p, g, rate: rate * (p - g)),
-            "The parameters were scaled by the learning rate as well. Which part of the line belongs to the "
-            "step?",
+            "The parameters were scaled by the learning rate as well. Which part of the line belongs to the step?",
         ),
         Mistake(
             "change_only",
@@ -141,8 +140,7 @@ SGD_STEP = Exercise(
         Mistake(
             "sign_only",
             _stepped(lambda p, g, rate: p - rate * torch.sign(g)),
-            "Every entry moved by the same amount. Should a steep direction not move further than a flat "
-            "one?",
+            "Every entry moved by the same amount. Should a steep direction not move further than a flat one?",
         ),
         Mistake(
             "biases_left",
@@ -153,16 +151,12 @@ SGD_STEP = Exercise(
         ),
         Mistake(
             "weights_only",
-            lambda params, gradients, rate: [
-                W - rate * dW for (W, _), (dW, _) in zip(params, gradients, strict=True)
-            ],
+            lambda params, gradients, rate: [W - rate * dW for (W, _), (dW, _) in zip(params, gradients, strict=True)],
             "The weights are there, the biases are gone. What should each entry of the new list hold?",
         ),
         Mistake(
             "flat_list",
-            lambda params, gradients, rate: [
-                t for pair in _right_step(params, gradients, rate) for t in pair
-            ],
+            lambda params, gradients, rate: [t for pair in _right_step(params, gradients, rate) for t in pair],
             "The numbers are right, in one flat list. How do you keep W and b together?",
         ),
         Mistake(

@@ -34,9 +34,7 @@ from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 
 
 def _runs(generator: np.random.Generator) -> list[Case]:
-    def draw(
-        optimizer: str, steps: int, n: int, d_out: int, kind: torch.dtype = torch.float32
-    ) -> dict[str, Any]:
+    def draw(optimizer: str, steps: int, n: int, d_out: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
         d_in, d_hidden = dims(generator, 2, 2, 5)
         return {
             "params": draw_params(generator, [d_in, d_hidden, d_out], kind),
@@ -62,8 +60,7 @@ def _runs(generator: np.random.Generator) -> list[Case]:
 def _numbers(observation: Observation, case: Case) -> Observation:
     """Losses in tensors are numbers too; that they are no Python floats is noted apart."""
     losses = [
-        float(loss) if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss
-        for loss in observation["losses"]
+        float(loss) if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in observation["losses"]
     ]
     return {**observation, "losses": losses}
 
@@ -194,8 +191,7 @@ TRAIN = Exercise(
         Mistake(
             "tensor_losses",
             noting(lambda noted, loss: [*noted, loss.detach()]),
-            "The numbers are right, but they are tensors. Which method of a tensor gives its number to "
-            "Python?",
+            "The numbers are right, but they are tensors. Which method of a tensor gives its number to Python?",
         ),
         Mistake(
             "last_loss_only",
@@ -210,8 +206,7 @@ TRAIN = Exercise(
         Mistake(
             "losses_added_up",
             noting(lambda noted, loss: [*noted, (noted[-1] if noted else 0.0) + loss.item()]),
-            "Each number is the sum of all losses so far. Should the list hold the total, or each step's "
-            "own loss?",
+            "Each number is the sum of all losses so far. Should the list hold the total, or each step's own loss?",
         ),
     ),
     variants={

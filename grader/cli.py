@@ -1,0 +1,148 @@
+"""The command line: `grader build`, `grader demo`, `grader grade`, `grader autograde`.
+
+Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from grader.errors import GraderError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help='The autograder of "Transformers, cell by cell".',
+)
+out = Console()
+err = Console(stderr=True)
+
+
+@app.command()
+def build(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all unless given.")] = None,
+    check: Annotated[bool, typer.Option(help="Change nothing; fail when something is out of step.")] = False,
+) -> None:
+    """Make notebooks/ and solutions/ from lessons/ and course/."""
+    from grader.building.build import build as build_one
+    from grader.building.build import out_of_step
+    from grader.repository import Repository
+
+    logging.getLogger("traitlets").setLevel(logging.ERROR)
+    repository = Repository.find()
+    names = [repository.lesson(name) for name in lessons] if lessons else repository.lesson_names()
+    if not check:
+        for name in names:
+            build_one(repository, name, lambda line: out.print(line, highlight=False))
+        return
+    found = [sentence for name in names for sentence in out_of_step(repository, name)]
+    for sentence in found:
+        err.print(escape(sentence), highlight=False)
+    if found:
+        err.print("Run: grader build", highlight=False)
+        raise typer.Exit(1)
+    out.print(f"In step: {', '.join(names)}", highlight=False)
+
+
+@app.command()
+def grade(
+    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks to grade.")],
+    lesson: Annotated[str | None, typer.Option(help="The lesson, for a notebook that does not tell.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
+    jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+) -> None:
+    """Grade notebooks; no gradebook needed."""
+    from grader.batch import Failure, grade_files, hidden_seed, in_order, progress
+    from grader.exercises import UnknownLesson, load_lesson
+    from grader.tables import results_table
+
+    if lesson is not None:
+        try:
+            load_lesson(lesson)
+        except UnknownLesson as error:
+            raise GraderError(str(error)) from error
+    seed = hidden_seed() if seed is None else seed
+    finished = []
+    with progress(err, "grading", len(notebooks)) as advance:
+        for path, outcome in grade_files(notebooks, seed, lesson=lesson, jobs=jobs):
+            finished.append((path, outcome))
+            advance(path.name)
+    outcomes = in_order(notebooks, finished)
+    out.print(results_table(zip(map(str, notebooks), outcomes, strict=True), "notebook"))
+    out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    if json_file is not None:
+        written = {
+            "version": 1,
+            "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
+            "errors": [{"notebook": f.notebook, "message": f.message} for f in failures],
+        }
+        try:
+            json_file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise GraderError(f"The results can't be written to {json_file}: {error.strerror}.") from error
+    if failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def autograde(
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
+    jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+) -> None:
+    """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
+    from grader.batch import Failure, hidden_seed
+    from grader.exercises import UnknownLesson, load_lesson
+    from grader.gradebook.autograde import autograde_lesson
+    from grader.gradebook.course import Course
+    from grader.tables import results_table
+
+    try:
+        name = load_lesson(lesson).name
+    except UnknownLesson as error:
+        raise GraderError(str(error)) from error
+    course = Course.open(Path.cwd())
+    seed = hidden_seed() if seed is None else seed
+    outcomes = autograde_lesson(course, name, seed, jobs, err)
+    out.print(results_table(sorted(outcomes.items()), "learner"))
+    out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
+    ] = None,
+) -> None:
+    """Release lesson 01, take in six submissions, grade them, write feedback: all in a fresh course."""
+    from grader.demo import run_demo
+    from grader.repository import Repository
+
+    run_demo(Repository.find(), folder, out)
+
+
+def main() -> None:
+    """Runs the command line; an error is one sentence and exit code 2."""
+    try:
+        app(standalone_mode=True)
+    except GraderError as error:
+        err.print(escape(str(error)), highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The demo's course, from release to feedback, with nbgrader's own exchange in between."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbgrader.auth import Authenticator
+from nbgrader.exchange import ExchangeFactory
+from rich.console import Console
+
+from grader.batch import Failure, hidden_seed
+from grader.demo.learners import LEARNERS, LESSON, Learner
+from grader.errors import GraderError
+from grader.gradebook.autograde import autograde_lesson
+from grader.gradebook.course import Course
+from grader.repository import Repository
+from grader.tables import results_table
+
+
+def run_demo(repository: Repository, folder: Path | None, console: Console) -> None:
+    """Releases lesson 01, submits for six learners, collects, grades, writes feedback.
+
+    Raises:
+        GraderError: when the folder is not empty, or a submission can't be graded.
+    """
+    course, exchange = make_course(repository, folder)
+    console.print(f"a fresh course in {course.root}", highlight=False, soft_wrap=True)
+    with _timed(console, f"released {LESSON}"):
+        course.ensure_assignment(LESSON)
+        _exchange(course, exchange, "ReleaseAssignment")
+    with _timed(console, f"{len(LEARNERS)} learners submitted"):
+        for learner in LEARNERS:
+            hand_in(course, exchange, learner)
+    with _timed(console, "collected"):
+        _exchange(course, exchange, "Collect")
+    with _timed(console, "graded, and feedback written"):
+        outcomes = autograde_lesson(course, LESSON, hidden_seed(), os.cpu_count() or 1, console)
+    console.print()
+    console.print(results_table(sorted(outcomes.items()), "learner"))
+    console.print()
+    page = course.feedback("chidi", LESSON)
+    for what, path in (
+        ("gradebook", course.root / "gradebook.db"),
+        ("a feedback page", page),
+    ):
+        console.print(f"{what}: {path}", highlight=False, soft_wrap=True)
+    console.print(
+        f"Formgrader: make formgrader COURSE={course.root}, then open /formgrader on the address it prints",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
+        raise GraderError("Some submissions could not be graded; see above.")
+
+
+def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Path]:
+    """A fresh nbgrader course with lesson 01, and a folder for its exchange.
+
+    Raises:
+        GraderError: when `folder` holds something already.
+    """
+    if folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="grader-demo-"))
+    folder = folder.resolve()
+    if folder.exists() and any(folder.iterdir()):
+        raise GraderError(f"{folder} is not empty: name a new folder for the demo.")
+    root, exchange = folder / "course", folder / "exchange"
+    root.mkdir(parents=True)
+    exchange.mkdir()
+    exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
+    shutil.copy(repository.root / "nbgrader_config.py", root)
+    shutil.copytree(repository.solution(LESSON).parent, root / "solutions" / LESSON)
+    course = Course.open(root)
+    course.config.Exchange.root = str(exchange)
+    course.config.Exchange.cache = str(folder / "cache")
+    return course, exchange
+
+
+def hand_in(course: Course, exchange: Path, learner: Learner) -> None:
+    """The learner fills in the released notebook and submits it."""
+    released = exchange / course.directory.course_id / "outbound" / LESSON / f"{LESSON}.ipynb"
+    home = exchange.parent / "homes" / learner.name
+    (home / LESSON).mkdir(parents=True)
+    nbformat.write(learner.fill_in(released.read_text("utf-8")), home / LESSON / f"{LESSON}.ipynb")
+    _exchange(course, exchange, "Submit", student=learner.name, folder=home)
+
+
+def _exchange(course: Course, exchange: Path, what: str, student: str = "*", folder: Path | None = None) -> None:
+    course.directory.assignment_id, course.directory.student_id = LESSON, student
+    factory = ExchangeFactory(config=course.config)
+    step = getattr(factory, what)(
+        coursedir=course.directory, authenticator=Authenticator(config=course.config), config=course.config
+    )
+    if folder is not None:
+        step.assignment_dir = str(folder)
+    step.log = logging.Logger("grader.exchange", logging.CRITICAL)
+    with contextlib.chdir(course.root):
+        step.start()
+    course.directory.student_id = "*"
+
+
+@contextlib.contextmanager
+def _timed(console: Console, what: str) -> Iterator[None]:
+    start = time.monotonic()
+    yield
+    console.print(f"  {what} ({time.monotonic() - start:.1f} s)", highlight=False)

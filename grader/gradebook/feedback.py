@@ -1,0 +1,73 @@
+"""The page that a learner gets: one self-contained HTML file, without a hidden case or another learner's name."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from grader.checking.cards import card, points
+from grader.checking.judge import MISSING, PASSED, Verdict
+from grader.exercises import load_lesson
+from grader.running.grade import Result
+
+WORDS = {
+    "passed": "right",
+    "partial": "partly right",
+    "failed": "not yet right",
+    "missing": "still blank",
+    "error": "stops with an error",
+    "timeout": "ran too long",
+    "memory": "asked for too much memory",
+    "crashed": "ended the Python process",
+}
+
+
+def page(result: Result, student: str) -> str:
+    """The feedback page of one submission."""
+    lesson = load_lesson(result.lesson)
+    wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
+    return _template().render(
+        title=f"Lesson {lesson.name.split('_')[0].lstrip('0')}: {lesson.title}",
+        student=student,
+        result=result,
+        opening=_opening(result),
+        words=WORDS,
+        points=points,
+        card=lambda verdict: Markup(card(verdict)),
+        groups=[
+            ("To look at again", wrong),
+            ("Right", [v for v in result.verdicts if v.status == PASSED]),
+            ("Still blank", [v for v in result.verdicts if v.status == MISSING]),
+        ],
+    )
+
+
+def _opening(result: Result) -> str:
+    counts = {status: sum(v.status == status for v in result.verdicts) for status in (PASSED, MISSING)}
+    total, right, blank = len(result.verdicts), counts[PASSED], counts[MISSING]
+    if right == total:
+        return f"All {total} exercises are right. Well done: nothing is left to mend."
+    if blank == total:
+        return "None of the exercises has been begun. Each blank cell says what it waits for."
+    sentence = f"{right} of {total} exercises are right."
+    first = _first_to_mend(result)
+    if first is not None:
+        sentence += f" A good one to look at next: {first.symbol}."
+    return sentence + (f" {blank} {'is' if blank == 1 else 'are'} still blank." if blank else "")
+
+
+def _first_to_mend(result: Result) -> Verdict | None:
+    return next((v for v in result.verdicts if v.status not in (PASSED, MISSING)), None)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("grader.gradebook", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    return environment.get_template("page.html")

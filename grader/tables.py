@@ -1,0 +1,52 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.markup import escape
+from rich.table import Table
+
+from grader.batch import Failure
+from grader.checking.cards import points
+from grader.checking.judge import MISSING, PASSED, Verdict
+from grader.running.grade import Result
+
+
+def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
+    """A line for each submission: who, score, and what went wrong in a few words."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(who, no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("what went wrong")
+    for name, outcome in outcomes:
+        if isinstance(outcome, Failure):
+            table.add_row(escape(name), "-", escape(f"not graded: {outcome.message}"))
+        else:
+            score = f"{points(outcome.score)} / {points(outcome.max_score)}"
+            table.add_row(escape(name), score, escape(in_a_few_words(outcome)))
+    return table
+
+
+def in_a_few_words(result: Result) -> str:
+    """What went wrong in a submission."""
+    blank = [v for v in result.verdicts if v.status == MISSING]
+    wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
+    if not wrong and not blank:
+        words = ["nothing"]
+    elif len(blank) == len(result.verdicts):
+        words = ["not begun"]
+    else:
+        words = [f"{v.symbol}: {_reason(v)}" for v in wrong]
+        if blank:
+            words.append(f"{len(blank)} still blank")
+    if result.repairs:
+        words.append(f"{len(result.repairs)} repaired")
+    return "; ".join(words)
+
+
+def _reason(verdict: Verdict) -> str:
+    if verdict.diagnosis:
+        return verdict.diagnosis.replace("_", " ")
+    failing = next((a.name for a in verdict.aspects if not a.passed), verdict.status)
+    return failing if verdict.status in ("partial", "failed") else verdict.status
