@@ -1,0 +1,71 @@
+# Everything runs in .venv/, made here with pip from the versions that requirements.txt pins.
+#
+#   make demo    release a lesson, take in submissions, grade them, write feedback
+#   make test    lint, format, types, tests
+#   make lab     JupyterLab on a copy of the course, in work/
+#
+# On Linux, plain pip brings PyTorch's large CUDA packages. For the small CPU build, name PyTorch's index of CPU
+# wheels (pytorch.org, "Get Started", shows its address): make demo TORCH_INDEX=https://...
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+COURSE ?= .
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint requirements.txt \
+	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+PINS := pyproject.toml requirements.txt
+
+.PHONY: demo test lint claims bench build lab formgrader lock clean
+
+demo: .venv/ready
+	@$(BIN)/grader demo
+
+test: lint
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+lint: .venv/ready-to-test
+	@$(BIN)/ruff format --check --quiet . || { echo "Run: .venv/bin/ruff format"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+
+claims: .venv/ready-to-test
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --verbose
+
+bench: .venv/ready
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
+
+build: .venv/ready-to-test
+	@$(BIN)/grader build
+
+# What is in work/ already is the learner's and stays as it is.
+lab: .venv/ready
+	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
+	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab
+
+formgrader: .venv/ready
+	@cd "$(COURSE)" && PATH="$(abspath $(BIN)):$$PATH" jupyter lab --no-browser --LabApp.default_url=/formgrader
+
+lock: .venv/ready-to-test
+	@{ echo '# Every version the course is tested with; `make lock` writes this file anew.'; \
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//; s/ @ .*//' | grep -v '^pip==' \
+	| tr '[:upper:]' '[:lower:]' | LC_ALL=C sort; } > requirements.lock && mv requirements.lock requirements.txt
+
+clean:
+	rm -rf .venv
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 13) else \
+	"Python 3.11, 3.12 or 3.13 is needed, and $(PYTHON) is %d.%d: name another, as in make demo PYTHON=python3.12" % v)'
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/ready: .venv/made $(PINS)
+	@echo "Setting up .venv (the first time takes a few minutes)"
+	@$(PIP) --quiet --editable ".[grading]"
+	@touch $@
+
+.venv/ready-to-test: .venv/ready $(PINS)
+	@echo "Adding what the tests need"
+	@$(PIP) --quiet --editable ".[grading,tensorflow,dev]"
+	@touch $@
