@@ -35,12 +35,12 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     console.print(f"a fresh course in {course.root}", highlight=False, soft_wrap=True)
     with _timed(console, f"released {LESSON}"):
         course.ensure_assignment(LESSON)
-        _exchange(course, exchange, "ReleaseAssignment")
+        exchange_step(course, "ReleaseAssignment")
     with _timed(console, f"{len(LEARNERS)} learners submitted"):
         for learner in LEARNERS:
             hand_in(course, exchange, learner)
     with _timed(console, "collected"):
-        _exchange(course, exchange, "Collect")
+        exchange_step(course, "Collect")
     with _timed(console, "graded, and feedback written"):
         outcomes = autograde_lesson(course, LESSON, hidden_seed(), os.cpu_count() or 1, console)
     console.print()
@@ -90,10 +90,11 @@ def hand_in(course: Course, exchange: Path, learner: Learner) -> None:
     home = exchange.parent / "homes" / learner.name
     (home / LESSON).mkdir(parents=True)
     nbformat.write(learner.fill_in(released.read_text("utf-8")), home / LESSON / f"{LESSON}.ipynb")
-    _exchange(course, exchange, "Submit", student=learner.name, folder=home)
+    exchange_step(course, "Submit", student=learner.name, folder=home)
 
 
-def _exchange(course: Course, exchange: Path, what: str, student: str = "*", folder: Path | None = None) -> None:
+def exchange_step(course: Course, what: str, student: str = "*", folder: Path | None = None) -> None:
+    """One step of nbgrader's exchange ("ReleaseAssignment", "Submit", "Collect"); submitting is done from `folder`."""
     course.directory.assignment_id, course.directory.student_id = LESSON, student
     factory = ExchangeFactory(config=course.config)
     step = getattr(factory, what)(
