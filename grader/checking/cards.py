@@ -24,6 +24,7 @@ _LOOK = {
 }
 _WRONG = ("#a02c2c", "#fcf1f0", "Not yet")
 _INK = "#1f2328"
+_BARE = ' style="background:none"'
 
 
 def points(score: float) -> str:
@@ -117,7 +118,7 @@ def _numbers(value: Any) -> torch.Tensor | None:
 
 def _slice(wrong: torch.Tensor) -> tuple[int, ...]:
     """Which matrix of a stack of matrices to show: the first with something wrong in it."""
-    if wrong.dim() <= 2:
+    if wrong.dim() <= 2 or not wrong.any():  # the numbers may agree where only the dtype does not
         return ()
     return tuple(int(i) for i in wrong.nonzero()[0][:-2])
 
@@ -141,9 +142,9 @@ def _table(title: str, numbers: torch.Tensor, wrong: torch.Tensor | None, chosen
             for j in range(min(matrix.shape[1], MAX_COLUMNS))
         ]
         more = "<td>&hellip;</td>" if matrix.shape[1] > MAX_COLUMNS else ""
-        rows.append(f"<tr>{''.join(cells)}{more}</tr>")
+        rows.append(f"<tr{_BARE}>{''.join(cells)}{more}</tr>")
     if matrix.shape[0] > MAX_ROWS:
-        rows.append("<tr><td>&hellip;</td></tr>")
+        rows.append(f"<tr{_BARE}><td>&hellip;</td></tr>")
     index = f", entry {list(chosen)}" if chosen else ""
     return _box(
         f"{title} {shape}{index}",
@@ -154,11 +155,14 @@ def _table(title: str, numbers: torch.Tensor, wrong: torch.Tensor | None, chosen
 def _cell(number: float, largest: float, wrong: bool) -> str:
     """A number on its shade; a wrong one has a frame and a cross as well."""
     strength = min(abs(number) / largest, 1.0) if np.isfinite(number) and largest else 0.0
-    hue = "0,114,178" if number >= 0 else "213,94,0"
+    hue = (0, 114, 178) if number >= 0 else (213, 94, 0)
+    share = 0.06 + 0.36 * strength
+    # Opaque, and with its own ink: a dark notebook paints table rows dark.
+    ground = ",".join(str(round(255 + (tone - 255) * share)) for tone in hue)
     frame = "2px solid #a02c2c" if wrong else "2px solid transparent"
     text = f"{number:.3g}".replace("-", "&minus;") + (" &#10007;" if wrong else "")
     return (
-        f'<td style="background:rgba({hue},{0.08 + 0.32 * strength:.2f});border:{frame};padding:2px 6px;'
+        f'<td style="background:rgb({ground});color:{_INK};border:{frame};padding:2px 6px;'
         f'text-align:right;font-variant-numeric:tabular-nums;font-size:13px">{text}</td>'
     )
 

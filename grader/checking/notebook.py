@@ -70,7 +70,8 @@ class Checker:
         report = Report(verdict)
         if verdict.score == 0:
             _show(report)
-            raise NotYet(verdict.message)
+            why = "is still blank" if verdict.status == MISSING else "earns no points yet; the card says why"
+            raise NotYet(f"Stopped here: {name} {why}.")
         if not _in_notebook():
             print(plain(verdict))
         return report

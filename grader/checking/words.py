@@ -147,12 +147,18 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
     factor = float((expected * got).sum() / (expected * expected).sum())
     if abs(factor - 1) < 5e-4 and same(expected * factor, got):
         return " The two agree in their first digits: is precision lost on the way, by float32 or by rounding?"
-    if abs(factor) > 1e-3 and same(expected * factor, got):
+    if abs(factor) > 1e-3 and same(expected * factor, got) and (expected.ndim or _is_round(factor)):
         return f" Yours is {factor:.4g} times the expected one{' everywhere' if expected.ndim else ''}."
     shift = float((got - expected).mean())
     if expected.size > 1 and abs(shift) > 1e-4 * scale and same(expected + shift, got):
         return f" Yours is the expected one plus {shift:.4g} everywhere."
     return ""
+
+
+def _is_round(factor: float) -> bool:
+    """A whole number or one over it: any two numbers have a factor, but only these say something."""
+    nearest = max(factor, 1 / factor) if factor > 0 else 0.0
+    return 1.5 < nearest < 1000 and abs(nearest - round(nearest)) < 1e-3 * nearest
 
 
 def _plain(value: Any) -> str:

@@ -60,7 +60,7 @@ def _one_line(error: BaseException) -> str:
         text = str(error).strip()
     except BaseException:  # a home-made exception may fail at this too
         return ""
-    return text.splitlines()[0][:300] if text else ""
+    return readable(text.splitlines()[0][:300]) if text else ""
 
 
 def _learners_line(trace: types.TracebackType | None) -> str:
@@ -71,7 +71,12 @@ def _learners_line(trace: types.TracebackType | None) -> str:
         if frame.f_globals.get("__name__") == "__main__":
             line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip() or line
         trace = trace.tb_next
-    return line[:200]
+    return readable(line[:200])
+
+
+def readable(text: str) -> str:
+    """The text with half characters (lone surrogates), which no file can hold, written out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def fresh(value: Any) -> Any:
@@ -118,7 +123,7 @@ class _Snapshot:
         if isinstance(value, float):
             return float(value)
         if isinstance(value, str):
-            return str(value)[:MAX_TEXT]
+            return readable(str(value)[:MAX_TEXT])
         if isinstance(value, list):
             return [self.take(item, depth + 1) for item in value[: MAX_ITEMS + 1]]
         if isinstance(value, tuple):

@@ -152,9 +152,12 @@ class _Run:
 
     def _verdict(self, symbol: str) -> Verdict:
         judge = self.judges[symbol]
-        if symbol in self.failures:
-            return zero(judge.exercise, *self.failures[symbol])
         verdict = self._look(symbol, judge)
+        if symbol in self.failures:
+            if verdict.status == MISSING:
+                return zero(judge.exercise, *self.failures[symbol])
+            # Its cell failed after the definition, or another cell defines it: what is there counts.
+            self.troubles.append(self.failures[symbol][1])
         if verdict.status not in (PARTIAL, FAILED, ERROR):
             return verdict
         # The mark is made on the hidden cases. What is told comes from the public ones, which the learner can see.

@@ -69,9 +69,8 @@ class Session:
         """
         message = {"do": "run", "source": source}
         answer = self._ask(message, self.limits.cell_seconds)
+        self._history.append(message)  # what a cell did before its error stays
         error = answer.get("error")
-        if error is None:
-            self._history.append(message)
         return error if isinstance(error, dict) else None
 
     def probe(self, symbol: str, inputs: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -92,10 +91,10 @@ class Session:
         self._history.append(message)
 
     def restart(self) -> None:
-        """A fresh process, in which everything that went well is done again.
+        """A fresh process, in which everything that came back is done again.
 
         Raises:
-            Stopped: when what went well before does not go well again.
+            Stopped: when what came back before does not come back again.
         """
         self._stop()
         self._start()

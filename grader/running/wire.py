@@ -14,7 +14,7 @@ import numpy as np
 import safetensors.torch
 import torch
 
-from grader.probes.observe import MAX_DEPTH, Opaque
+from grader.probes.observe import MAX_DEPTH, Opaque, readable
 
 MAX_MESSAGE = 64 * 2**20  # bytes
 _HEADER = struct.Struct(">I")
@@ -82,6 +82,8 @@ def _from_json(value: Any, arrays: dict[str, torch.Tensor], depth: int) -> Any:
         raise BadMessage("nested too deeply")
     if isinstance(value, list):
         return [_from_json(item, arrays, depth + 1) for item in value]
+    if isinstance(value, str):
+        return readable(value)
     if not isinstance(value, dict):
         return value
     match value[_MARK]:
@@ -90,11 +92,11 @@ def _from_json(value: Any, arrays: dict[str, torch.Tensor], depth: int) -> Any:
         case "array":
             return arrays[value["at"]].numpy()
         case "opaque":
-            return Opaque(str(value["name"])[:200])
+            return Opaque(readable(str(value["name"])[:200]))
         case "tuple":
             return tuple(_from_json(item, arrays, depth + 1) for item in value["items"])
         case "dict":
-            return {str(k): _from_json(item, arrays, depth + 1) for k, item in value["items"].items()}
+            return {readable(str(k)): _from_json(item, arrays, depth + 1) for k, item in value["items"].items()}
     raise BadMessage("an unknown mark")
 
 
