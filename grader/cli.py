@@ -1,4 +1,4 @@
-"""The command line: `grader build`, `grader demo`, `grader grade`, `grader autograde`.
+"""The command line: `grader build`, `grader demo`, `grader grade`, `grader autograde`, `grader audit`.
 
 Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from grader.errors import GraderError
+
+if TYPE_CHECKING:
+    from grader.exercises.spec import Lesson
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,14 +67,10 @@ def grade(
 ) -> None:
     """Grade notebooks; no gradebook needed."""
     from grader.batch import Failure, grade_files, hidden_seed, in_order, progress
-    from grader.exercises import UnknownLesson, load_lesson
     from grader.tables import results_table
 
     if lesson is not None:
-        try:
-            load_lesson(lesson)
-        except UnknownLesson as error:
-            raise GraderError(str(error)) from error
+        known_lesson(lesson)
     seed = hidden_seed() if seed is None else seed
     finished = []
     with progress(err, "grading", len(notebooks)) as advance:
@@ -88,10 +87,7 @@ def grade(
             "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
             "errors": [{"notebook": f.notebook, "message": f.message} for f in failures],
         }
-        try:
-            json_file.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise GraderError(f"The results can't be written to {json_file}: {error.strerror}.") from error
+        write_json(json_file, written)
     if failures:
         raise typer.Exit(1)
 
@@ -104,21 +100,50 @@ def autograde(
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
     from grader.batch import Failure, hidden_seed
-    from grader.exercises import UnknownLesson, load_lesson
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course
     from grader.tables import results_table
 
-    try:
-        name = load_lesson(lesson).name
-    except UnknownLesson as error:
-        raise GraderError(str(error)) from error
+    name = known_lesson(lesson).name
     course = Course.open(Path.cwd())
     seed = hidden_seed() if seed is None else seed
     outcomes = autograde_lesson(course, name, seed, jobs, err)
     out.print(results_table(sorted(outcomes.items()), "learner"))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; all unless given.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the counts to this file.", dir_okay=False)
+    ] = None,
+    readme: Annotated[bool, typer.Option("--readme", help="Write the summary into README.md.")] = False,
+) -> None:
+    """Test the tests: mistakes caught and diagnosed, right answers accepted, mutants caught."""
+    from grader.audit.audit import audit_lesson, report
+    from grader.audit.tables import audit_table, write_into_readme
+    from grader.batch import progress
+    from grader.exercises import lesson_names
+    from grader.repository import Repository
+
+    chosen = [known_lesson(name) for name in lessons or lesson_names()]
+    audits = {}
+    with progress(err, "auditing", sum(len(lesson.exercises) for lesson in chosen)) as advance:
+        for lesson in chosen:
+            audits[lesson.name] = audit_lesson(lesson, advance)
+    for name, rows in audits.items():
+        out.print(audit_table(name, rows))
+    if json_file is not None:
+        write_json(json_file, report(audits))
+    if readme:
+        write_into_readme(Repository.find().root / "README.md", audits)
+    below = [f"{row.symbol}: {line}" for rows in audits.values() for row in rows for line in row.below()]
+    for line in below:
+        err.print(escape(line), highlight=False, soft_wrap=True)
+    if below:
         raise typer.Exit(1)
 
 
@@ -133,6 +158,32 @@ def demo(
     from grader.repository import Repository
 
     run_demo(Repository.find(), folder, out)
+
+
+def known_lesson(name: str) -> Lesson:
+    """The lesson of that name.
+
+    Raises:
+        GraderError: when there is none.
+    """
+    from grader.exercises import UnknownLesson, load_lesson
+
+    try:
+        return load_lesson(name)
+    except UnknownLesson as error:
+        raise GraderError(str(error)) from error
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Writes a JSON file.
+
+    Raises:
+        GraderError: when it can't be written.
+    """
+    try:
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise GraderError(f"{path} can't be written: {error.strerror}.") from error
 
 
 def main() -> None:

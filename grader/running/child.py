@@ -26,8 +26,12 @@ class Child:
         from IPython.core.interactiveshell import InteractiveShell
         from traitlets.config import Config
 
+        class Shell(InteractiveShell):  # type: ignore[misc]
+            def enable_gui(self, gui: object = None) -> None:
+                """There are no windows here, and `%matplotlib inline` asks for none."""
+
         no_history = Config({"HistoryManager": {"enabled": False}})
-        self.shell: Any = InteractiveShell.instance(user_ns={"__name__": "__main__"}, config=no_history)
+        self.shell: Any = Shell.instance(user_ns={"__name__": "__main__"}, config=no_history)
         self.earlier: dict[str, Any] = {}
         self.probes: dict[str, Any] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.exercises.lesson_01.batched_dot import BATCHED_DOT
 from grader.exercises.lesson_01.clinic import LOSS_IS_SOUND
+from grader.exercises.lesson_01.equivalents import EQUIVALENTS
 from grader.exercises.lesson_01.gradients import LOSS_GRADIENTS
 from grader.exercises.lesson_01.loss import MSE_LOSS, MSE_LOSS_NUMPY
 from grader.exercises.lesson_01.module import MLP_MODULE
@@ -31,4 +32,5 @@ LESSON = Lesson(
         TRAIN,
         LOSS_IS_SOUND,
     ),
+    equivalents=EQUIVALENTS,
 )

@@ -1,0 +1,176 @@
+"""`grader audit`: for each exercise, what its check catches, diagnoses and accepts.
+
+The floors are the course's promise; the command fails below them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.audit.mutants import mutants
+from grader.checking.judge import Judge, Verdict
+from grader.exercises.spec import Exercise, Lesson
+from grader.probes import load_probes
+from grader.running.blanks import sources
+from grader.running.session import Limits, Session, Stopped
+
+SEED = 20_001  # any seed will do, and must
+MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0)
+FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
+
+
+@dataclass
+class Count:
+    """So many of so many, and the names of the others."""
+
+    hits: int = 0
+    total: int = 0
+    missed: list[str] = field(default_factory=list)
+
+    def add(self, hit: bool, name: str) -> None:
+        """Counts one more."""
+        self.total += 1
+        self.hits += hit
+        if not hit:
+            self.missed.append(name)
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.hits + other.hits, self.total + other.total, self.missed + other.missed)
+
+    @property
+    def share(self) -> float:
+        """Hits over total; 1 when there was nothing to hit."""
+        return self.hits / self.total if self.total else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.hits} / {self.total}"
+
+
+@dataclass
+class Row:
+    """The audit of one exercise, or the sum over several."""
+
+    symbol: str
+    caught: Count = field(default_factory=Count)
+    diagnosed: Count = field(default_factory=Count)
+    accepted: Count = field(default_factory=Count)
+    mutants: Count = field(default_factory=Count)
+    equivalent: int = 0
+
+    def __add__(self, other: Row) -> Row:
+        return Row(
+            self.symbol,
+            self.caught + other.caught,
+            self.diagnosed + other.diagnosed,
+            self.accepted + other.accepted,
+            self.mutants + other.mutants,
+            self.equivalent + other.equivalent,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain data."""
+        counts = {name: getattr(self, name) for name in FLOORS}
+        return {
+            "symbol": self.symbol,
+            **{name: {"hits": c.hits, "total": c.total, "missed": c.missed} for name, c in counts.items()},
+            "equivalent_mutants": self.equivalent,
+        }
+
+    def below(self) -> list[str]:
+        """A sentence for each floor that is not reached."""
+        return [
+            f"{name}: {count} is below {floor:.0%}: {', '.join(count.missed[:5])}"
+            for name, floor in FLOORS.items()
+            if (count := getattr(self, name)).share < floor
+        ]
+
+
+def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
+    """A row for each exercise of a lesson; `advance` is called after each."""
+    probes = load_probes(lesson.name)
+    rows = []
+    for exercise in lesson.exercises:
+        judge = Judge(exercise, probes[exercise.symbol], SEED)
+        row = Row(exercise.symbol)
+        _mistakes_and_variants(judge, row)
+        _mutants(lesson, exercise, judge, row)
+        rows.append(row)
+        advance(exercise.symbol)
+    return rows
+
+
+def _mistakes_and_variants(judge: Judge, row: Row) -> None:
+    for mistake in judge.exercise.mistakes:
+        verdict = judge.verdict(judge.observe(mistake.implementation))
+        row.caught.add(not _full(verdict), mistake.name)
+        row.diagnosed.add(verdict.diagnosis == mistake.name, mistake.name)
+    for name, variant in judge.exercise.variants.items():
+        row.accepted.add(_full(judge.verdict(judge.observe(variant))), name)
+
+
+def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
+    reference = exercise.references[0]
+    equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
+    modules = sorted({e.references[0].__module__ for e in lesson.exercises})
+    earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
+    with Session(lesson.name, modules, MUTANT_LIMITS) as session:
+        session.run(_imports(reference))
+        for symbol, text in earlier.items():
+            session.restore(symbol, **text)
+        for mutant in mutants(inspect.getsource(reference)):
+            if mutant.change in equivalent:
+                row.equivalent += 1
+                del equivalent[mutant.change]
+                continue
+            row.mutants.add(not _survives(session, exercise, judge, mutant.source), mutant.change)
+    for change in equivalent:  # a list that is out of step would hide what it no longer names
+        row.mutants.add(False, f"listed as equivalent, but no mutant: {change}")
+
+
+def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -> bool:
+    """Whether a mutant gets full marks. One that loops for ever or ends its process is caught."""
+    try:
+        if session.run(source) is not None:
+            return False
+        seen = []
+        for case in judge.cases:
+            answer = session.probe(exercise.symbol, dict(case.inputs), MUTANT_LIMITS.probe_seconds)
+            seen.append(answer.get("seen", {}))
+    except Stopped:
+        session.restart()
+        return False
+    return _full(judge.verdict(seen))
+
+
+def _imports(reference: Any) -> str:
+    """The import statements of the module that a symbol stands in."""
+    text = Path(str(sys.modules[reference.__module__].__file__)).read_text("utf-8")
+    return "\n".join(ast.unparse(n) for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom))
+
+
+def _full(verdict: Verdict) -> bool:
+    return verdict.score == verdict.max_score
+
+
+def total(rows: list[Row], name: str = "all") -> Row:
+    """The sum of rows."""
+    summed = Row(name)
+    for row in rows:
+        summed = summed + row
+    return summed
+
+
+def report(audits: Mapping[str, list[Row]]) -> dict[str, Any]:
+    """What `--json` writes."""
+    return {
+        "version": 1,
+        "seed": SEED,
+        "floors": FLOORS,
+        "lessons": {name: [row.to_json() for row in rows] for name, rows in audits.items()},
+    }

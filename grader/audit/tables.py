@@ -1,0 +1,47 @@
+"""The audit's table, in the terminal and in the README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.table import Table
+
+from grader.audit.audit import Row, total
+from grader.errors import GraderError
+
+_BETWEEN = re.compile(r"(<!-- audit: begin -->\n).*?(<!-- audit: end -->)", re.DOTALL)
+
+
+def audit_table(lesson: str, rows: list[Row]) -> Table:
+    """A row for each exercise, and the sum."""
+    table = Table(title=lesson, box=None, title_justify="left")
+    for column in ("exercise", "mistakes caught", "diagnosed", "right answers accepted", "mutants caught"):
+        table.add_column(column, justify="left" if column == "exercise" else "right")
+    table.add_column("equivalent", justify="right", style="dim")
+    for row in [*rows, total(rows)]:
+        counts = (row.caught, row.diagnosed, row.accepted, row.mutants)
+        table.add_row(row.symbol, *map(str, counts), str(row.equivalent))
+    return table
+
+
+def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
+    """Replaces the summary that stands between the README's two marks.
+
+    Raises:
+        GraderError: when the marks are missing.
+    """
+    lines = [
+        "| lesson | mistakes caught | diagnosed as themselves | right answers accepted | mutants caught |",
+        "|---|---|---|---|---|",
+    ]
+    for name, rows in audits.items():
+        row = total(rows)
+        lines.append(f"| {name} | {row.caught} | {row.diagnosed} | {row.accepted} | {row.mutants} |")
+    text = readme.read_text("utf-8")
+    summary = "\n".join(lines) + "\n"
+    changed, count = _BETWEEN.subn(lambda found: found[1] + summary + found[2], text)
+    if count != 1:
+        raise GraderError(f"{readme.name} needs the marks <!-- audit: begin --> and <!-- audit: end -->, once each.")
+    readme.write_text(changed, encoding="utf-8")

@@ -1,0 +1,40 @@
+"""Mutants of the references that are as right as they are, and why. See `grader.audit`."""
+
+from __future__ import annotations
+
+_STRICT = "zip's strict only guards against lists of different lengths, which no right caller hands in"
+_NUMBERS = "the toy numbers are free, as long as a wrong pairing shows, and it does"
+_REFUSAL = "the contract does not ask about a loss that refuses the shape"
+
+EQUIVALENTS = {
+    "loss_gradients": {
+        "return list(zip(gradients[0::2], gradients[1::2], strict=True))"
+        " -> return list(zip(gradients[0::2], gradients[1::2], strict=False))": _STRICT,
+    },
+    "sgd_step": {
+        "for (W, b), (dW, db) in zip(params, gradients, strict=True):"
+        " -> for (W, b), (dW, db) in zip(params, gradients, strict=False):": _STRICT,
+    },
+    "loss_is_sound": {
+        **{
+            f"predictions = torch.tensor([0.2, 0.3, 0.7, 0.8]) -> predictions = torch.tensor({changed})": _NUMBERS
+            for changed in (
+                [0.9, 0.3, 0.7, 0.8],
+                [0.2, 1.1, 0.7, 0.8],
+                [0.2, 0.3, 1.9, 0.8],
+                [0.2, 0.3, 0.7, 2.1],
+            )
+        },
+        **{
+            f"targets = torch.tensor([0.1, 0.2, 0.6, 0.9]) -> targets = torch.tensor({changed})": _NUMBERS
+            for changed in (
+                [0.7, 0.2, 0.6, 0.9],
+                [0.1, 0.9, 0.6, 0.9],
+                [0.1, 0.2, 1.7, 0.9],
+                [0.1, 0.2, 0.6, 2.3],
+            )
+        },
+        "return True -> (dropped)": _REFUSAL,
+        "return True -> return False": _REFUSAL,
+    },
+}
