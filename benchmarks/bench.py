@@ -20,7 +20,7 @@ from rich.table import Table
 
 from grader.building.build import out_of_step
 from grader.checking.notebook import Checker
-from grader.demo.learners import LEARNERS, LESSON
+from grader.demo.learners import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
@@ -61,7 +61,7 @@ def grading_seconds(command: list[str], course: Course) -> float:
         shutil.copytree(course.root, copy)
         start = time.perf_counter()
         subprocess.run(command, cwd=copy, check=True, capture_output=True)
-        return (time.perf_counter() - start) / len(LEARNERS)
+        return (time.perf_counter() - start) / len(HONEST)
 
 
 def main() -> None:
@@ -78,11 +78,11 @@ def main() -> None:
         course, exchange = make_course(repository, Path(folder))
         course.ensure_assignment(LESSON)
         exchange_step(course, "ReleaseAssignment")
-        for learner in LEARNERS:
+        for learner in HONEST:
             hand_in(course, exchange, learner)
         exchange_step(course, "Collect")
         grader = str(bin_folder / "grader")
-        table = Table(title=f"one graded submission of {LESSON}, mean of {len(LEARNERS)}", box=None)
+        table = Table(title=f"one graded submission of {LESSON}, mean of {len(HONEST)}", box=None)
         for column in ("command", "seconds", "times as fast"):
             table.add_column(column, justify="left" if column == "command" else "right")
         plain = grading_seconds([str(bin_folder / "nbgrader"), "autograde", LESSON], course)

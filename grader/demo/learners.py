@@ -1,12 +1,13 @@
-"""Six learners and what they type into the released notebook of lesson 01.
+"""Ten learners, and what they hand in of lesson 01: six honest notebooks, and four that something happened to.
 
-The tests use the same notebooks to compare our marks with nbgrader's own.
+The tests compare our marks on the honest ones with nbgrader's own.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import nbformat
@@ -30,6 +31,12 @@ class Learner:
     begins: int = 99
     types: Mapping[str, str] = field(default_factory=dict)
     edits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    accident: Callable[[NotebookNode], str] = json.dumps
+    """What happens to the file before it is handed in."""
+
+    def hand_in(self, released: str) -> str:
+        """The text of the file that the learner hands in."""
+        return self.accident(self.fill_in(released))
 
     def fill_in(self, released: str) -> NotebookNode:
         """The learner's notebook, from the text of the released one."""
@@ -140,7 +147,27 @@ def loss_is_sound(loss_function):
     return abs(as_row - as_column) < 1e-5""",
 }
 
-LEARNERS = (
+
+def stripped(notebook: NotebookNode) -> str:
+    """An editor threw all metadata away."""
+    for cell in notebook.cells:
+        cell.metadata = {}
+    return json.dumps(notebook)
+
+
+def doubled(notebook: NotebookNode) -> str:
+    """A solution cell was copied, id and metadata and all."""
+    at = next(i for i, cell in enumerate(notebook.cells) if cell.id == "mse_loss")
+    notebook.cells.insert(at, notebook.cells[at])
+    return json.dumps(notebook)  # nbformat would refuse to write it
+
+
+def a_letter(notebook: NotebookNode) -> str:
+    """The wrong file."""
+    return f"Dear teacher, I had trouble with the {len(notebook.cells)} cells. May I hand it in next week?"
+
+
+HONEST = (
     Learner("ada"),
     Learner("bela", types=IN_OTHER_WORDS),
     Learner(
@@ -164,4 +191,10 @@ LEARNERS = (
     ),
     Learner("eli", begins=6),
     Learner("fay", begins=0),
+)
+DAMAGED = (
+    Learner("gita", types={"pick": "def pick(values, index):\n    while True:\n        pass"}),
+    Learner("hugo", accident=stripped),
+    Learner("ines", accident=doubled),
+    Learner("jan", accident=a_letter),
 )

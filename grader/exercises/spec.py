@@ -90,7 +90,7 @@ class Lesson:
     title: str
     exercises: tuple[Exercise, ...]
     equivalents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Per symbol, the mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
+    """Per symbol, mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
 
     def __getitem__(self, symbol: str) -> Exercise:
         """The exercise of that symbol.

@@ -52,16 +52,16 @@ class Course:
             GraderError: when nobody did.
         """
         submitted = self.root / self.directory.submitted_directory
-        found = sorted(path.parent.name for path in submitted.glob(f"*/{lesson}") if path.is_dir())
+        found = sorted(path.parent.name for path in submitted.glob(f"*/{lesson}") if path.is_dir() or path.is_symlink())
         if not found:
             raise GraderError(
                 f"There are no submissions of {lesson} in {submitted}: run nbgrader collect {lesson} first."
             )
         return found
 
-    def submitted(self, student: str, lesson: str) -> Path:
-        """The notebook that a student handed in."""
-        return self._path(self.directory.submitted_directory, student, lesson) / f"{lesson}.ipynb"
+    def submission(self, student: str, lesson: str) -> Path:
+        """The folder that a student handed in."""
+        return self._path(self.directory.submitted_directory, student, lesson)
 
     def feedback(self, student: str, lesson: str) -> Path:
         """Where the student's page goes."""

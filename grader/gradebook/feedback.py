@@ -26,10 +26,9 @@ WORDS = {
 
 def page(result: Result, student: str) -> str:
     """The feedback page of one submission."""
-    lesson = load_lesson(result.lesson)
     wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
     return _template().render(
-        title=f"Lesson {lesson.name.split('_')[0].lstrip('0')}: {lesson.title}",
+        title=_title(result.lesson),
         student=student,
         result=result,
         opening=_opening(result),
@@ -42,6 +41,16 @@ def page(result: Result, student: str) -> str:
             ("Still blank", [v for v in result.verdicts if v.status == MISSING]),
         ],
     )
+
+
+def failure_page(lesson: str, student: str, message: str) -> str:
+    """The page of a submission that could not be graded: why, and what to do."""
+    return _template().render(title=_title(lesson), student=student, result=None, opening=message)
+
+
+def _title(lesson: str) -> str:
+    number = lesson.split("_")[0].lstrip("0")
+    return f"Lesson {number}: {load_lesson(lesson).title}"
 
 
 def _opening(result: Result) -> str:

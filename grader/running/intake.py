@@ -38,6 +38,13 @@ class Cell:
     experiment: bool
     defines: frozenset[str]
     only_definitions: bool
+    points: Any = None
+    retyped: bool = False
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing was written here yet: the released stub, as it was."""
+        return "# YOUR CODE HERE" in self.source and "raise NotImplementedError" in self.source
 
     @property
     def asks(self) -> str | None:
@@ -86,12 +93,17 @@ def read_submission(data: bytes, lesson: str | None = None) -> Submission:
     Raises:
         Unreadable: when it is no notebook, or of no known lesson.
     """
-    cells = _code_cells(_parse(data))
+    cells = _code_cells(parse(data))
     found, how = _find_lesson(cells, lesson)
     return _steps(found, cells, [how] if how else [])
 
 
-def _parse(data: bytes) -> list[Any]:
+def parse(data: bytes) -> list[Any]:
+    """The notebook's cells, as they stand in the file.
+
+    Raises:
+        Unreadable: when it is no notebook.
+    """
     if not data.strip():
         raise Unreadable("The file is empty. Save the notebook, and submit it again.")
     try:
@@ -112,27 +124,38 @@ def _parse(data: bytes) -> list[Any]:
 def _code_cells(cells: list[Any]) -> list[Cell]:
     made = []
     for number, cell in enumerate(cells, start=1):
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        if not isinstance(cell, dict):
             continue
-        source = cell.get("source", "")
-        if isinstance(source, list):
-            source = "".join(part for part in source if isinstance(part, str))
-        metadata = cell.get("metadata")
+        source, metadata = source_of(cell), cell.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         marks, tags = metadata.get("nbgrader"), metadata.get("tags")
-        grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
-        defines, only_definitions = _definitions(str(source))
+        marks = marks if isinstance(marks, dict) else {}
+        grade_id = marks.get("grade_id")
+        retyped = cell.get("cell_type") != "code"
+        if retyped and not (isinstance(grade_id, str) and marks.get("cell_type") == "code"):
+            continue
+        defines, only_definitions = _definitions(source)
         made.append(
             Cell(
-                number,
-                str(source),
-                grade_id if isinstance(grade_id, str) else None,
-                isinstance(tags, list) and "experiment" in tags,
-                defines,
-                only_definitions,
+                number=number,
+                source=source,
+                grade_id=grade_id if isinstance(grade_id, str) else None,
+                experiment=isinstance(tags, list) and "experiment" in tags,
+                defines=defines,
+                only_definitions=only_definitions,
+                points=marks.get("points"),
+                retyped=retyped,
             )
         )
     return made
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    """A cell's text, which nbformat keeps as one string or as a list of lines."""
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
 
 
 def _definitions(source: str) -> tuple[frozenset[str], bool]:
@@ -179,12 +202,9 @@ def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | No
 
 def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
     symbols = [exercise.symbol for exercise in lesson.exercises]
-    if not any(cell.grade_id for cell in cells):
-        repairs.append("The cells' metadata is gone; the exercises were found by their definitions.")
-        stripped = True
-    else:
-        stripped = False
-    runs = [cell for cell in cells if _earns(cell, symbols, stripped)]
+    stripped = not any(cell.grade_id for cell in cells)
+    left_out = blank_copies(cells, symbols)
+    runs = [c for c in cells if c not in left_out and _earns(c, symbols, stripped)]
     asked_after: dict[str, int] = {}
     for symbol in symbols:
         checks = [c.number for c in cells if c.grade_id == f"test_{symbol}"] or [
@@ -195,6 +215,7 @@ def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
     steps: list[tuple[int, int, Cell | str]] = [(cell.number, -1, cell) for cell in runs]
     steps += [(asked_after[symbol], place, symbol) for place, symbol in enumerate(symbols)]
     ordered = sorted(steps, key=lambda step: step[:2])
+    repairs += find_repairs(lesson, cells, left_out)
     return Submission(lesson, tuple(step for *_, step in ordered), tuple(repairs))
 
 
@@ -207,3 +228,40 @@ def _earns(cell: Cell, symbols: list[str], stripped: bool) -> bool:
     if stripped:
         return cell.only_definitions or bool(cell.defines & set(symbols))
     return not cell.experiment
+
+
+def blank_copies(cells: list[Cell], symbols: list[str]) -> list[Cell]:
+    """Cells that hold a symbol's blank while another cell holds an attempt at it: a copy left behind by mistake."""
+    found = []
+    for symbol in symbols:
+        having = [cell for cell in cells if symbol in cell.defines]
+        blank = [cell for cell in having if cell.blank]
+        if len(blank) < len(having):
+            found += blank
+    return found
+
+
+def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> list[str]:
+    """What was put right, a sentence each. None of it lowers a mark."""
+    if not any(cell.grade_id for cell in cells):
+        return ["The cells' metadata is gone; the exercises were found by their definitions."]
+    found = [f"Cell {cell.number} was no code cell any more; it was run as one." for cell in cells if cell.retyped]
+    ids = [cell.grade_id for cell in cells if cell.grade_id]
+    for name in dict.fromkeys(ids):
+        if ids.count(name) > 1:
+            found.append(f"{ids.count(name)} cells are called {name}; the last attempt counts.")
+    found += [f"Cell {cell.number} is a blank copy; it was left out." for cell in left_out]
+    for exercise in lesson.exercises:
+        symbol = exercise.symbol
+        checks = [cell for cell in cells if cell.grade_id == f"test_{symbol}"]
+        if symbol not in ids and any(symbol in cell.defines for cell in cells):
+            found.append(f"The cell of {symbol} had lost its mark; it was found by its definition.")
+        if not checks:
+            found.append(
+                f"The check of {symbol} had been deleted or had lost its mark; {symbol} was graded all the same."
+            )
+        elif any(cell.source.strip() != f"check({symbol})" for cell in checks):
+            found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
+        if any(cell.points != exercise.points for cell in checks):
+            found.append(f"The points of {symbol} had been changed in the notebook; the lesson's own count.")
+    return found

@@ -24,7 +24,7 @@ class Limits:
     """What one submission may use."""
 
     cell_seconds: float = 20.0
-    probe_seconds: float = 20.0
+    probe_seconds: float = 10.0
     """For all cases of one exercise together."""
     memory_bytes: int = 8 * 2**30
     """Address space, torch's own mappings included."""

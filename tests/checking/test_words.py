@@ -64,7 +64,8 @@ def said(expected: Any, got: Any, key: str = "output") -> str:
         (True, False, "The result should be True, but it is False."),
         ("a", "b", "The result should be the text 'a', but it is the text 'b'."),
         (2.5, -2.5, "The result should be 2.5, but it is -2.5. Yours is the expected one with the sign turned round."),
-        (2.0, 3.0, "The result should be 2, but it is 3. Yours is 1.5 times the expected one."),
+        (2.0, 6.0, "The result should be 2, but it is 6. Yours is 3 times the expected one."),
+        (2.0, 6.5, "The result should be 2, but it is 6.5."),  # any two numbers have a factor
         (
             A,
             A + torch.tensor([[0.0, 0, 0], [0, 0.5, 0]]),

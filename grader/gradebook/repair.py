@@ -1,0 +1,110 @@
+"""A submitted notebook, made sound enough for nbgrader whatever state it is in. The learner's text is never changed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.exercises.spec import Lesson
+from grader.running.intake import parse, source_of
+
+_FIELDS = {"grade": bool, "grade_id": str, "locked": bool, "solution": bool, "schema_version": int}
+
+
+def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
+    """The notebook with unique ids, valid cells, and its exercises' marks in place.
+
+    Raises:
+        Unreadable: when it is no notebook at all.
+    """
+    made = nbformat.v4.new_notebook(
+        metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    )
+    marks = _lesson_marks(lesson)
+    for cell in parse(data):
+        if isinstance(cell, dict):
+            made.cells.append(_sound_cell(cell, marks))
+    _find_lost(made, lesson, marks)
+    _drop_doubles(made)
+    for number, cell in enumerate(made.cells):
+        cell.id = f"cell-{number}"
+    return made
+
+
+def _lesson_marks(lesson: Lesson) -> dict[str, dict[str, Any]]:
+    """nbgrader's metadata of each exercise's two cells: what it was when the lesson was released."""
+    common = {"schema_version": 3, "task": False, "cell_type": "code"}
+    marks: dict[str, dict[str, Any]] = {}
+    for exercise in lesson.exercises:
+        answer = {"grade": False, "grade_id": exercise.symbol, "locked": False, "solution": True}
+        test = {"grade": True, "grade_id": f"test_{exercise.symbol}", "locked": True, "solution": False}
+        marks[exercise.symbol] = {**common, **answer}
+        marks[f"test_{exercise.symbol}"] = {**common, **test, "points": exercise.points}
+    return marks
+
+
+def _sound_cell(cell: dict[str, Any], marks: dict[str, dict[str, Any]]) -> NotebookNode:
+    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+    assert isinstance(metadata, dict)
+    old = metadata.get("nbgrader")
+    grade_id = old.get("grade_id") if isinstance(old, dict) else None
+    known = marks.get(grade_id) if isinstance(grade_id, str) else None
+    kind = "code" if known else cell.get("cell_type")
+    if kind == "code":
+        made = nbformat.v4.new_code_cell(source_of(cell))
+    elif kind == "markdown":
+        made = nbformat.v4.new_markdown_cell(source_of(cell))
+        attachments = cell.get("attachments")
+        if _are_pictures(attachments):
+            made.attachments = attachments
+    else:
+        made = nbformat.v4.new_raw_cell(source_of(cell))
+    tags = metadata.get("tags")
+    if isinstance(tags, list):
+        made.metadata["tags"] = [tag for tag in tags if isinstance(tag, str)]
+    if known:
+        made.metadata["nbgrader"] = dict(known)
+    elif isinstance(old, dict) and all(isinstance(old.get(name), kind) for name, kind in _FIELDS.items()):
+        made.metadata["nbgrader"] = old
+    return made
+
+
+def _are_pictures(attachments: Any) -> bool:
+    return isinstance(attachments, dict) and all(
+        isinstance(bundle, dict) and all(isinstance(data, str) for data in bundle.values())
+        for bundle in attachments.values()
+    )
+
+
+def _find_lost(notebook: NotebookNode, lesson: Lesson, marks: dict[str, dict[str, Any]]) -> None:
+    """Marks the cells that lost their mark: the last definition of a symbol, and its check."""
+    there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
+    for exercise in lesson.exercises:
+        symbol = re.escape(exercise.symbol)
+        for grade_id, pattern in (
+            (exercise.symbol, rf"^(?:def|class)\s+{symbol}\b|^{symbol}\s*="),
+            (f"test_{exercise.symbol}", rf"\A\s*check\(\s*{symbol}\s*\)\s*\Z"),
+        ):
+            fits = [
+                cell
+                for cell in notebook.cells
+                if cell.cell_type == "code"
+                and "nbgrader" not in cell.metadata
+                and re.search(pattern, cell.source, re.MULTILINE)
+            ]
+            if grade_id not in there and fits:
+                fits[-1].metadata["nbgrader"] = dict(marks[grade_id])
+
+
+def _drop_doubles(notebook: NotebookNode) -> None:
+    """Keeps the last cell of each grade id marked, as nbgrader does."""
+    seen: set[str] = set()
+    for cell in reversed(notebook.cells):
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in seen:
+            del cell.metadata["nbgrader"]
+        elif grade_id is not None:
+            seen.add(grade_id)

@@ -1,0 +1,192 @@
+"""The card: readable, self-contained, and never a way for a learner's text to become HTML."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.checking.cards import card, plain, points
+from grader.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
+from grader.probes.observe import Opaque
+
+SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
+
+
+def verdict(status: str = PARTIAL, **changes: Any) -> Verdict:
+    values: dict[str, Any] = {
+        "symbol": "pick",
+        "score": {PASSED: 2.0, PARTIAL: 1.25}.get(status, 0.0),
+        "max_score": 2.0,
+        "status": status,
+        "message": "Which axis should be gone?",
+        "aspects": (AspectResult("shape", True), AspectResult("values", status == PASSED)),
+    }
+    return Verdict(**(values | changes))
+
+
+def with_evidence(expected: Any, got: Any) -> str:
+    return card(verdict(evidence=Evidence("on a batch of one", "output", expected, got)))
+
+
+class _Reader(HTMLParser):
+    """Collects the elements and the text, and sees to it that every element is closed in its order."""
+
+    VOID = frozenset({"br", "img", "meta", "link", "hr", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.append(tag)
+        assert not any(name.startswith("on") or name in ("src", "href") for name, _ in attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(html: str) -> _Reader:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.mark.parametrize(
+    "harmful",
+    [
+        verdict(FAILED, message=f"It stops with ValueError: {SCRIPT}."),
+        verdict(MISSING, message=SCRIPT),
+        verdict(printed=SCRIPT),
+        verdict(PASSED, printed=SCRIPT),
+        verdict(symbol=SCRIPT),
+        verdict(aspects=(AspectResult(SCRIPT, False),)),
+        verdict(evidence=Evidence(SCRIPT, "output", torch.ones(2), torch.zeros(2))),
+        verdict(evidence=Evidence("on one row", "output", torch.ones(2), Opaque(SCRIPT))),
+        verdict(evidence=Evidence("on one row", f"output[{SCRIPT!r}]", torch.ones(2), SCRIPT)),
+    ],
+)
+def test_text_of_a_learner_stays_text(harmful: Verdict) -> None:
+    reader = read(card(harmful))
+    assert not {"script", "img"} & set(reader.elements)
+    assert SCRIPT[:12] in reader.text  # it is shown, as text
+
+
+@given(st.text(), st.text(), st.sampled_from([PASSED, PARTIAL, FAILED, MISSING]))
+def test_no_text_can_break_out_of_the_card(message: str, printed: str, status: str) -> None:
+    plain_card = read(card(verdict(status, message="a", printed="b" if printed else "")))
+    assert read(card(verdict(status, message=message, printed=printed))).elements == plain_card.elements
+
+
+@pytest.mark.parametrize(
+    ("status", "title"),
+    [(PASSED, "Right"), (PARTIAL, "Partly right"), (MISSING, "Still blank"), ("timeout", "Not yet")],
+)
+def test_the_title_says_how_it_stands(status: str, title: str) -> None:
+    text = read(card(verdict(status))).text
+    assert title in text
+    assert "of 2 points" in text
+    assert ("Which axis should be gone?" in text) == (status != PASSED)
+
+
+def test_aspects_have_a_sign_and_a_word_beside_their_colour() -> None:
+    html = card(verdict())
+    assert re.findall(r'aria-label="(holds|fails)">(&#\d+;)</span> (\w+)', html) == [
+        ("holds", "&#10003;", "shape"),
+        ("fails", "&#10007;", "values"),
+    ]
+
+
+def test_plain_lines() -> None:
+    assert plain(verdict(printed="hello")).splitlines() == [
+        "pick: partly right, 1.25 of 2 points",
+        "  [x] shape",
+        "  [ ] values",
+        "  Which axis should be gone?",
+        "  It printed: hello",
+    ]
+    assert plain(verdict(PASSED)).splitlines() == ["pick: right, 2 of 2 points", "  [x] shape", "  [x] values"]
+    assert plain(verdict(MISSING)).splitlines() == [
+        "pick: still blank, 0 of 2 points",
+        "  Which axis should be gone?",
+    ]
+
+
+def test_points_are_short() -> None:
+    assert [points(score) for score in (3.0, 1.25, 0.0, 0.1 + 0.2)] == ["3", "1.25", "0", "0.3"]
+
+
+def test_expected_stands_beside_yours_with_the_wrong_entries_marked() -> None:
+    html = with_evidence(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, -2.0], [3.0, 4.0]]))
+    text = read(html).text
+    assert "expected (2, 2)" in text
+    assert "yours (2, 2)" in text
+    assert "The result, seen on a batch of one:" in text
+    assert html.count("&#10007;</td>") == 1
+    assert "&minus;2 &#10007;</td>" in html
+
+
+def test_of_a_stack_the_first_wrong_matrix_is_shown() -> None:
+    expected = torch.zeros(4, 3, 2)
+    got = expected.clone()
+    got[2, 1, 0] = 5
+    text = read(with_evidence(expected, got)).text
+    assert "expected (4, 3, 2), entry [2]" in text
+    assert "yours (4, 3, 2), entry [2]" in text
+    assert "5 ✗" in text
+
+
+def test_other_shapes_and_kinds_stand_beside_each_other_too() -> None:
+    text = read(with_evidence(torch.ones(2, 3), torch.ones(3))).text
+    assert "expected (2, 3)" in text
+    assert "yours (3,)" in text
+    assert "None (is there a return?)" in read(with_evidence(torch.ones(2), None)).text
+    assert "expected" not in read(with_evidence("float", "Tensor")).text  # words need no table
+
+
+def test_large_matrices_are_cut() -> None:
+    html = with_evidence(torch.ones(50, 60), torch.zeros(50, 60))
+    assert html.count("<tr") == 2 * 9
+    assert html.count("<td style") == 2 * 64
+    assert len(html) < 50_000
+
+
+def test_the_same_numbers_of_another_dtype_are_shown_without_a_mark() -> None:
+    stack = torch.ones(4, 3, 2)
+    html = with_evidence(stack, stack.double())
+    assert "expected (4, 3, 2), entry [0]" in read(html).text
+    assert "&#10007;</td>" not in html
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        torch.tensor(1.5),
+        torch.tensor([float("nan"), float("inf"), -float("inf")]),
+        torch.tensor([True, False]),
+        torch.zeros(3),
+        torch.empty(0, 3),
+        torch.ones(2, 2, dtype=torch.bfloat16),
+        np.arange(6).reshape(2, 3),
+        np.float64(3.0),
+        torch.ones(2, 3, 2, 3),
+    ],
+)
+def test_every_kind_of_numbers_can_be_shown(numbers: Any) -> None:
+    for got in (numbers, None, torch.ones(7)):
+        read(with_evidence(numbers, got))

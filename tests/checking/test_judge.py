@@ -1,0 +1,251 @@
+"""The verdict: partial credit, the core rule, what is said first, and which mistake it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
+from grader.exercises.draw import dims, normal
+from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.probes.calls import call_and_follow
+
+SHAPE = Aspect("shape", kinds=frozenset({"error", "type", "shape"}))
+VALUES = Aspect("values", weight=2.0, core=True)
+GRADIENTS = Aspect("gradients", keys=("gradients",))
+UNTOUCHED = Aspect("leaves its input alone", keys=("arguments",))
+ASPECTS = (SHAPE, VALUES, GRADIENTS, UNTOUCHED)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    n, d = dims(generator, 2)
+    return [
+        Case("on a matrix", {"x": normal(generator, n, d)}, frozenset({"wide"})),
+        Case("on one row", {"x": normal(generator, 1, d)}),
+        Case("on one number", {"x": normal(generator, 1, 1)}),
+    ]
+
+
+def row_means(x: torch.Tensor) -> torch.Tensor:
+    return x.mean(dim=1)
+
+
+def row_sums(x: torch.Tensor) -> torch.Tensor:
+    return x.sum(dim=1)
+
+
+EXERCISE = Exercise(
+    symbol="row_means",
+    points=5,
+    cases=cases,
+    references=(row_means,),
+    aspects=ASPECTS,
+    mistakes=(
+        Mistake("sum_instead_of_mean", row_sums, "Yours is the sum. What turns a sum into a mean?"),
+        Mistake("column_means", lambda x: x.mean(dim=0), "Yours has an entry a column. Which axis should be gone?"),
+    ),
+    variants={},
+)
+
+
+def probe(symbol: Any, inputs: Any) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["x"])
+
+
+def verdict(symbol: Callable[..., Any], exercise: Exercise = EXERCISE, seed: int = 0) -> Verdict:
+    judge = Judge(exercise, probe, seed)
+    return judge.verdict(judge.observe(symbol))
+
+
+def passed(found: Verdict) -> list[str]:
+    return [aspect.name for aspect in found.aspects if aspect.passed]
+
+
+def test_a_right_answer() -> None:
+    found = verdict(lambda x: x.sum(1) / x.shape[1])
+    assert (found.score, found.max_score, found.status) == (5.0, 5.0, PASSED)
+    assert passed(found) == [aspect.name for aspect in ASPECTS]
+    assert found.message == "row_means is right."
+    assert found.diagnosis is None
+    assert found.evidence is None
+
+
+def test_points_are_shared_by_weight() -> None:
+    """Weights 1, 2, 1, 1: without gradients 4 of 5 parts are left, and without its input 4 of 5."""
+    cut = verdict(lambda x: x.detach().mean(dim=1))
+    assert (cut.score, cut.status, passed(cut)) == (4.0, PARTIAL, ["shape", "values", "leaves its input alone"])
+    assert cut.message.startswith("No gradient flows back")
+
+    def changes(x: torch.Tensor) -> torch.Tensor:
+        means = x.mean(dim=1)
+        x.data.add_(1)
+        return means
+
+    changed = verdict(changes)
+    assert (changed.score, passed(changed)) == (4.0, ["shape", "values", "gradients"])
+    assert changed.message.startswith("An argument was changed on the way.")
+
+
+def test_the_right_shape_alone_earns_nothing() -> None:
+    zeros = verdict(lambda x: torch.zeros(x.shape[0]))
+    assert "shape" in passed(zeros)
+    assert (zeros.score, zeros.status) == (0.0, FAILED)
+    without_core = replace(EXERCISE, aspects=(SHAPE, replace(VALUES, core=False), GRADIENTS, UNTOUCHED))
+    assert verdict(lambda x: torch.zeros(x.shape[0]), without_core).score > 0
+
+
+def test_a_core_that_holds_in_one_case_counts_as_work() -> None:
+    """A sum is a mean in the case of a single number: not right, but no zero either."""
+    found = verdict(row_sums)
+    assert (found.score, found.status) == (2.0, PARTIAL)
+    assert passed(found) == ["shape", "leaves its input alone"]
+
+
+def test_a_core_with_tags_counts_in_its_own_cases_only() -> None:
+    only_wide = replace(EXERCISE, aspects=(SHAPE, replace(VALUES, tags=frozenset({"wide"})), GRADIENTS, UNTOUCHED))
+    assert verdict(row_sums, only_wide).score == 0.0
+
+
+def test_an_aspect_with_tags_overlooks_other_cases() -> None:
+    def wrong_on_one_row(x: torch.Tensor) -> torch.Tensor:
+        return x.mean(dim=1) + (7 if x.shape[0] == 1 else 0)
+
+    only_wide = Aspect("on matrices", tags=frozenset({"wide"}))
+    found = verdict(wrong_on_one_row, replace(EXERCISE, aspects=(*ASPECTS, only_wide)))
+    assert passed(found) == ["shape", "gradients", "leaves its input alone", "on matrices"]
+
+
+def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
+    def all_wrong(x: torch.Tensor) -> torch.Tensor:
+        x.data.add_(1)
+        return x.detach().mean(dim=1) * 3
+
+    found = verdict(all_wrong)
+    assert found.message.startswith("The result")
+    assert found.evidence is not None
+    assert found.evidence.label == "on one number"
+    assert found.evidence.path == "output"
+    assert found.message.endswith("Seen on one number (x (1, 1)).")
+
+
+def test_cases_stand_in_the_order_of_their_size() -> None:
+    assert [case.label for case in Judge(EXERCISE, probe, 3).cases] == ["on one number", "on one row", "on a matrix"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_mistake_is_diagnosed_by_what_it_does(seed: int) -> None:
+    by_hand = verdict(lambda x: torch.einsum("ij->i", x), seed=seed)
+    assert by_hand.diagnosis == "sum_instead_of_mean"
+    assert by_hand.message == "Yours is the sum. What turns a sum into a mean?"
+    assert verdict(lambda x: x.mean(0), seed=seed).diagnosis == "column_means"
+    assert verdict(lambda x: x.amax(1), seed=seed).diagnosis is None
+
+
+def test_a_mistake_is_known_by_its_core_when_the_rest_differs() -> None:
+    def sums_and_changes(x: torch.Tensor) -> torch.Tensor:
+        sums = x.detach().sum(dim=1)
+        x.data.add_(1)
+        return sums
+
+    found = verdict(sums_and_changes)
+    assert found.diagnosis == "sum_instead_of_mean"
+    assert found.message == "Yours is the sum. What turns a sum into a mean?"
+
+
+def test_a_slip_beside_a_right_core_is_no_mistake_of_the_core() -> None:
+    """The core agrees with the reference: no mistake's advice may be given."""
+    assert verdict(lambda x: x.detach().mean(dim=1)).diagnosis is None
+
+
+def raising(error: BaseException) -> Callable[..., Any]:
+    def symbol(x: torch.Tensor) -> torch.Tensor:
+        raise error
+
+    return symbol
+
+
+def test_blank_wrong_and_stopped_are_told_apart() -> None:
+    blank = verdict(raising(NotImplementedError()))
+    assert (blank.status, blank.score) == (MISSING, 0.0)
+    assert blank.message == "row_means is still blank: write it in its cell, run that cell, then check again."
+    stopped = verdict(raising(SystemExit(3)))
+    assert (stopped.status, stopped.score) == (ERROR, 0.0)
+    assert stopped.message.startswith("It stops with SystemExit: 3.")
+    assert stopped.evidence is None
+
+    def half(x: torch.Tensor) -> torch.Tensor:
+        if x.numel() == 1:
+            raise NotImplementedError
+        return x.mean(dim=1)
+
+    begun = verdict(half)
+    assert (begun.status, begun.score) == (FAILED, 0.0)
+    assert "NotImplementedError" in begun.message
+
+
+def test_an_interrupt_is_the_learners_own() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        verdict(raising(KeyboardInterrupt()))
+
+
+def test_the_best_of_several_references_counts() -> None:
+    either = replace(EXERCISE, references=(row_means, lambda x: -x.mean(dim=1)), mistakes=())
+    assert verdict(lambda x: -x.mean(dim=1), either).status == PASSED
+    assert verdict(row_means, either).status == PASSED
+    assert verdict(lambda x: x.mean(dim=1).abs() * 2, either).status != PASSED
+
+
+def test_a_canonical_form_forgives_what_is_free_and_survives_what_it_does_not_expect() -> None:
+    def without_sign(observation: Observation, case: Case) -> Observation:
+        return observation | {"output": observation["output"].abs(), "gradients": None}
+
+    free = replace(EXERCISE, canonical=without_sign)
+    assert verdict(lambda x: -x.mean(dim=1), free).status == PASSED
+    strange = verdict(lambda x: "a text", free)
+    assert strange.score == 0.0
+    assert "the text 'a text'" in strange.message
+
+
+def test_anything_may_come_over_the_border() -> None:
+    judge = Judge(EXERCISE, probe, 0)
+    for junk in (
+        {},
+        {"output": None},
+        {"output": {"a": [1]}, "gradients": 3},
+        {"error": {"type": "", "message": "", "line": ""}},
+    ):
+        found = judge.verdict([junk] * len(judge.cases))
+        assert found.score == 0.0
+        assert found.message
+
+
+def test_seeds_and_symbols_draw_different_cases_and_the_same_seed_the_same() -> None:
+    def first(exercise: Exercise, seed: int) -> torch.Tensor:
+        drawn: torch.Tensor = Judge(exercise, probe, seed).cases[0].inputs["x"]
+        return drawn
+
+    assert torch.equal(first(EXERCISE, 1), first(EXERCISE, 1))
+    assert not torch.equal(first(EXERCISE, 1), first(EXERCISE, 2))
+    assert not torch.equal(first(EXERCISE, 1), first(replace(EXERCISE, symbol="other"), 1))
+
+
+def test_the_json_entry() -> None:
+    assert verdict(row_sums).to_json() == {
+        "symbol": "row_means",
+        "score": 2.0,
+        "max_score": 5.0,
+        "status": "partial",
+        "aspects": [
+            {"name": "shape", "passed": True},
+            {"name": "values", "passed": False},
+            {"name": "gradients", "passed": False},
+            {"name": "leaves its input alone", "passed": True},
+        ],
+        "diagnosis": "sum_instead_of_mean",
+        "message": "Yours is the sum. What turns a sum into a mean?",
+    }

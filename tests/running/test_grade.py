@@ -1,0 +1,288 @@
+"""Grading a submission: each exercise costs itself only, and nothing hidden comes out.
+
+A session costs two seconds, so many situations share a notebook.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from submissions import (
+    FULL,
+    LESSON,
+    SYMBOLS,
+    add,
+    answer,
+    as_bytes,
+    filled_in,
+    place_of,
+    rough,
+    stub,
+    without_metadata,
+)
+
+from grader.checking.judge import Judge, Verdict
+from grader.checking.notebook import Checker
+from grader.exercises import load_lesson
+from grader.probes import load_probes
+from grader.running.grade import Result, grade
+from grader.running.session import Limits
+
+QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
+STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nowhere(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Grading needs no folder of the course: all of it happens in an empty one, and leaves it empty."""
+    folder: Path = tmp_path_factory.mktemp("nowhere")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SECRET_TOKEN", "hush")
+        yield folder
+    assert list(folder.iterdir()) == []
+
+
+def of(result: Result) -> dict[str, Verdict]:
+    return {verdict.symbol: verdict for verdict in result.verdicts}
+
+
+def assert_contract(result: Result) -> None:
+    """The form of `--json`, which others read."""
+    entry = json.loads(json.dumps(result.to_json()))
+    assert list(entry) == ["notebook", "lesson", "score", "max_score", "seconds", "repairs", "exercises"]
+    assert entry["lesson"] == LESSON
+    assert all(isinstance(entry[key], float) for key in ("score", "max_score", "seconds"))
+    assert all(isinstance(repair, str) for repair in entry["repairs"])
+    assert [exercise["symbol"] for exercise in entry["exercises"]] == SYMBOLS
+    for exercise in entry["exercises"]:
+        assert list(exercise) == ["symbol", "score", "max_score", "status", "aspects", "diagnosis", "message"]
+        assert exercise["status"] in STATUSES
+        assert 0 <= exercise["score"] <= exercise["max_score"]
+        assert (exercise["score"] == exercise["max_score"]) == (exercise["status"] == "passed")
+        assert all(set(aspect) == {"name", "passed"} for aspect in exercise["aspects"])
+        assert exercise["aspects"]
+        assert exercise["diagnosis"] is None or isinstance(exercise["diagnosis"], str)
+        assert exercise["message"]
+        assert "\n" not in exercise["message"]
+    assert entry["score"] == pytest.approx(sum(exercise["score"] for exercise in entry["exercises"]))
+
+
+def test_the_solution_has_full_marks() -> None:
+    result = grade(as_bytes(filled_in()), seed=5, name="a.ipynb")
+    assert_contract(result)
+    assert (result.notebook, result.score, result.max_score, result.repairs) == ("a.ipynb", FULL, FULL, ())
+
+
+def test_the_blank_notebook_is_missing_everywhere() -> None:
+    result = grade(as_bytes(filled_in(begins=0)), seed=5)
+    assert_contract(result)
+    assert result.score == 0
+    assert {verdict.status for verdict in result.verdicts} == {"missing"}
+    assert all("is still blank" in verdict.message for verdict in result.verdicts)
+
+
+# --- one mistake costs one exercise -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def battered() -> Result:
+    """Right answers, and among them nearly everything that can go wrong with a cell."""
+    notebook = filled_in(
+        {
+            "pick": "def pick(values, index):\n    while True: pass",
+            "mlp_predict_numpy": answer("mlp_predict_numpy") + "\nwhile True: pass",
+            "mse_loss_numpy": "import os\ndef mse_loss_numpy(params, batch):\n    os._exit(0)",
+            "mlp_predict": "def mlp_predict(params, inputs):\n    raise SystemExit",
+            "mse_loss": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n" + answer("mse_loss"),
+            "loss_gradients": "def loss_gradients(params, batch:\n    return 3",
+            "sgd_step": "from course.training import sgd_step",
+            "l2_penalty": "def l2_penalty(params):\n    return torch.empty(10**13).sum()",
+            "MLP": answer("MLP") + "\nraise ValueError('after the definition')",
+        }
+    )
+    # In a learner's own cells: a broken one, one that leaves, and a variable that must survive the restarts.
+    add(notebook, place_of(notebook, "setup") + 1, "kept = 1 +", "import sys; sys.exit()", "kept = 'kept'")
+    add(notebook, len(notebook.cells), "raise ValueError('\\ud800 <b>' + kept)")
+    return grade(as_bytes(notebook), seed=5, limits=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "status", "sentence"),
+    [
+        ("pick", "timeout", "pick ran longer than 4 s: is there a loop that never ends?"),
+        ("mlp_predict_numpy", "timeout", "Cell {} ran longer than 4 s: is there a loop that never ends?"),
+        ("mse_loss_numpy", "crashed", "mse_loss_numpy ended the Python process"),
+        ("mlp_predict", "error", "It stops with SystemExit."),
+        ("mse_loss", "crashed", "Cell {} ended the Python process"),
+        ("loss_gradients", "error", "Cell {}: It stops with SyntaxError: "),
+        ("sgd_step", "missing", "sgd_step is still blank"),
+        ("l2_penalty", "memory", "l2_penalty asks for more memory than a submission may use."),
+    ],
+)
+def test_what_goes_wrong_costs_its_own_exercise(battered: Result, symbol: str, status: str, sentence: str) -> None:
+    found = of(battered)[symbol]
+    assert (found.score, found.status) == (0.0, status)
+    assert sentence.format(place_of(filled_in(), symbol) + 4) in found.message
+
+
+def test_and_no_other(battered: Result) -> None:
+    assert_contract(battered)
+    right = [symbol for symbol, verdict in of(battered).items() if verdict.status == "passed"]
+    assert right == ["batched_dot", "MLP", "train", "loss_is_sound"]
+
+
+def test_cells_that_fail_are_told(battered: Result) -> None:
+    text = "\n".join(battered.repairs)
+    first = place_of(filled_in(), "setup") + 2
+    assert f"Cell {first}: It stops with SyntaxError" in text
+    assert f"Cell {first + 1}: It stops with SystemExit" in text
+    assert "ValueError: after the definition" in text
+    # What had run is there again after each new start; and half a character can be written to a page.
+    assert "<b>kept" in text
+    text.encode("utf-8")
+
+
+# --- what is right stays right ----------------------------------------------------------------------------------
+
+
+def test_marks_do_not_depend_on_metadata_order_or_place() -> None:
+    """No metadata, no set-up cell's own place, an answer in an extra cell, `check` in the middle of a cell."""
+    notebook = filled_in({"pick": stub("pick")})
+    add(notebook, place_of(notebook, "test_pick") + 1, answer("pick") + "\ncheck(pick)")
+    result = grade(as_bytes(without_metadata(notebook)), seed=5)
+    assert_contract(result)
+    assert [v.symbol for v in result.verdicts if v.status != "passed"] == []
+    assert any("metadata is gone" in repair for repair in result.repairs)
+
+
+def test_magics_and_an_own_file_work_as_in_jupyter() -> None:
+    source = """
+%matplotlib inline
+%time _ = 1
+with open("helper.py", "w") as file:
+    file.write("def last(x):\\n    return x[-1]")
+from helper import last
+import matplotlib.pyplot as plt
+plt.plot([1, 2]); plt.show()
+display(last([1, 2]))
+result = await __import__("asyncio").sleep(0, result=3)
+def pick(values, index):
+    assert result == 3 and last([3]) == 3 and input is not None
+    return values.gather(1, index[:, None])[:, 0]
+"""
+    result = grade(rough(f'import grader\nimport torch\ncheck = grader.checks("{LESSON}")', source), seed=5)
+    assert result.repairs == ("The cells' metadata is gone; the exercises were found by their definitions.",)
+    assert of(result)["pick"].message == "pick is right."
+    absent = of(result)["train"]
+    assert (absent.status, absent.message) == ("missing", "train is not in the notebook, or its cell was emptied.")
+
+
+# --- what is hidden stays hidden --------------------------------------------------------------------------------
+
+SPY = """
+import os, sys, inspect
+def tell(what):
+    raise ValueError("told: " + str(what))
+"""
+SPYING = {
+    "environment": "tell(sorted(os.environ))",
+    "folder": "tell(os.listdir())",
+    "modules": "tell([m for m in sys.modules if m.startswith(('grader.exercises', 'grader.checking.judge'))])",
+    "checks": "tell(grader.checks('01').__name__)",
+    "blank": "import course.mlp\ntell(course.mlp.mlp_predict([], None))",
+    "blank again": "import importlib, course.mlp\ntell(importlib.reload(course.mlp).mlp_predict([], None))",
+    "stdin": "tell(repr(os.read(0, 1)))",
+    "arguments": "tell(sys.argv)",
+}
+
+
+def test_the_learners_process_holds_no_secret() -> None:
+    notebook = filled_in({"batched_dot": "from course.tensors import batched_dot", "pick": stub("pick")})
+    spies = [SPY, *SPYING.values()]
+    add(notebook, place_of(notebook, "setup") + 1, *spies)
+    # Once the learner has answered for a symbol, the course's text of it may be used.
+    add(notebook, place_of(notebook, "pick"), "from course.tensors import batched_dot as theirs\ntell(theirs.__name__)")
+    result = grade(as_bytes(notebook), seed=5)
+    *told, handed_over = [repair.removesuffix(" The cell was left out.") for repair in result.repairs]
+    said = dict(zip(SPYING, told, strict=True))
+    assert "SECRET" not in said["environment"]
+    assert "hush" not in str(result.repairs)
+    names = {"HOME", "IPYTHONDIR", "LC_ALL", "MPLBACKEND", "MPLCONFIGDIR", "OMP_NUM_THREADS", "PATH"}
+    assert all(f"'{name}'" in said["environment"] for name in names)
+    assert LESSON not in said["folder"]
+    assert "ipynb" not in said["folder"]
+    assert "told: []" in said["modules"]
+    assert "told: _silent_check" in said["checks"]
+    assert "NotImplementedError" in said["blank"]
+    assert "NotImplementedError" in said["blank again"]
+    assert "told: b''" in said["stdin"]
+    assert "5" not in said["arguments"].split("told:")[1].split("The line")[0]
+    assert "told: batched_dot" in handed_over
+    copied = of(result)["batched_dot"]
+    assert (copied.score, copied.status) == (0.0, "missing")
+    assert of(result)["pick"].status == "missing"
+    # Neither costs the others anything.
+    assert result.score == FULL - copied.max_score - of(result)["pick"].max_score
+
+
+WRONG = {
+    # No mistake that is known: what is said comes from the cases themselves.
+    "batched_dot": "def batched_dot(a, b):\n    return (a @ b.mT) ** 3",
+    "mse_loss_numpy": "def mse_loss_numpy(params, batch):\n    return float(batch[1].sum()) * 0.7",
+    # Right on the public cases, which anybody can draw, and nowhere else.
+    "pick": "def pick(values, index):\n"
+    "    right = values.gather(1, index[:, None])[:, 0]\n"
+    "    return right if tuple(values.shape) in SEEN else right * 7",
+    "sgd_step": "def sgd_step(params, gradients, learning_rate):\n    raise KeyError('always')",
+}
+
+
+@pytest.fixture(scope="module")
+def twice() -> tuple[Result, Result]:
+    seen = {tuple(case.inputs["values"].shape) for case in public("pick").cases}
+    notebook = filled_in(WRONG | {"pick": f"SEEN = {seen}\n{WRONG['pick']}"})
+    return grade(as_bytes(notebook), seed=5), grade(as_bytes(notebook), seed=5)
+
+
+def public(symbol: str) -> Judge:
+    return Judge(load_lesson(LESSON)[symbol], load_probes(LESSON)[symbol], 0)
+
+
+def test_the_same_seed_gives_the_same_result(twice: tuple[Result, Result]) -> None:
+    one, other = (result.to_json() | {"seconds": 0} for result in twice)
+    assert one == other
+    assert one["score"] < one["max_score"]
+
+
+def test_what_is_told_comes_from_the_public_cases(twice: tuple[Result, Result]) -> None:
+    space: dict[str, Any] = {"__name__": "__main__", "torch": torch}
+    for symbol in ("batched_dot", "mse_loss_numpy"):
+        exec(WRONG[symbol], space)
+        found = of(twice[0])[symbol]
+        shown = Checker(LESSON).verdict(symbol, space[symbol])
+        assert found.diagnosis is None
+        assert found.message == shown.message
+        assert found.evidence is not None
+        assert shown.evidence is not None
+        assert found.evidence.label == shown.evidence.label
+        for one, other in ((found.evidence.expected, shown.evidence.expected), (found.evidence.got, shown.evidence.got)):
+            assert torch.equal(torch.as_tensor(one), torch.as_tensor(other))
+    stops = of(twice[0])["sgd_step"]
+    assert stops.message.startswith("It stops with KeyError: 'always'. The line is \"raise KeyError('always')\".")
+    assert stops.evidence is None
+
+
+def test_who_knows_the_public_cases_is_told_no_hidden_one(twice: tuple[Result, Result]) -> None:
+    found = of(twice[0])["pick"]
+    assert found.status != "passed"
+    assert found.score < found.max_score
+    assert found.evidence is None
+    assert found.message.startswith("pick passes the notebook's own check, but not the hidden cases: ")
+    hidden = Judge(load_lesson(LESSON)["pick"], load_probes(LESSON)["pick"], 5)
+    for case in hidden.cases:
+        assert str(tuple(case.inputs["values"].shape)) not in found.message
