@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.errors import GraderError
 from grader.running.grade import Result, grade
 from grader.running.intake import read_file
+from grader.running.session import Limits
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ def hidden_seed() -> int:
 
 
 def grade_files(
-    paths: Sequence[Path], seed: int, *, lesson: str | None = None, jobs: int = 1
+    paths: Sequence[Path], seed: int, *, lesson: str | None = None, jobs: int = 1, limits: Limits | None = None
 ) -> Iterator[tuple[Path, Result | Failure]]:
     """Grades files, `jobs` at a time, and yields each as soon as it is done."""
 
     def one(path: Path) -> Result | Failure:
         try:
-            return grade(read_file(path), seed, lesson=lesson, name=str(path))
+            return grade(read_file(path), seed, lesson=lesson, name=str(path), limits=limits)
         except GraderError as error:
             return Failure(str(path), str(error))
         except Exception as error:  # a fault of ours must not cost the others their marks

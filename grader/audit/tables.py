@@ -17,9 +17,9 @@ _BETWEEN = re.compile(r"(<!-- audit: begin -->\n).*?(<!-- audit: end -->)", re.D
 def audit_table(lesson: str, rows: list[Row]) -> Table:
     """A row for each exercise, and the sum."""
     table = Table(title=lesson, box=None, title_justify="left")
-    for column in ("exercise", "mistakes caught", "diagnosed", "right answers accepted", "mutants caught"):
-        table.add_column(column, justify="left" if column == "exercise" else "right")
-    table.add_column("equivalent", justify="right", style="dim")
+    table.add_column("exercise", no_wrap=True)
+    for column in ("mistakes\ncaught", "\ndiagnosed", "right answers\naccepted", "mutants\ncaught", "\nequivalent"):
+        table.add_column(column, justify="right", no_wrap=True)
     for row in [*rows, total(rows)]:
         counts = (row.caught, row.diagnosed, row.accepted, row.mutants)
         table.add_row(row.symbol, *map(str, counts), str(row.equivalent))

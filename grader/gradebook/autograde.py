@@ -14,10 +14,11 @@ from grader.gradebook.course import Course
 from grader.gradebook.writer import write, write_failure
 from grader.running.grade import Result
 from grader.running.intake import read_file, read_submission
+from grader.running.session import Limits
 
 
 def autograde_lesson(
-    course: Course, lesson: str, seed: int, jobs: int, console: Console
+    course: Course, lesson: str, seed: int, jobs: int, console: Console, limits: Limits | None = None
 ) -> dict[str, Result | Failure]:
     """Grades every submission of a lesson and writes what came of it; per student, the result.
 
@@ -32,7 +33,7 @@ def autograde_lesson(
     student_of = {path: student for student, (path, _) in handed_in.items()}
     outcomes: dict[str, Result | Failure] = {}
     with progress(console, f"grading {lesson}", len(students)) as advance:
-        for path, outcome in grade_files(list(student_of), seed, lesson=lesson, jobs=jobs):
+        for path, outcome in grade_files(list(student_of), seed, lesson=lesson, jobs=jobs, limits=limits):
             student = student_of[path]
             if isinstance(outcome, Result) and handed_in[student][1]:
                 outcome = dataclasses.replace(outcome, repairs=(handed_in[student][1], *outcome.repairs))

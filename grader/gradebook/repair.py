@@ -80,7 +80,7 @@ def _are_pictures(attachments: Any) -> bool:
 
 
 def _find_lost(notebook: NotebookNode, lesson: Lesson, marks: dict[str, dict[str, Any]]) -> None:
-    """Marks the cells that lost their mark: the last definition of a symbol, and its check."""
+    """Marks cells that lost their mark: the last definition of a symbol, and its check. A lost check is put back."""
     there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
     for exercise in lesson.exercises:
         symbol = re.escape(exercise.symbol)
@@ -97,6 +97,10 @@ def _find_lost(notebook: NotebookNode, lesson: Lesson, marks: dict[str, dict[str
             ]
             if grade_id not in there and fits:
                 fits[-1].metadata["nbgrader"] = dict(marks[grade_id])
+            elif grade_id not in there and grade_id.startswith("test_"):
+                lost = nbformat.v4.new_code_cell(f"check({exercise.symbol})")
+                lost.metadata["nbgrader"] = dict(marks[grade_id])
+                notebook.cells.append(lost)
 
 
 def _drop_doubles(notebook: NotebookNode) -> None:

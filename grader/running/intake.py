@@ -192,9 +192,12 @@ def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | No
         return load_lesson(best), f"The set-up cell is missing; the symbols say that this is lesson {best}."
     if asked is not None:
         try:
-            return load_lesson(asked), None
+            lesson = load_lesson(asked)
         except UnknownLesson as error:
             raise Unreadable(str(error)) from error
+        if fits[lesson.name]:
+            return lesson, None
+        raise Unreadable(f"None of the exercises of {lesson.name} is in this notebook. Is it the right file?")
     raise Unreadable(
         "No lesson of this course fits this notebook. Is it the right file? If it is, name the lesson with --lesson."
     )

@@ -1,0 +1,119 @@
+"""The audit is itself a test of tests, so it is tested for being able to fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grader.audit.audit import FLOORS, Count, Row, audit_lesson, report, total
+from grader.audit.mutants import mutants
+from grader.audit.tables import write_into_readme
+from grader.cli import app
+from grader.errors import GraderError
+from grader.exercises import lesson_names, load_lesson
+from grader.exercises.spec import Exercise, Lesson
+
+SOURCE = '''
+def mean_above(values: list[float], limit: float = 0.5) -> float:
+    """The mean of what is above 3 limits."""
+    total, count = 0.0, 0
+    for value in values:
+        if value > limit and value >= -1:
+            total += value
+            count = count + 1
+    return total / max(count, 1)
+'''
+
+
+def changes() -> set[str]:
+    return {mutant.change for mutant in mutants(SOURCE)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "return total / max(count, 1) -> return total * max(count, 1)",
+        "return total / max(count, 1) -> return total / max(count, 2)",
+        "return total / max(count, 1) -> (dropped)",
+        "total += value -> total -= value",
+        "count = count + 1 -> (dropped)",
+        "if value > limit and value >= -1: -> if value > limit or value >= -1:",
+        "if value > limit and value >= -1: -> if value >= limit and value >= -1:",
+        "if value > limit and value >= -1: -> if value > limit and value >= 1:",
+        "for value in values: -> (dropped)",
+    ],
+)
+def test_each_kind_of_change_is_made(change: str) -> None:
+    assert change in changes()
+
+
+def test_strings_annotations_and_defaults_stay() -> None:
+    for mutant in mutants(SOURCE):
+        assert "def mean_above(values: list[float], limit: float=0.5) -> float:" in mutant.source
+        assert '"""The mean of what is above 3 limits."""' in mutant.source
+
+
+def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
+    sources = [mutant.source for mutant in mutants(SOURCE)]
+    assert len(set(sources)) == len(sources) > 12
+    for source in sources:
+        compile(source, "mutant", "exec")
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_every_lesson_reaches_the_floors(name: str) -> None:
+    rows = audit_lesson(load_lesson(name), lambda symbol: None)
+    assert [line for row in rows for line in row.below()] == []
+    assert all(row.caught.total >= 3 and row.accepted.total >= 3 for row in rows)
+    assert total(rows).mutants.total >= 20
+
+
+def blind(exercise: Exercise) -> Exercise:
+    """The exercise with a check that looks at the shape only."""
+    shape = next(aspect for aspect in exercise.aspects if aspect.name == "shape")
+    return dataclasses.replace(exercise, aspects=(dataclasses.replace(shape, core=True),))
+
+
+def test_a_blind_check_falls_below_every_floor_but_one() -> None:
+    lesson = load_lesson("01")
+    lesson = Lesson(lesson.name, lesson.title, (blind(lesson["mse_loss"]),))
+    (row,) = audit_lesson(lesson, lambda symbol: None)
+    below = {line.split(":")[0] for line in row.below()}
+    assert {"caught", "diagnosed", "mutants"} <= below
+
+
+def test_an_equivalent_that_is_no_mutant_any_more_is_reported() -> None:
+    lesson = load_lesson("01")
+    lesson = Lesson(lesson.name, lesson.title, (lesson["pick"],), {"pick": {"a line -> another": "why"}})
+    (row,) = audit_lesson(lesson, lambda symbol: None)
+    assert any("a line -> another" in name for name in row.mutants.missed)
+
+
+def test_the_report_is_plain_json() -> None:
+    row = Row("pick", Count(3, 4, ["off_by_one"]), Count(1, 1), Count(), Count(2, 2))
+    written = json.loads(json.dumps(report({"01": [row]})))
+    assert written["lessons"]["01"][0]["caught"] == {"hits": 3, "total": 4, "missed": ["off_by_one"]}
+    assert written["floors"] == FLOORS
+
+
+def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- audit: begin -->\nold\n<!-- audit: end -->\nafter\n")
+    write_into_readme(readme, {"01_x": [Row("a", Count(2, 2)), Row("b", Count(3, 4))]})
+    text = readme.read_text()
+    assert "| 01_x | 5 / 6 |" in text
+    assert "old" not in text
+    assert text.startswith("before") and text.endswith("after\n")
+    readme.write_text("no marks")
+    with pytest.raises(GraderError, match="marks"):
+        write_into_readme(readme, {})
+
+
+def test_an_unknown_lesson_is_one_sentence() -> None:
+    result = CliRunner().invoke(app, ["audit", "77"])
+    assert isinstance(result.exception, GraderError)
+    assert "There is no lesson" in str(result.exception)
