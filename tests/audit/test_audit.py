@@ -80,7 +80,7 @@ def blind(exercise: Exercise) -> Exercise:
 
 def test_a_blind_check_falls_below_every_floor_but_one() -> None:
     lesson = load_lesson("01")
-    lesson = Lesson(lesson.name, lesson.title, (blind(lesson["pick"]),))
+    lesson = Lesson(lesson.name, lesson.title, (blind(lesson["mlp_predict"]),))
     (row,) = audit_lesson(lesson, lambda symbol: None)
     below = {line.split(":")[0] for line in row.below()}
     assert {"caught", "diagnosed", "mutants"} <= below
