@@ -48,7 +48,7 @@ def build(
         return
     found = [sentence for name in names for sentence in out_of_step(repository, name)]
     for sentence in found:
-        err.print(escape(sentence), highlight=False)
+        err.print(escape(sentence), highlight=False, soft_wrap=True)
     if found:
         err.print("Run: grader build", highlight=False)
         raise typer.Exit(1)

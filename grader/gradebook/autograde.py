@@ -39,7 +39,7 @@ def autograde_lesson(
                 outcome = dataclasses.replace(outcome, repairs=(handed_in[student][1], *outcome.repairs))
             outcomes[student] = written = _written(course, student, lesson, path, outcome)
             if isinstance(written, Failure):
-                console.print(escape(f"{student}: {written.message}"), highlight=False)
+                console.print(escape(f"{student}: {written.message}"), highlight=False, soft_wrap=True)
             advance(student)
     return outcomes
 

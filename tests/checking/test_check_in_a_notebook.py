@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import inspect
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import nbformat
@@ -197,8 +196,8 @@ def pick(values: Any, index: Any) -> Any:
 
 
 @pytest.fixture
-def check() -> Iterator[Checker]:
-    yield Checker("01")
+def check() -> Checker:
+    return Checker("01")
 
 
 def test_a_terminal_gets_plain_lines(check: Checker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,8 @@ def said(expected: Any, got: Any, key: str = "output") -> str:
         (
             A,
             A.double(),
-            "The result should keep the dtype float32, but it is float64. Which line makes a new tensor or converts one?",
+            "The result should keep the dtype float32, but it is float64. "
+            "Which line makes a new tensor or converts one?",
         ),
         (
             A,

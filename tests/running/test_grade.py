@@ -270,7 +270,10 @@ def test_what_is_told_comes_from_the_public_cases(twice: tuple[Result, Result]) 
         assert found.evidence is not None
         assert shown.evidence is not None
         assert found.evidence.label == shown.evidence.label
-        for one, other in ((found.evidence.expected, shown.evidence.expected), (found.evidence.got, shown.evidence.got)):
+        for one, other in (
+            (found.evidence.expected, shown.evidence.expected),
+            (found.evidence.got, shown.evidence.got),
+        ):
             assert torch.equal(torch.as_tensor(one), torch.as_tensor(other))
     stops = of(twice[0])["sgd_step"]
     assert stops.message.startswith("It stops with KeyError: 'always'. The line is \"raise KeyError('always')\".")

@@ -1,0 +1,154 @@
+"""A text that can't be built is a sentence, and a notebook that would not run is found before a learner does."""
+
+from __future__ import annotations
+
+import base64
+import io
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from PIL import Image
+
+from grader.building.build import _make
+from grader.building.pictures import attach_pictures, draw, keep_pictures
+from grader.building.release import release, undefined_names
+from grader.building.source import source_notebook
+from grader.errors import GraderError
+from grader.exercises import load_lesson
+from grader.repository import Repository
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LESSON = REPOSITORY.lesson_names()[0]
+SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
+
+
+# A lesson's text with all that it must have, and nothing else.
+SHORT = "\n\n".join(
+    [
+        "# %% [markdown]\n# # A lesson\n# COLAB_BADGE",
+        "# %% setup=true\nfrom collections.abc import Callable\nimport numpy as np\nimport torch\nfrom torch import nn",
+        *(f'# %% exercise="{exercise.symbol}"' for exercise in load_lesson(LESSON).exercises),
+        "# %%\nnp.ones(3)",
+        "# %% [markdown] explain=true\n# Because.",
+        "# %% [markdown]\n# A word at the end.",
+    ]
+)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Repository:
+    for name in ("nbgrader_config.py", "pyproject.toml"):
+        shutil.copy(REPOSITORY.root / name, tmp_path / name)
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / f"{LESSON}.py").write_text(SHORT)
+    return Repository(tmp_path)
+
+
+def test_a_short_text_builds(copy: Repository) -> None:
+    made, learners = _make(copy, LESSON)
+    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 5 + 2 * len(SYMBOLS)
+    assert "https://colab.research.google.com/github/" in made.cells[0].source
+
+
+def test_the_id_of_a_cell_does_not_depend_on_its_neighbours(copy: Repository) -> None:
+    before = [cell.id for cell in source_notebook(copy, LESSON).cells]
+    edit(copy, "# %% setup=true", "# %%\n1 + 1\n\n# %% setup=true")
+    after = [cell.id for cell in source_notebook(copy, LESSON).cells]
+    assert len(after) == len(before) + 1
+    assert [name for name in after if name in before] == before
+
+
+def edit(repository: Repository, old: str, new: str) -> None:
+    path = repository.text(LESSON)
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('exercise="pick"', 'exercise="pikc"', "asks for 'pikc', and the lesson has no such exercise"),
+        ('# %% exercise="pick"', "# %%", "the text has no cell for pick"),
+        (
+            "# COLAB_BADGE",
+            "# ![Three words and one more](picture:unheard_of)",
+            "Nothing in course.plots.pictures draws",
+        ),
+        ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
+        ("import numpy as np\n", "", "never defines np: import it in the lesson's set-up cell"),
+    ],
+)
+def test_a_faulty_text_is_a_sentence(copy: Repository, old: str, new: str, sentence: str) -> None:
+    edit(copy, old, new)
+    with pytest.raises(GraderError, match=sentence):
+        _make(copy, LESSON)
+
+
+def test_a_picture_needs_words() -> None:
+    with pytest.raises(GraderError, match="needs a text alternative that says what it shows"):
+        attach_pictures("![a table](picture:broadcasting)")
+    with pytest.raises(GraderError, match=r"Nothing in course\.plots\.pictures draws 'nonsense'"):
+        draw("nonsense")
+    text, attachments = attach_pictures("Look: ![A column of numbers meets a row of numbers.](picture:broadcasting)!")
+    assert text == "Look: ![A column of numbers meets a row of numbers.](attachment:broadcasting.png)!"
+    assert list(attachments) == ["broadcasting.png"]
+
+
+def test_a_picture_that_looks_the_same_keeps_its_bytes() -> None:
+    def notebook(png: str) -> NotebookNode:
+        cell = nbformat.v4.new_markdown_cell("")
+        cell.attachments = {"a.png": {"image/png": png}}
+        return nbformat.v4.new_notebook(cells=[cell])
+
+    _, one = attach_pictures("![A column of numbers meets a row of numbers.](picture:broadcasting)")
+    _, other = attach_pictures("![A table, and one entry picked of each row.](picture:one_entry_a_row)")
+    (same,), (different,) = one.values(), other.values()
+    # The same pixels, compressed otherwise.
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(base64.b64decode(same["image/png"]))).save(buffer, format="png", compress_level=1)
+    heavier = base64.b64encode(buffer.getvalue()).decode()
+    assert heavier != same["image/png"]
+    for before, after in (
+        (heavier, heavier),
+        (different["image/png"], same["image/png"]),
+        ("broken", same["image/png"]),
+    ):
+        made = notebook(same["image/png"])
+        keep_pictures(made, notebook(before))
+        assert made.cells[0].attachments["a.png"]["image/png"] == after
+
+
+def code(*sources: str) -> NotebookNode:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    cells[-1].metadata["tags"] = ["experiment"]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_undefined_names_are_found_with_and_without_experiments() -> None:
+    notebook = code(
+        "import numpy as np", "%timeit np.ones(3)\ndef f():\n    return later + torch", "later = display(xs)"
+    )
+    assert undefined_names(notebook, with_experiments=True) == ["torch", "xs"]
+    assert undefined_names(notebook, with_experiments=False) == ["later", "torch"]
+    assert undefined_names(code("import a, b\nget_ipython()", "c = [a for a in b]"), with_experiments=True) == []
+
+
+def test_two_cells_with_one_grade_id_are_refused_by_nbgrader(copy: Repository) -> None:
+    source = source_notebook(copy, LESSON)
+    source.cells.append(nbformat.from_dict(source.cells[-1] | {"id": "another"}))
+    with pytest.raises(GraderError, match="nbgrader can't release it"):
+        release(source, LESSON, REPOSITORY.root / "nbgrader_config.py")
+
+
+def test_what_the_repository_says_of_unknown_places(tmp_path: Path) -> None:
+    with pytest.raises(GraderError, match="not inside the course's repository"):
+        Repository.find(tmp_path)
+    with pytest.raises(GraderError, match=rf"There is no lesson '99'. These exist: .*{LESSON}"):
+        REPOSITORY.lesson("99")
+    assert REPOSITORY.lesson("01") == REPOSITORY.lesson(LESSON) == LESSON
+    assert Repository.find(REPOSITORY.root / "tests" / "building") == REPOSITORY
+    assert REPOSITORY.address.startswith("https://github.com/")

@@ -1,0 +1,300 @@
+"""The committed notebooks, as learners get them, against the lessons' texts. Holds for every lesson there is."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import inspect
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tokenize
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from grader.building import build as building
+from grader.building.source import EXPERIMENT, comparable
+from grader.exercises import load_lesson
+from grader.repository import Repository
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LESSONS = REPOSITORY.lesson_names()
+every_lesson = pytest.mark.parametrize("lesson", LESSONS)
+
+
+@cache
+def learners(lesson: str) -> NotebookNode:
+    return nbformat.read(REPOSITORY.notebook(lesson), as_version=4)
+
+
+@cache
+def solution(lesson: str) -> NotebookNode:
+    return nbformat.read(REPOSITORY.solution(lesson), as_version=4)
+
+
+@cache
+def made(lesson: str) -> tuple[NotebookNode, str]:
+    return building._make(REPOSITORY, lesson)
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    found: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return found
+
+
+def by_grade_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
+    return {name: cell for cell in notebook.cells if (name := grade_id(cell)) is not None}
+
+
+# --- the build --------------------------------------------------------------------------------------------------
+
+
+@every_lesson
+def test_what_is_committed_is_in_step(lesson: str) -> None:
+    assert building.out_of_step(REPOSITORY, lesson) == []
+
+
+@every_lesson
+def test_two_builds_give_the_same_bytes(lesson: str) -> None:
+    source, learner = made(lesson)
+    again, again_learner = building._make(REPOSITORY, lesson)
+    assert nbformat.writes(source) == nbformat.writes(again)
+    assert learner == again_learner == REPOSITORY.notebook(lesson).read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def released_by_nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What plain `nbgrader generate_assignment` writes in a course that holds the configuration and the solutions."""
+    folder = tmp_path_factory.mktemp("course")
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", folder)
+    shutil.copytree(REPOSITORY.root / "solutions", folder / "solutions")
+    for lesson in LESSONS:
+        subprocess.run(
+            [sys.executable, "-m", "nbgrader", "generate_assignment", lesson],
+            cwd=folder,
+            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)},
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+    return folder
+
+
+@every_lesson
+def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(released_by_nbgrader: Path, lesson: str) -> None:
+    released = released_by_nbgrader / "notebooks" / lesson / f"{lesson}.ipynb"
+    assert released.read_bytes() == REPOSITORY.notebook(lesson).read_bytes()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Repository:
+    """A repository of its own, to change things in."""
+    for name in ("lessons", "notebooks", "solutions", "course"):
+        shutil.copytree(REPOSITORY.root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("nbgrader_config.py", "pyproject.toml"):
+        shutil.copy(REPOSITORY.root / name, tmp_path)
+    return Repository(tmp_path)
+
+
+def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> None:
+    lesson = LESSONS[0]
+    assert building.out_of_step(copy, lesson) == []
+    text, notebook = copy.text(lesson), copy.notebook(lesson)
+    course = copy.root / "course" / "tasks" / "curve.py"  # the lesson imports it
+    for path, both in ((text, True), (course, False), (notebook, False)):
+        kept = path.read_text("utf-8")
+        path.write_text(kept.replace("A tensor is", "The tensor is") if both else kept + "\n", "utf-8")
+        assert path.read_text("utf-8") != kept
+        sentences = building.out_of_step(copy, lesson)
+        assert len(sentences) == (2 if both else 1)
+        assert all(lesson in sentence and str(copy.root) not in sentence for sentence in sentences)
+        path.write_text(kept, "utf-8")
+    notebook.unlink()
+    assert len(building.out_of_step(copy, lesson)) == 1
+
+
+def test_a_build_that_has_nothing_to_do_executes_nothing(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    before = {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()}
+    copy.notebook(LESSONS[0]).write_text("{}")
+    said: list[str] = []
+    building.build(copy, LESSONS[0], said.append)
+    assert said == [f"{LESSONS[0]}: built"]
+    assert {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()} == before
+
+
+@every_lesson
+def test_the_solution_comes_from_the_text_and_is_executed(lesson: str) -> None:
+    source, _ = made(lesson)
+    assert comparable(solution(lesson)) == comparable(source)
+    for cell in solution(lesson).cells:
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade"):
+            marks = [o.data["text/plain"] for o in cell.outputs if o.output_type == "execute_result"]
+            assert marks == [repr(float(cell.metadata.nbgrader.points))]
+        assert not any(o.output_type == "error" for o in cell.get("outputs", []))
+        assert "execution" not in cell.metadata  # timestamps would change at every build
+
+
+# --- cells ------------------------------------------------------------------------------------------------------
+
+
+@every_lesson
+def test_cell_ids_are_unique_stable_and_speak(lesson: str) -> None:
+    ids = [cell.id for cell in learners(lesson).cells]
+    assert len(ids) == len(set(ids))
+    assert ids == [cell.id for cell in solution(lesson).cells] == [cell.id for cell in made(lesson)[0].cells]
+    for exercise in load_lesson(lesson).exercises:
+        assert {exercise.symbol, f"test_{exercise.symbol}"} < set(ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in ids)
+
+
+@every_lesson
+def test_every_exercise_has_its_cell_and_its_test_cell_with_its_points(lesson: str) -> None:
+    for notebook in (learners(lesson), solution(lesson)):
+        places = {grade_id(cell): place for place, cell in enumerate(notebook.cells)}
+        for exercise in load_lesson(lesson).exercises:
+            cell, test = (notebook.cells[places[name]] for name in (exercise.symbol, f"test_{exercise.symbol}"))
+            assert places[f"test_{exercise.symbol}"] == places[exercise.symbol] + 1
+            marks, test_marks = cell.metadata.nbgrader, test.metadata.nbgrader
+            assert (marks.solution, marks.grade, marks.locked, marks.task) == (True, False, False, False)
+            assert (test_marks.solution, test_marks.grade, test_marks.locked) == (False, True, True)
+            assert test_marks.points == exercise.points
+            assert test.source == f"check({exercise.symbol})"
+            assert marks.schema_version == test_marks.schema_version == 3
+        graded = {n for n, c in by_grade_id(notebook).items() if c.cell_type == "code" and c.metadata.nbgrader.grade}
+        assert graded == {f"test_{exercise.symbol}" for exercise in load_lesson(lesson).exercises}
+
+
+@every_lesson
+def test_prose_is_locked_and_every_other_cell_is_an_experiment(lesson: str) -> None:
+    symbols = {exercise.symbol for exercise in load_lesson(lesson).exercises}
+    for cell in learners(lesson).cells:
+        name = grade_id(cell)
+        if cell.cell_type == "markdown":
+            assert name is not None
+            assert cell.metadata.nbgrader.locked == (name != "explain")
+        elif name is None:
+            assert cell.metadata.tags == [EXPERIMENT]
+        else:
+            assert name == "setup" or name.removeprefix("test_") in symbols
+            assert "tags" not in cell.metadata
+
+
+@every_lesson
+def test_the_explain_cell_is_empty_and_graded_by_hand(lesson: str) -> None:
+    model, blank = by_grade_id(solution(lesson))["explain"], by_grade_id(learners(lesson))["explain"]
+    assert blank.metadata.nbgrader.grade
+    assert blank.metadata.nbgrader.solution
+    assert len(model.source) > 200
+    assert "YOUR ANSWER HERE" in blank.source
+    assert not set(re.findall(r"[^.]{40,}\.", model.source)) & set(re.findall(r"[^.]{40,}\.", blank.source))
+
+
+@every_lesson
+def test_the_blank_notebook_holds_no_output_and_no_number_of_a_run(lesson: str) -> None:
+    for cell in learners(lesson).cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+
+
+# --- no solution in the learner's notebook ----------------------------------------------------------------------
+
+
+def solution_lines(reference: Any) -> set[str]:
+    """The lines a learner has to write: between the marks, without comments, longer than 25 characters."""
+    source = inspect.getsource(reference)
+    lines, inside = source.splitlines(keepends=True), False
+    starts: dict[int, int] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            starts[token.start[0]] = token.start[1]
+    found = set()
+    for number, line in enumerate(lines, start=1):
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif inside:
+            code = line[: starts.get(number, len(line))].strip()
+            if len(code) > 25:
+                found.add(code)
+    return found
+
+
+@every_lesson
+def test_no_solution_line_stands_in_the_learners_notebook(lesson: str) -> None:
+    text = "\n".join(cell.source for cell in learners(lesson).cells)
+    wanted = {line for exercise in load_lesson(lesson).exercises for line in solution_lines(exercise.references[0])}
+    assert len(wanted) > len(load_lesson(lesson).exercises)
+    assert sorted(line for line in wanted if line in text) == []
+    # The search would find them where they do stand.
+    solved = "\n".join(cell.source for cell in solution(lesson).cells)
+    assert all(line in solved for line in wanted)
+
+
+@every_lesson
+def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> None:
+    stubs = by_grade_id(learners(lesson))
+    for exercise in load_lesson(lesson).exercises:
+        stub = stubs[exercise.symbol].source
+        assert "### " not in stub
+        assert "raise NotImplementedError" in stub
+        theirs, ours = (ast.parse(s).body[0] for s in (stub, inspect.getsource(exercise.references[0])))
+        assert isinstance(theirs, ast.FunctionDef | ast.ClassDef)
+        assert isinstance(ours, ast.FunctionDef | ast.ClassDef)
+        assert ast.get_docstring(theirs) == ast.get_docstring(ours)
+        if isinstance(theirs, ast.FunctionDef) and isinstance(ours, ast.FunctionDef):
+            assert ast.dump(theirs.args) == ast.dump(ours.args)
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------
+
+
+@every_lesson
+def test_every_picture_is_attached_and_has_words(lesson: str) -> None:
+    pictures = 0
+    for cell in learners(lesson).cells:
+        marks = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", cell.source)
+        pictures += len([target for _, target in marks if target.startswith("attachment:")])
+        for words, target in marks:
+            if target.startswith("attachment:"):
+                png = base64.b64decode(cell.attachments[target.removeprefix("attachment:")]["image/png"])
+                assert png.startswith(b"\x89PNG")
+                assert len(words) >= 20
+                assert words.endswith(".")
+            else:
+                assert target.startswith("https://colab.research.google.com/assets/")
+            assert words
+        assert set(cell.get("attachments", {})) == {t.removeprefix("attachment:") for _, t in marks if "attach" in t}
+    assert pictures >= 3
+
+
+# --- Run All ----------------------------------------------------------------------------------------------------
+
+
+@every_lesson
+def test_run_all_of_the_blank_notebook_stops_at_the_first_check_with_a_sentence(lesson: str, tmp_path: Path) -> None:
+    notebook = nbformat.reads(REPOSITORY.notebook(lesson).read_text("utf-8"), as_version=4)
+    first = load_lesson(lesson).exercises[0].symbol
+    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    with pytest.raises(CellExecutionError):
+        client.execute()
+    stopped = next(cell for cell in notebook.cells if any(o.output_type == "error" for o in cell.get("outputs", [])))
+    assert grade_id(stopped) == f"test_{first}"
+    card, error = stopped.outputs
+    assert "Still blank" in card.data["text/html"]
+    assert error.traceback == [error.evalue]
+    assert first in error.evalue
+    assert "blank" in error.evalue
+    assert "\n" not in error.evalue
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,81 @@
+"""The three lists of what must be installed say the same, and nothing that is committed knows this machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CONDA = {"torch": "pytorch"}  # what conda-forge calls otherwise
+
+
+def wanted() -> dict[str, Requirement]:
+    lines = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+    return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+
+
+def conda() -> dict[str, Requirement]:
+    content = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    found = [Requirement(line) for line in content["dependencies"] if isinstance(line, str)]
+    return {canonicalize_name(requirement.name): requirement for requirement in found}
+
+
+def pinned() -> dict[str, str]:
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+@pytest.mark.parametrize("name", wanted())
+def test_environment_yml_has_every_dependency_with_the_same_bounds(name: str) -> None:
+    assert conda()[CONDA.get(name, name)].specifier == wanted()[name].specifier
+
+
+def test_environment_yml_has_nothing_else_and_the_same_python() -> None:
+    theirs = set(conda()) - {"python", "pip"}
+    assert theirs == {CONDA.get(name, name) for name in wanted()}
+    assert conda()["python"].specifier == Requirement(f"python{PROJECT['requires-python']}").specifier
+
+
+@pytest.mark.parametrize("name", wanted())
+def test_requirements_txt_pins_every_dependency(name: str) -> None:
+    version = Version(pinned()[name])
+    assert version in wanted()[name].specifier
+
+
+def test_every_line_of_requirements_txt_is_an_exact_version_of_public_packages() -> None:
+    lines = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[a-z0-9._-]+==[0-9][a-z0-9.]*", line), line  # no address, no local build such as +cpu
+    assert len(pinned()) == len(lines)
+
+
+def committed() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+HOME = re.compile(r"(?:/home/|/Users/|/root/|C:\\\\Users\\\\|/tmp/)\w+")
+
+
+def test_no_path_of_somebodys_machine_is_committed() -> None:
+    assert HOME.search('"/home/' + 'ada/course"')
+    found = {}
+    for path in committed():
+        text = path.read_bytes().decode("utf-8", "ignore")
+        names = [match for match in HOME.findall(text) if "tests" not in path.parts]
+        if names or str(ROOT) in text:
+            found[str(path.relative_to(ROOT))] = names
+    assert found == {}
