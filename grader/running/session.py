@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from grader.running.channel import Channel, Closed
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 
 START_SECONDS = 120.0  # importing torch on a busy machine
@@ -123,8 +124,7 @@ class Session:
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._outgoing = Connection(os.dup(self._process.stdin.fileno()), readable=False)
-        self._incoming = Connection(os.dup(self._process.stdout.fileno()), writable=False)
+        self._channel = Channel(os.dup(self._process.stdout.fileno()), os.dup(self._process.stdin.fileno()))
         self._process.stdin.close()
         self._process.stdout.close()
         beginning = {
@@ -142,18 +142,17 @@ class Session:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        for connection in (self._outgoing, self._incoming):
-            with contextlib.suppress(OSError):
-                connection.close()
+        self._channel.close()
         self._process = None
 
     def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
         try:
-            self._outgoing.send_bytes(encode(message))
-            if not self._incoming.poll(max(seconds, 0.0)):
-                raise Stopped("timeout")
-            answer = decode(self._incoming.recv_bytes(MAX_MESSAGE))
-        except (EOFError, OSError, BadMessage) as error:
+            self._channel.put(encode(message), deadline)
+            answer = decode(self._channel.take(deadline, MAX_MESSAGE))
+        except TimeoutError as error:
+            raise Stopped("timeout") from error
+        except (Closed, BadMessage) as error:
             raise Stopped("crashed") from error
         if not isinstance(answer, dict):
             raise Stopped("crashed")

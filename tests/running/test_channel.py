@@ -1,0 +1,73 @@
+"""Nothing that the other end does can hold up the parent."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+import pytest
+
+from grader.running.channel import Channel, Closed
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, int, int]]:
+    """The parent's channel, and the file descriptors that the child reads from and writes to."""
+    child_reads, parent_writes = os.pipe()
+    parent_reads, child_writes = os.pipe()
+    channel = Channel(parent_reads, parent_writes)
+    yield channel, child_reads, child_writes
+    channel.close()
+    for descriptor in (child_reads, child_writes):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+
+
+def soon() -> float:
+    return time.monotonic() + 0.05
+
+
+def test_it_speaks_as_the_childs_connection_does(ends: tuple[Channel, int, int]) -> None:
+    channel, reads, writes = ends
+    for message in (b"", b"x", b"y" * 40_000):
+        channel.put(message, soon() + 5)
+        assert Connection(os.dup(reads), writable=False).recv_bytes() == message
+        Connection(os.dup(writes), readable=False).send_bytes(message)
+        assert channel.take(soon() + 5, 50_000) == message
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x00\x00", struct.pack("!i", 10) + b"half"])
+def test_silence_and_half_a_message_end_at_the_deadline(ends: tuple[Channel, int, int], sent: bytes) -> None:
+    channel, _, writes = ends
+    os.write(writes, sent)
+    with pytest.raises(TimeoutError):
+        channel.take(soon(), 100)
+
+
+def test_an_end_that_does_not_read_ends_at_the_deadline(ends: tuple[Channel, int, int]) -> None:
+    with pytest.raises(TimeoutError):
+        ends[0].put(b"z" * 2_000_000, soon())
+
+
+@pytest.mark.parametrize("length", [101, -1, 2**31 - 1])
+def test_a_message_that_is_too_long_is_refused_unread(ends: tuple[Channel, int, int], length: int) -> None:
+    channel, _, writes = ends
+    os.write(writes, struct.pack("!i", length))
+    with pytest.raises(Closed):
+        channel.take(soon(), 100)
+
+
+def test_a_closed_end_is_noticed(ends: tuple[Channel, int, int]) -> None:
+    channel, reads, writes = ends
+    os.write(writes, struct.pack("!i", 10) + b"half")
+    os.close(writes)
+    os.close(reads)
+    with pytest.raises(Closed):
+        channel.take(soon() + 5, 100)
+    with pytest.raises(Closed):
+        channel.put(b"hello", soon() + 5)
