@@ -144,7 +144,7 @@ PREPARE_EXAMPLE = Exercise(
         Mistake(
             "one_too_many",
             _laid_out(lambda ids, m, c: [*_checked(ids, m), *[0] * (m - len(ids)), c]),
-            "You have max_length + 1 ids. How much room is left for text and padding, once the CLS token has its place?",
+            "You have max_length + 1 ids. How much room is left once the CLS token has its place?",
         ),
         Mistake(
             "last_character_overwritten",

@@ -13,6 +13,8 @@ from grader.exercises.lesson_02.aspects import CONTENT, USUAL, main, untouched
 from grader.exercises.lesson_02.drawing import draw_symbols
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 
+PLAIN = "abcdefghkmnprstuvw0123456789"  # capitals have a case of their own
+
 
 def _corpus(generator: np.random.Generator, counts: dict[str, int], texts: int) -> list[str]:
     """Texts in which each symbol occurs so often, and in which no text alone gives the right order."""
@@ -38,11 +40,13 @@ def _corpora(generator: np.random.Generator) -> list[Case]:
         return {symbol: 2 + step * i for i, symbol in enumerate(symbols)}
 
     cases = [
-        Case("on a few short texts", {"corpus": _corpus(generator, counts(draw_symbols(generator, 4)), 3)}, USUAL),
-        Case("on more texts", {"corpus": _corpus(generator, counts(draw_symbols(generator, 7)), 6)}, USUAL),
+        Case(
+            "on a few short texts", {"corpus": _corpus(generator, counts(draw_symbols(generator, 4, PLAIN)), 3)}, USUAL
+        ),
+        Case("on more texts", {"corpus": _corpus(generator, counts(draw_symbols(generator, 7, PLAIN)), 6)}, USUAL),
         Case(
             "on a corpus of one text",
-            {"corpus": _corpus(generator, counts(draw_symbols(generator, 5)), 1)},
+            {"corpus": _corpus(generator, counts(draw_symbols(generator, 5, PLAIN)), 1)},
             frozenset({"one"}),
         ),
     ]
@@ -62,7 +66,7 @@ def _corpora(generator: np.random.Generator) -> list[Case]:
 def _tied(generator: np.random.Generator) -> list[str]:
     """Two groups of equally frequent symbols, whose first appearances are in no order."""
     while True:
-        symbols = draw_symbols(generator, 6, "abcdefghkmnprstuvw0123456789")
+        symbols = draw_symbols(generator, 6, PLAIN)
         corpus = _corpus(generator, {symbol: 2 + 2 * (i % 2) for i, symbol in enumerate(symbols)}, 3)
         right = list(build_vocabulary(corpus))
         wrong = [
