@@ -105,6 +105,15 @@ def words_in(text: str) -> list[str]:
     return re.findall(r"[a-z]+", text.lower())
 
 
+def parts_of(text: str) -> list[str]:
+    """A text cut into runs of small letters and single other characters; joined, they are the text again.
+
+    >>> parts_of("Call me.")
+    ['C', 'all', ' ', 'me', '.']
+    """
+    return re.findall(r"[a-z]+|[^a-z]", text)
+
+
 def split_words(words: Sequence[str], from_the_end: bool = True) -> tuple[list[str], list[str]]:
     """Four fifths of the words to learn from, and one fifth kept apart: the last fifth, or else the first.
 
