@@ -119,16 +119,25 @@ def _corpora(generator: np.random.Generator) -> list[Case]:
         """Words on which each wrong way in `apart` gives something else; without ties unless they are wanted."""
         while True:
             words = draw_words(generator, draw_symbols(generator, letters, LETTERS), **drawing)
-            if (ties_on_the_way(words, merges) > 0) != ties:
+            if len(set(words)) < 3 or (ties_on_the_way(words, merges) > 0) != ties:
                 continue
             right = byte_pair_merges(words, merges)
             if len(right) < merges or (tag != "runs" and any(a == b for a, b in right)):
                 continue
+            if any(_WRONG[name](words, merges) == right for name in reversed(apart)):  # the rarest to show first
+                continue
             found = [_WRONG[name](words, merges) for name in apart]
-            if all(result != right for result in found) and all(a != b for a, b in pairwise(sorted(found))):
+            if all(a != b for a, b in pairwise(sorted(found))):
                 return {"words": words, "num_merges": merges}
 
-    usual = ("frequencies_forgotten", "counted_once", "across_words", "rarest_first", "end_of_word_marked")
+    usual = (
+        "frequencies_forgotten",
+        "counted_once",
+        "across_words",
+        "rarest_first",
+        "end_of_word_marked",
+        "first_in_a_word_only",
+    )
     tied = ("ties_first_seen", "ties_last_seen", "ties_smaller", "ties_by_the_joined_text")
     runs = ("runs_counted_apart", "merged_from_the_right", "first_in_a_word_only")
     few = sorted(draw_symbols(generator, 4, LETTERS))  # the larger pair is the more frequent: no question of ties
