@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from types import ModuleType
 
 
@@ -37,7 +37,8 @@ def quiet() -> Iterator[None]:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
-        yield
+        with open(os.devnull, "w") as silent, redirect_stderr(silent):
+            yield
     finally:
         os.dup2(kept, 2)
         os.close(kept)

@@ -207,7 +207,7 @@ print(f"the novel: {len(novel):,} characters, {len(novel_vocabulary)} different 
 shares = Counter(novel)
 top = list(novel_vocabulary)[:10]
 plots.bars(
-    {repr(symbol): 100 * shares[symbol] / len(novel) for symbol in top},
+    {repr(symbol): round(100 * shares[symbol] / len(novel), 1) for symbol in top},
     title="The ten most frequent characters of the novel",
     x_label="per cent",
     guess=repr(guess_frequent),
@@ -452,7 +452,7 @@ plots.heatmap(train_set[0][:8], [text for text, _ in data.train[:8]], title="Wit
 guess_best, guess_worst = None, None  # "ids as amounts", "one switch per id and place" or "counts of ids"
 
 by_way, losses_by_way = lab.accuracies(train_set, test_set, vocab_size)
-display(plots.curves(losses_by_way, title="Training loss of the same network", log_y=True, y_limits=(1e-3, 1.5)))
+display(plots.curves(losses_by_way, title="Training loss of the same network", log_y=True, y_limits=(1e-4, 1.5)))
 plots.bars(
     by_way,
     title="Accuracy on 500 test texts",
