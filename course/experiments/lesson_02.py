@@ -61,7 +61,8 @@ def accuracies(
 
     `train` and `test` are (tokens, labels): tokens (n, length), labels (n,) with 0 or 1.
     """
-    shares, losses = {}, {}
+    shares: dict[str, float] = {}
+    losses: dict[str, list[float]] = {}
     labels = train[1].float()
     for name, way in ways.items():
         inputs, test_inputs = way(train[0], vocab_size), way(test[0], vocab_size)

@@ -146,7 +146,7 @@ DECODE = Exercise(
         ),
         Mistake(
             "dictionary_not_turned",
-            lambda ids, vocabulary: "".join(vocabulary[i] for i in ids if i),  # type: ignore[misc]
+            lambda ids, vocabulary: "".join(vocabulary[i] for i in ids if i),
             "You look ids up where characters are the keys. How do you turn a dictionary round?",
         ),
         Mistake(

@@ -126,7 +126,8 @@ def _counted_by_hand(corpus: Sequence[str]) -> dict[str, int]:
 
 def _by_repeated_maximum(corpus: list[str]) -> dict[str, int]:
     text = "".join(corpus)
-    left, vocabulary = list(dict.fromkeys(text)), {}
+    left = list(dict.fromkeys(text))
+    vocabulary: dict[str, int] = {}
     while left:
         best = max(left, key=text.count)
         left.remove(best)
