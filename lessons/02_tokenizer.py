@@ -19,7 +19,7 @@
 # A network multiplies and adds. It can't read. So how does a text get in?
 # Someone must cut it into pieces, called **tokens**, and give each piece a number. Where would you cut?
 #
-# ![The text "the whalemen" cut in three ways. As characters: 12 tokens, of a few dozen different ones. As pieces: the, whal, em, en, 4 tokens, of as many different ones as we like. As words: the, whalemen, 2 tokens, of thousands of different ones.](picture:three_ways_to_cut)
+# ![The text "the whalemen" cut in three ways. As characters: 12 tokens, of a few dozen different ones. As pieces: the, whale, men, 3 tokens, of as many different ones as we like. As words: the, whalemen, 2 tokens, of thousands of different ones.](picture:three_ways_to_cut)
 #
 # Today you write a tokenizer. First one for characters, which feeds the data set of lesson 3.
 # Then one that learns its pieces from a novel, as the tokenizers of large language models do.
@@ -611,7 +611,7 @@ pd.DataFrame(
 #
 # - The first pair is t and h, and the word "the" is one token after three merges. <!-- claim: the_comes_first -->
 #
-# First come endings and short words, later whole words of the sea. Nobody told it what a word is made of.
+# First come endings and short words, later "captain", "whale" and "queequeg". Nobody told it what a word is made of.
 #
 # ### Exercise: `apply_merges` · core · difficulty 2 · 10 minutes
 #

@@ -39,7 +39,7 @@ def three_ways_to_cut() -> Figure:
     """The same five words as characters, as pieces and as words: many short tokens, or few long ones."""
     ways = [
         ("characters", list("the whalemen"), "12 tokens, a few dozen different ones"),
-        ("pieces", ["the", "whal", "em", "en"], "4 tokens, as many different ones as we like"),
+        ("pieces", ["the", "whale", "men"], "3 tokens, as many different ones as we like"),
         ("words", ["the", "whalemen"], "2 tokens, thousands of different ones"),
     ]
     with drawing(8.2, 3.4) as (figure, (axes,)):
