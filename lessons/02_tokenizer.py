@@ -506,7 +506,7 @@ print("some that were never seen:", ", ".join(strangers[:12]))
 # %% [markdown]
 # **What you should see**
 #
-# - Between 7 and 12 % of the words in the unread part were never seen before. <!-- claim: unknown_words -->
+# - Between 7 and 14 % of the words in the unread part were never seen before. <!-- claim: unknown_words -->
 #
 # Every eleventh word, gone. Older systems wrote `[UNK]` for each of them. They dropped rare words on top, to keep the
 # vocabulary small: a word had to reach a **minimum frequency**. Here is what that costs.
