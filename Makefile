@@ -67,5 +67,5 @@ clean:
 
 .venv/ready-to-test: .venv/ready $(PINS)
 	@echo "Adding what the tests need"
-	@$(PIP) --quiet --editable ".[grading,tensorflow,dev]"
+	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,dev]"
 	@touch $@

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from grader.building.build import out_of_step
 from grader.checking.notebook import Checker
-from grader.demo.learners import HONEST, LESSON
+from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
@@ -77,10 +77,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         course, exchange = make_course(repository, Path(folder))
         course.ensure_assignment(LESSON)
-        exchange_step(course, "ReleaseAssignment")
+        exchange_step(course, "ReleaseAssignment", LESSON)
         for learner in HONEST:
             hand_in(course, exchange, learner)
-        exchange_step(course, "Collect")
+        exchange_step(course, "Collect", LESSON)
         grader = str(bin_folder / "grader")
         table = Table(title=f"one graded submission of {LESSON}, mean of {len(HONEST)}", box=None)
         for column in ("command", "seconds", "times as fast"):

@@ -153,7 +153,7 @@ def demo(
         Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
     ] = None,
 ) -> None:
-    """Release lesson 01, take in ten submissions, grade them, write feedback: all in a fresh course."""
+    """Release two lessons, take in what ten learners submit, grade it, write feedback: all in a fresh course."""
     from grader.demo import run_demo
     from grader.repository import Repository
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader import cli
-from grader.demo.learners import HONEST, LESSON
+from grader.demo.lesson_01 import HONEST, LESSON
 from grader.exercises import load_lesson
 from grader.repository import Repository
 

@@ -123,7 +123,9 @@ def _reached(repository: Repository, start: Path) -> set[Path]:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            waiting += [p for name in names if name.split(".")[0] == "course" for p in _files(repository, name)]
+            # Pictures stand in the prose and are compared there; no cell runs them.
+            names = [n for n in names if n.split(".")[0] == "course" and not n.startswith("course.plots.pictures")]
+            waiting += [path for name in names for path in _files(repository, name)]
     return reached
 
 

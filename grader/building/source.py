@@ -149,5 +149,14 @@ def _set_ids(notebook: NotebookNode) -> None:
 
 def comparable(notebook: NotebookNode) -> str:
     """What must agree between two builds of a solution: everything but outputs and execution counts."""
-    cells = [{"type": c.cell_type, "id": c.id, "source": c.source, "metadata": c.metadata} for c in notebook.cells]
+    cells = [
+        {
+            "type": cell.cell_type,
+            "id": cell.id,
+            "source": cell.source,
+            "metadata": cell.metadata,
+            "pictures": cell.get("attachments", {}),
+        }
+        for cell in notebook.cells
+    ]
     return json.dumps({"cells": cells, "metadata": notebook.metadata}, sort_keys=True)

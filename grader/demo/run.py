@@ -16,40 +16,47 @@ from nbgrader.exchange import ExchangeFactory
 from rich.console import Console
 
 from grader.batch import Failure, hidden_seed
-from grader.demo.learners import DAMAGED, HONEST, LESSON, Learner
+from grader.demo import lesson_01, lesson_02
+from grader.demo.learners import Learner
 from grader.errors import GraderError
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.tables import results_table
 
+LEARNERS = (*lesson_01.HONEST, *lesson_01.DAMAGED, *lesson_02.HONEST)
+NOT_A_NOTEBOOK = "jan"  # hands in a letter
+
 
 def run_demo(repository: Repository, folder: Path | None, console: Console) -> None:
-    """Releases lesson 01, submits for ten learners, collects, grades, writes feedback.
+    """Releases two lessons, submits for ten learners, collects, grades, writes feedback.
 
     Raises:
         GraderError: when the folder is not empty, or a notebook can't be graded.
     """
     course, exchange = make_course(repository, folder)
     console.print(f"a fresh course in {course.root}", highlight=False, soft_wrap=True)
-    with _timed(console, f"released {LESSON}"):
-        course.ensure_assignment(LESSON)
-        exchange_step(course, "ReleaseAssignment")
-    learners = (*HONEST, *DAMAGED)
-    with _timed(console, f"{len(learners)} learners submitted"):
-        for learner in learners:
+    lessons = list(dict.fromkeys(learner.lesson for learner in LEARNERS))
+    with _timed(console, f"released {' and '.join(lessons)}"):
+        for lesson in lessons:
+            course.ensure_assignment(lesson)
+            exchange_step(course, "ReleaseAssignment", lesson)
+    with _timed(console, f"{len(LEARNERS)} notebooks submitted, and collected"):
+        for learner in LEARNERS:
             hand_in(course, exchange, learner)
-    with _timed(console, "collected"):
-        exchange_step(course, "Collect")
-    with _timed(console, "graded, and feedback written"):
-        outcomes = autograde_lesson(course, LESSON, hidden_seed(), os.cpu_count() or 1, console)
-    console.print()
-    console.print(results_table(sorted(outcomes.items()), "learner"))
-    console.print()
-    page = course.feedback("chidi", LESSON)
+        for lesson in lessons:
+            exchange_step(course, "Collect", lesson)
+    failed: set[str] = set()
+    for lesson in lessons:
+        with _timed(console, f"graded {lesson}, and wrote feedback"):
+            outcomes = autograde_lesson(course, lesson, hidden_seed(), os.cpu_count() or 1, console)
+        console.print()
+        console.print(results_table(sorted(outcomes.items()), "learner"))
+        console.print()
+        failed |= {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)}
     for what, path in (
         ("gradebook", course.root / "gradebook.db"),
-        ("a feedback page", page),
+        ("a feedback page", course.feedback("chidi", lesson_01.LESSON)),
     ):
         console.print(f"{what}: {path}", highlight=False, soft_wrap=True)
     console.print(
@@ -57,13 +64,12 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         highlight=False,
         soft_wrap=True,
     )
-    failed = {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)}
-    if failed != {"jan"}:  # jan's is a letter, and no notebook
-        raise GraderError(f"The demo expects to grade all but jan's submission, but not graded were: {sorted(failed)}.")
+    if failed != {NOT_A_NOTEBOOK}:
+        raise GraderError(f"Only {NOT_A_NOTEBOOK}'s letter can't be graded, but these were not: {sorted(failed)}.")
 
 
 def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Path]:
-    """A fresh nbgrader course with lesson 01, and a folder for its exchange.
+    """A fresh nbgrader course with the demo's lessons, and a folder for its exchange.
 
     Raises:
         GraderError: when `folder` holds something already.
@@ -78,7 +84,8 @@ def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Pa
     exchange.mkdir()
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
     shutil.copy(repository.root / "nbgrader_config.py", root)
-    shutil.copytree(repository.solution(LESSON).parent, root / "solutions" / LESSON)
+    for lesson in (lesson_01.LESSON, lesson_02.LESSON):
+        shutil.copytree(repository.solution(lesson).parent, root / "solutions" / lesson)
     course = Course.open(root)
     course.config.Exchange.root = str(exchange)
     course.config.Exchange.cache = str(folder / "cache")
@@ -87,17 +94,18 @@ def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Pa
 
 def hand_in(course: Course, exchange: Path, learner: Learner) -> None:
     """The learner fills in the released notebook and submits it."""
-    released = exchange / course.directory.course_id / "outbound" / LESSON / f"{LESSON}.ipynb"
+    lesson = learner.lesson
+    released = exchange / course.directory.course_id / "outbound" / lesson / f"{lesson}.ipynb"
     home = exchange.parent / "homes" / learner.name
-    (home / LESSON).mkdir(parents=True)
+    (home / lesson).mkdir(parents=True)
     text = learner.hand_in(released.read_text("utf-8"))
-    (home / LESSON / f"{LESSON}.ipynb").write_text(text, encoding="utf-8")
-    exchange_step(course, "Submit", student=learner.name, folder=home)
+    (home / lesson / f"{lesson}.ipynb").write_text(text, encoding="utf-8")
+    exchange_step(course, "Submit", lesson, student=learner.name, folder=home)
 
 
-def exchange_step(course: Course, what: str, student: str = "*", folder: Path | None = None) -> None:
+def exchange_step(course: Course, what: str, lesson: str, student: str = "*", folder: Path | None = None) -> None:
     """One step of nbgrader's exchange ("ReleaseAssignment", "Submit", "Collect"); submitting is done from `folder`."""
-    course.directory.assignment_id, course.directory.student_id = LESSON, student
+    course.directory.assignment_id, course.directory.student_id = lesson, student
     factory = ExchangeFactory(config=course.config)
     step = getattr(factory, what)(
         coursedir=course.directory, authenticator=Authenticator(config=course.config), config=course.config

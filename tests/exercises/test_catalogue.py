@@ -180,6 +180,10 @@ def test_everything_that_is_seen_counts(lesson: str, symbol: str) -> None:
         wrong[i] = {"error": {"type": "ValueError", "message": "", "line": ""}}
         allowed = any("error" in reference[i] for reference in judge.references)
         assert allowed or judge.verdict(wrong).status != PASSED, case.label
+        if "error" in right[i]:  # where an error is asked for, going on is wrong whatever comes out
+            wrong[i] = {"output": None}
+            assert judge.verdict(wrong).status != PASSED, case.label
+            continue
         for key in judge.references[0][i]:
             wrong = [copy(seen) for seen in right]
             wrong[i][key] = "something else"

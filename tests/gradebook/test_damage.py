@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 from rich.console import Console
 
 from grader.batch import Failure
-from grader.demo.learners import HONEST, LESSON, doubled, stripped
+from grader.demo.learners import doubled, stripped
+from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
 from grader.exercises import load_lesson
 from grader.gradebook.autograde import autograde_lesson
@@ -92,6 +93,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "empty_file": (b"", "empty"),
     "no_cells": (b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}', "no cells"),
     "not_a_notebook": (b"[1, 2, 3]", "no cells"),
+    "other_lesson": (
+        Repository.find(Path(__file__).parent).notebook("02_tokenizer").read_bytes(),
+        "This is a notebook of lesson 02_tokenizer",
+    ),
     "other_course": (
         b'{"cells": [{"cell_type": "code", "source": "print(1)", "metadata": {}}], "metadata": {}}',
         "None of the exercises",

@@ -23,7 +23,9 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from grader import cli
-from grader.demo.learners import HONEST, LESSON, Learner
+from grader.demo import lesson_02
+from grader.demo.learners import Learner
+from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.exercises import load_lesson
 from grader.gradebook.course import Course
@@ -48,6 +50,7 @@ class Explainer(Learner):
 # Beside the demo's six: one who explains, prints, warns, and whose code fails below a definition or before one.
 GWEN = Explainer(
     "gwen",
+    LESSON,
     types={
         "batched_dot": "def batched_dot(a, b):\n    return (a @ b.transpose(1, 2)).detach()  # half the points\n",
         "pick": "import sys, warnings\ndef pick(values, index):\n    print('hello')\n    warnings.warn('careful')\n"
@@ -61,6 +64,7 @@ GWEN = Explainer(
     },
 )
 CLASS = (*HONEST, GWEN)
+LESSONS = (LESSON, lesson_02.LESSON)
 NAMES = [learner.name for learner in CLASS]
 BROKEN = {"jan": "This is not a notebook: it is not valid JSON", "ute": "The file is empty"}
 
@@ -100,15 +104,18 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Class:
     """Everything is done once; the tests only look."""
     folder = tmp_path_factory.mktemp("school")
     course, exchange = make_course(REPOSITORY, folder / "ours")
-    course.ensure_assignment(LESSON)
-    exchange_step(course, "ReleaseAssignment")
-    for learner in CLASS:
+    for lesson in LESSONS:
+        course.ensure_assignment(lesson)
+        exchange_step(course, "ReleaseAssignment", lesson)
+    for learner in (*CLASS, *lesson_02.HONEST):
         hand_in(course, exchange, learner)
-    exchange_step(course, "Collect")
+    for lesson in LESSONS:
+        exchange_step(course, "Collect", lesson)
 
     theirs = folder / "theirs" / "course"
     shutil.copytree(course.root, theirs)
-    nbgrader(theirs, "autograde", LESSON)
+    for lesson in LESSONS:
+        nbgrader(theirs, "autograde", lesson)
 
     for name, content in zip(BROKEN, ("{not a notebook", ""), strict=True):
         path = course.submission(name, LESSON) / f"{LESSON}.ipynb"
@@ -117,24 +124,28 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Class:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(course.root)
         ours = CliRunner().invoke(cli.app, ["autograde", LESSON, "--seed", "5"])
+        assert CliRunner().invoke(cli.app, ["autograde", lesson_02.LESSON, "--seed", "5"]).exit_code == 0
     return Class(course, exchange, Course.open(theirs), ours)
 
 
-def marks(course: Course, student: str) -> dict[str, Any]:
+def marks(course: Course, student: str, lesson: str = LESSON) -> dict[str, Any]:
     """All that the gradebook says about a submission, cell by cell."""
     with course.gradebook() as gradebook:
-        (notebook,) = gradebook.find_submission(LESSON, student).notebooks
+        (notebook,) = gradebook.find_submission(lesson, student).notebooks
         return {
             grade.name: (grade.auto_score, grade.manual_score, grade.score, grade.max_score, grade.needs_manual_grade)
             for grade in notebook.grades
         }
 
 
-@pytest.mark.parametrize("student", NAMES)
-def test_marks_are_equal_exercise_by_exercise(school: Class, student: str) -> None:
-    ours, theirs = marks(school.course, student), marks(school.theirs, student)
+@pytest.mark.parametrize(
+    ("lesson", "student"),
+    [(LESSON, name) for name in NAMES] + [(lesson_02.LESSON, learner.name) for learner in lesson_02.HONEST],
+)
+def test_marks_are_equal_exercise_by_exercise(school: Class, lesson: str, student: str) -> None:
+    ours, theirs = marks(school.course, student, lesson), marks(school.theirs, student, lesson)
     assert list(ours) == list(theirs)
-    assert set(ours) == {f"test_{symbol}" for symbol in SYMBOLS} | {"explain"}
+    assert set(ours) == {f"test_{exercise.symbol}" for exercise in load_lesson(lesson).exercises} | {"explain"}
     assert ours == theirs
 
 

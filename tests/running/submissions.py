@@ -12,7 +12,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.demo.learners import LESSON, Learner
+from grader.demo.learners import Learner
+from grader.demo.lesson_01 import LESSON
 from grader.exercises import load_lesson
 from grader.repository import Repository
 from grader.running.blanks import blank
@@ -31,7 +32,7 @@ def released() -> str:
 
 def filled_in(types: Mapping[str, str] | None = None, begins: int = 99) -> NotebookNode:
     """The released notebook with right answers, but for the cells that are typed otherwise."""
-    return Learner("somebody", begins=begins, types=types or {}).fill_in(released())
+    return Learner("somebody", LESSON, begins=begins, types=types or {}).fill_in(released())
 
 
 def as_bytes(notebook: NotebookNode) -> bytes:

@@ -10,8 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import batched_dot
-from grader.exercises.draw import dims, normal, strided
-from grader.exercises.lesson_01.aspects import (
+from grader.exercises.aspects import (
     USUAL,
     dtype,
     gradients,
@@ -20,6 +19,7 @@ from grader.exercises.lesson_01.aspects import (
     untouched,
     values,
 )
+from grader.exercises.draw import dims, normal, strided
 from grader.exercises.spec import Case, Exercise, Mistake
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from course.training import loss_is_sound
-from grader.exercises.lesson_01.aspects import CONTENT, special
+from grader.exercises.aspects import CONTENT, special
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
 Loss = Callable[[Any, Any], Any]

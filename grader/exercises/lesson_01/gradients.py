@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from course.mlp import loss_gradients, mlp_predict, mse_loss
+from grader.exercises.aspects import CONTENT, USUAL, dtype, shape, special, untouched, values
 from grader.exercises.draw import dims, strided
-from grader.exercises.lesson_01.aspects import CONTENT, USUAL, dtype, shape, special, untouched, values
 from grader.exercises.lesson_01.drawing import Params, draw_batch, relu, spread
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 

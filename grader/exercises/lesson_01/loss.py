@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict, mse_loss
 from course.mlp_numpy import mlp_predict_numpy, mse_loss_numpy
+from grader.exercises.aspects import CONTENT, USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.draw import dims, strided
-from grader.exercises.lesson_01.aspects import CONTENT, USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.lesson_01.drawing import Params, draw_batch, forward, spread, to_numpy
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
 

@@ -11,8 +11,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
+from grader.exercises.aspects import KNOWN, USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.draw import dims, strided
-from grader.exercises.lesson_01.aspects import KNOWN, USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.lesson_01.drawing import draw_network
 from grader.exercises.lesson_01.models import (
     ActivationBeside,

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from course.mlp import l2_penalty
+from grader.exercises.aspects import USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.draw import dims
-from grader.exercises.lesson_01.aspects import USUAL, dtype, gradients, special, untouched, values
 from grader.exercises.lesson_01.drawing import Params, draw_params, spread
 from grader.exercises.lesson_01.loss import number, one_number
 from grader.exercises.spec import Case, Exercise, Mistake

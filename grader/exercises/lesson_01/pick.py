@@ -9,8 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import pick
-from grader.exercises.draw import dims, integers, normal, strided
-from grader.exercises.lesson_01.aspects import (
+from grader.exercises.aspects import (
     USUAL,
     dtype,
     gradients,
@@ -19,6 +18,7 @@ from grader.exercises.lesson_01.aspects import (
     untouched,
     values,
 )
+from grader.exercises.draw import dims, integers, normal, strided
 from grader.exercises.spec import Case, Exercise, Mistake
 
 

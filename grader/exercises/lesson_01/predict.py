@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict
 from course.mlp_numpy import mlp_predict_numpy
+from grader.exercises.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.exercises.draw import dims, strided
-from grader.exercises.lesson_01.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.exercises.lesson_01.drawing import Params, draw_network, forward, spread, to_numpy
 from grader.exercises.lesson_01.forward import FORWARD_MISTAKES, all_but_the_last, with_activation
 from grader.exercises.spec import Case, Exercise, Mistake

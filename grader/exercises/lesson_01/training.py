@@ -9,8 +9,8 @@ import torch
 from torch.nn import functional as F
 
 from course.training import train
+from grader.exercises.aspects import CONTENT, KNOWN, USUAL, untouched
 from grader.exercises.draw import dims, normal
-from grader.exercises.lesson_01.aspects import CONTENT, KNOWN, USUAL, untouched
 from grader.exercises.lesson_01.drawing import draw_params
 from grader.exercises.lesson_01.loops import (
     after_the_step,

@@ -1,4 +1,4 @@
-"""The aspects that most exercises of this lesson share.
+"""The aspects that many exercises share.
 
 One slip should cost one aspect. The cases with the tag "usual" decide about shape and values; a case with a
 tag of its own ("one", "float64", ...) decides about an aspect of its own. Where a call stopped with an error,
@@ -42,3 +42,13 @@ def gradients(weight: float = 2.0) -> Aspect:
 def untouched(name: str = "arguments untouched", weight: float = 1.0) -> Aspect:
     """The arguments are afterwards what they were before."""
     return Aspect(name, keys=("arguments",), kinds=KNOWN, weight=weight)
+
+
+def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",)) -> Aspect:
+    """What the exercise is about, on the usual cases."""
+    return Aspect(name, keys=keys, kinds=CONTENT, weight=weight, core=True, tags=USUAL)
+
+
+def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
+    """A clear error where the contract asks for one."""
+    return Aspect(name, kinds=frozenset({"error"}), weight=weight, tags=frozenset({tag}))

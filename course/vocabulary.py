@@ -1,0 +1,122 @@
+"""From text to numbers and back: a vocabulary of characters, ids, padding, and a test that nothing gets lost."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+
+def build_vocabulary(corpus: list[str]) -> dict[str, int]:
+    """Give each character of the corpus a number, its id.
+
+    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...: the most frequent
+    character gets 1, and of equally frequent ones the one that appears first in the corpus comes first.
+    Id 0 stays free, for padding.
+
+    >>> build_vocabulary(["12-1", "2-1"])
+    {'1': 1, '2': 2, '-': 3}
+    """
+    ### BEGIN SOLUTION
+    counts: Counter[str] = Counter()
+    for text in corpus:
+        counts.update(text)  # a string is a sequence of characters
+    ranked = counts.most_common()  # ties stay in the order of their first appearance
+    return {symbol: place for place, (symbol, _) in enumerate(ranked, start=1)}
+    ### END SOLUTION
+
+
+def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
+    """Turn each character of a text into its id.
+
+    Returns a list of `len(text)` ids. A character that the vocabulary does not hold is an error
+    (a ValueError, or another one that says what is wrong), and never left out in silence.
+
+    >>> encode("2-12", {"1": 1, "2": 2, "-": 3})
+    [2, 3, 1, 2]
+    """
+    ### BEGIN SOLUTION
+    unknown = sorted(set(text) - set(vocabulary))
+    if unknown:
+        raise ValueError(f"the vocabulary does not hold {unknown}")
+    return [vocabulary[symbol] for symbol in text]
+    ### END SOLUTION
+
+
+def decode(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
+    """Turn ids back into text.
+
+    `ids` is a list of whole numbers. Id 0 is padding and gives no character, wherever it stands.
+    An id that the vocabulary does not hold is an error.
+
+    >>> decode([2, 3, 1, 2, 0, 0], {"1": 1, "2": 2, "-": 3})
+    '2-12'
+    """
+    ### BEGIN SOLUTION
+    symbols = {place: symbol for symbol, place in vocabulary.items()}
+    unknown = sorted(set(ids) - set(symbols) - {0})
+    if unknown:
+        raise ValueError(f"the vocabulary has no symbol for {unknown}")
+    return "".join(symbols[place] for place in ids if place != 0)
+    ### END SOLUTION
+
+
+def pad_sequences(sequences: list[list[int]], max_length: int, pad_id: int = 0) -> torch.Tensor:
+    """Put sequences of different lengths into one tensor, each filled up on the right with `pad_id`.
+
+    `sequences` is a list of n lists of ids, which stay as they are. Returns a LongTensor (n, max_length).
+    A sequence with more than `max_length` ids is an error (a ValueError, or another one that says so).
+
+    >>> pad_sequences([[5, 6, 7], [8]], max_length=4)  # (2, 4)
+    tensor([[5, 6, 7, 0],
+            [8, 0, 0, 0]])
+    """
+    ### BEGIN SOLUTION
+    longest = max((len(sequence) for sequence in sequences), default=0)
+    if longest > max_length:
+        raise ValueError(f"a sequence of {longest} ids does not fit into {max_length}")
+    padded = torch.full((len(sequences), max_length), pad_id)  # (n, max_length), int64
+    for row, sequence in zip(padded, sequences, strict=True):
+        row[: len(sequence)] = torch.tensor(sequence, dtype=torch.long)
+    return padded
+    ### END SOLUTION
+
+
+def prepare_example(
+    text: str, label: int, vocabulary: dict[str, int], max_length: int, cls_id: int
+) -> tuple[torch.Tensor, int]:
+    """Make of a text and its label what a classifier takes.
+
+    Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's ids, then padding (0),
+    and at the very end, at index -1, `cls_id`. The label is handed on as it is.
+    A text that does not fit, because it leaves no room for `cls_id`, is an error.
+
+    >>> prepare_example("2-1", 1, {"1": 1, "2": 2, "-": 3}, max_length=6, cls_id=4)
+    (tensor([2, 3, 1, 0, 0, 4]), 1)
+    """
+    ### BEGIN SOLUTION
+    ids = encode(text, vocabulary)
+    row = pad_sequences([ids], max_length - 1)[0]  # (1, max_length - 1) -> (max_length - 1,)
+    return torch.cat([row, torch.tensor([cls_id])]), label
+    ### END SOLUTION
+
+
+def round_trips(encode: Callable[[str], Any], decode: Callable[[Any], Any], text: str) -> bool:
+    """Does the text come back unchanged from encoding and decoding?
+
+    `encode(text)` gives ids, and `decode(ids)` gives a text; what the ids look like does not matter.
+    True when exactly the same text comes back. False when it does not, and also when `encode` or
+    `decode` stops with an error on the way: this text did not come back.
+
+    >>> round_trips(list, "".join, "Call me Ishmael.")
+    True
+    >>> round_trips(str.split, " ".join, "two  spaces")
+    False
+    """
+    ### BEGIN SOLUTION
+    try:
+        back = decode(encode(text))
+    except Exception:  # whatever went wrong: the text did not come back
+        return False
+    return isinstance(back, str) and back == text
+    ### END SOLUTION

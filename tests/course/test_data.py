@@ -1,0 +1,69 @@
+"""The texts in `data/`: what the catalogue says they are, and found from anywhere."""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from course import data
+from course.libraries import quiet, try_to_import
+
+FOLDER = Path(__file__).resolve().parents[2] / "data"
+CATALOGUE = json.loads((FOLDER / "catalogue.json").read_text())
+
+
+@pytest.mark.parametrize("name", list(CATALOGUE))
+def test_each_file_is_what_the_catalogue_says(name: str) -> None:
+    content = (FOLDER / name).read_bytes()
+    assert len(content) == CATALOGUE[name]["bytes"]
+    assert hashlib.sha256(content).hexdigest() == CATALOGUE[name]["sha256"]
+    assert name in (FOLDER / "README.md").read_text()
+    assert f'"data/{name}"' in (FOLDER.parent / "pyproject.toml").read_text()  # pip brings it along
+
+
+def test_every_file_is_in_the_catalogue() -> None:
+    files = {path.name for path in FOLDER.iterdir()} - {"README.md", "catalogue.json"}
+    assert files == set(CATALOGUE)
+
+
+def test_it_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data.moby_dick.cache_clear()
+    assert data.moby_dick().startswith("CHAPTER 1.")
+
+
+def test_without_a_repository_the_installed_one_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "share" / data.DISTRIBUTION / "moby_dick.txt"
+    place.parent.mkdir(parents=True)
+    place.write_text("found")
+
+    class Installed:
+        parts = ("..", "share", data.DISTRIBUTION, "moby_dick.txt")
+
+        def locate(self) -> Path:
+            return place
+
+    monkeypatch.setattr(data, "_IN_REPOSITORY", tmp_path / "nowhere")
+    monkeypatch.setattr(data, "files", lambda name: [Installed()])
+    assert data.data_file("moby_dick.txt") == place
+
+
+def test_a_missing_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "_IN_REPOSITORY", tmp_path)
+    monkeypatch.setattr(data, "files", lambda name: [])
+    with pytest.raises(FileNotFoundError, match="copy that folder too"):
+        data.data_file("moby_dick.txt")
+
+
+def test_a_missing_library_is_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
+    assert try_to_import("no_such_library") is None
+    seen = capfd.readouterr()
+    assert seen.out.count("\n") == 1
+    assert seen.err == ""
+    with quiet():
+        print("chatter", file=sys.stderr)
+        os.write(2, b"chatter")
+    assert "chatter" not in capfd.readouterr().err

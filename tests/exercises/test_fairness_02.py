@@ -1,0 +1,163 @@
+"""Lesson 02 beyond its catalogue: odd but honest answers keep their points, nameless wrong ones lose some."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache, reduce
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+
+from course.byte_pairs import apply_merges, byte_pair_merges, merge_pair
+from course.vocabulary import build_vocabulary, encode, pad_sequences, prepare_example
+from grader.checking.judge import PASSED, Judge, Verdict
+from grader.exercises import load_lesson
+from grader.probes import load_probes
+
+LESSON = "02_tokenizer"
+SEEDS = (3, 4)
+
+
+@cache
+def judge_of(symbol: str, seed: int) -> Judge:
+    return Judge(load_lesson(LESSON)[symbol], load_probes(LESSON)[symbol], seed)
+
+
+def verdict(symbol: str, seed: int, answer: Any) -> Verdict:
+    judge = judge_of(symbol, seed)
+    return judge.verdict(judge.observe(answer))
+
+
+def merges_by_regex(words, num_merges):
+    """Sennrich's own way: words as texts with spaces, a guarded pattern."""
+    table = {" ".join(word): count for word, count in Counter(words).items()}
+    merges = []
+    for _ in range(num_merges):
+        pairs = Counter()
+        for text, count in table.items():
+            for pair in pairwise(text.split()):
+                pairs[pair] += count
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        merges.append(best)
+        pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(best)) + r"(?!\S)")
+        table = {pattern.sub("".join(best), text): count for text, count in table.items()}
+    return merges
+
+
+def survives(encode, decode, text):
+    try:
+        assert decode(encode(text)) == text
+    except BaseException:
+        return False
+    return True
+
+
+HONEST: dict[str, list[Any]] = {
+    "build_vocabulary": [
+        lambda corpus: {s: i + 1 for i, (s, _) in enumerate(Counter(s for text in corpus for s in text).most_common())},
+        lambda corpus: Counter(build_vocabulary(tuple(corpus))),
+    ],
+    "encode": [
+        lambda text, vocabulary: [dict(vocabulary)[text[i]] for i in range(len(text))],
+        lambda text, vocabulary: [*map(vocabulary.__getitem__, list(text))],
+    ],
+    "decode": [
+        lambda ids, vocabulary: "".join({**{i: s for s, i in vocabulary.items()}, 0: ""}[i] for i in ids),
+        lambda ids, vocabulary: "".join(sorted(vocabulary, key=vocabulary.get)[i - 1] for i in ids if i > 0),
+    ],
+    "pad_sequences": [
+        lambda s, m, pad_id=0: torch.LongTensor([[*x, *[pad_id] * (m - len(x))] for x in s]).reshape(len(s), m),
+        lambda s, m, pad_id=0: torch.stack([pad_sequences([x], m, pad_id)[0] for x in s]),
+    ],
+    "prepare_example": [
+        lambda t, y, v, m, c: (pad_sequences([[*encode(t, v), *[0] * (m - 1 - len(t)), c]], m)[0], y),
+        lambda t, y, v, m, c: list(prepare_example(t, y, v, m, c)),
+    ],
+    "byte_pair_merges": [merges_by_regex, lambda words, num_merges: byte_pair_merges(sorted(words), num_merges)],
+    "apply_merges": [
+        lambda word, merges: reduce(merge_pair, merges, list(word)),
+        lambda word, merges: reduce(lambda tokens, pair: merge_pair(tokens, pair), merges, [*word]),
+    ],
+    "byte_pair_decode": [lambda tokens: reduce(str.__add__, tokens, ""), lambda tokens: "".join(tuple(tokens))],
+    "round_trips": [survives, lambda e, d, text: survives(e, d, str(text)) is True],
+}
+
+WRONG: dict[str, list[Any]] = {
+    "build_vocabulary": [
+        lambda corpus: {s: i + 2 for i, s in enumerate(build_vocabulary(corpus))},
+        lambda corpus: dict(list(build_vocabulary(corpus).items())[:-1]),
+        lambda corpus: {s: str(i) for s, i in build_vocabulary(corpus).items()},
+    ],
+    "encode": [
+        lambda text, vocabulary: [vocabulary.get(s, -1) for s in text],
+        lambda text, vocabulary: [[vocabulary[s]] for s in text],
+        lambda text, vocabulary: encode(text[:-1], vocabulary),
+    ],
+    "decode": [
+        lambda ids, vocabulary: "".join({i: s for s, i in vocabulary.items()}[i] for i in ids[:-1] if i),
+        lambda ids, vocabulary: "".join(next(iter(vocabulary)) for i in ids if i),
+        lambda ids, vocabulary: "".join({i: s for s, i in vocabulary.items()}.get(i, "#") for i in ids),
+    ],
+    "pad_sequences": [
+        lambda s, m, pad_id=0: pad_sequences(s, m + 1, pad_id),
+        lambda s, m, pad_id=0: pad_sequences([sorted(x) for x in s], m, pad_id),
+        lambda s, m, pad_id=0: pad_sequences(s[::-1], m, pad_id),
+    ],
+    "prepare_example": [
+        lambda t, y, v, m, c: (prepare_example(t, y, v, m, c)[0].float(), y),
+        lambda t, y, v, m, c: prepare_example(t[::-1], y, v, m, c),
+        lambda t, y, v, m, c: (prepare_example(t, y, v, m, c)[0], str(y)),
+    ],
+    "byte_pair_merges": [
+        lambda words, num_merges: byte_pair_merges(words[: len(words) // 2], num_merges),
+        lambda words, num_merges: byte_pair_merges(words, num_merges)[::-1],
+        lambda words, num_merges: [(b, a) for a, b in byte_pair_merges(words, num_merges)],
+    ],
+    "apply_merges": [
+        lambda word, merges: apply_merges(word, merges[:-1]),
+        lambda word, merges: apply_merges(word, merges)[::-1],
+        lambda word, merges: [*apply_merges(word, merges), "</w>"],
+    ],
+    "byte_pair_decode": [
+        lambda tokens: "".join(tokens[1:]),
+        lambda tokens: "".join(tokens).upper(),
+        lambda tokens: "-".join(tokens),
+    ],
+    "round_trips": [
+        lambda e, d, text: len(e(text)) > 0,
+        lambda e, d, text: survives(e, d, text[:3]),
+        lambda e, d, text: str(survives(e, d, text)),
+    ],
+}
+
+
+def cases_of(answers: dict[str, list[Any]]) -> list[Any]:
+    return [
+        pytest.param(symbol, a, id=f"{symbol}-{i}") for symbol, listed in answers.items() for i, a in enumerate(listed)
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("symbol", "answer"), cases_of(HONEST))
+def test_an_honest_answer_keeps_its_points(symbol: str, answer: Any, seed: int) -> None:
+    got = verdict(symbol, seed, answer)
+    assert (got.status, got.score) == (PASSED, got.max_score), got.message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("symbol", "answer"), cases_of(WRONG))
+def test_a_wrong_answer_never_gets_full_marks(symbol: str, answer: Any, seed: int) -> None:
+    got = verdict(symbol, seed, answer)
+    assert got.score < got.max_score
+    assert got.message
+
+
+def test_there_are_three_of_each_kind() -> None:
+    symbols = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
+    assert sorted(WRONG) == sorted(HONEST) == sorted(symbols)
+    assert all(len(WRONG[symbol]) >= 3 and len(HONEST[symbol]) >= 2 for symbol in symbols)
