@@ -96,9 +96,12 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 
 
 def made_from(repository: Repository, lesson: str) -> str:
-    """A digest of the lesson's text and of every module of `course/` that it reaches."""
+    """A digest of the lesson's text, of every module of `course/` that it reaches, and of the data these read."""
     digest = hashlib.sha256()
-    for path in sorted(_reached(repository, repository.text(lesson))):
+    reached = _reached(repository, repository.text(lesson))
+    if repository.root / "course" / "data.py" in reached:
+        reached |= set((repository.root / "data").glob("*.txt"))
+    for path in sorted(reached):
         digest.update(path.relative_to(repository.root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -6,6 +6,7 @@ from grader.exercises.lesson_02.clinic import ROUND_TRIPS
 from grader.exercises.lesson_02.cutting import APPLY_MERGES, BYTE_PAIR_DECODE
 from grader.exercises.lesson_02.decoding import DECODE
 from grader.exercises.lesson_02.encoding import ENCODE
+from grader.exercises.lesson_02.equivalents import EQUIVALENTS
 from grader.exercises.lesson_02.example import PREPARE_EXAMPLE
 from grader.exercises.lesson_02.learning import BYTE_PAIR_MERGES
 from grader.exercises.lesson_02.padding import PAD_SEQUENCES
@@ -26,4 +27,5 @@ LESSON = Lesson(
         BYTE_PAIR_DECODE,
         ROUND_TRIPS,
     ),
+    equivalents=EQUIVALENTS,
 )
