@@ -78,7 +78,9 @@ def grade(
             finished.append((path, outcome))
             advance(path.name)
     outcomes = in_order(notebooks, finished)
-    out.print(results_table(zip(map(str, notebooks), outcomes, strict=True), "notebook"))
+    distinct = len({path.name for path in notebooks}) == len(notebooks)
+    names = [path.name if distinct else str(path) for path in notebooks]
+    out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     if json_file is not None:

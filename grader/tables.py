@@ -16,7 +16,7 @@ from grader.running.grade import Result
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
     """A line for each submission: who, score, and what went wrong in a few words."""
     table = Table(box=None, pad_edge=False)
-    table.add_column(who, no_wrap=True)
+    table.add_column(who, overflow="fold")
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("what went wrong")
     for name, outcome in outcomes:
