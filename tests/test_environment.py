@@ -67,7 +67,7 @@ def committed() -> list[Path]:
     return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
-HOME = re.compile(r"(?:/home/|/Users/|/root/|C:\\\\Users\\\\|/tmp/)\w+")
+HOME = re.compile(r"(?:(?:/home|/Users|/root|/tmp)/|C:\\\\Users\\\\)\w+")
 
 
 def test_no_path_of_somebodys_machine_is_committed() -> None:
