@@ -120,9 +120,11 @@ def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None
     modules = sorted({e.references[0].__module__ for e in lesson.exercises})
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(lesson.name, modules, MUTANT_LIMITS) as session:
-        session.run(_imports(reference))
+        session.run(_surroundings(reference, {e.symbol for e in lesson.exercises}))
         for symbol, text in earlier.items():
             session.restore(symbol, **text)
+        if not _survives(session, exercise, judge, inspect.getsource(reference)):
+            raise AssertionError(f"{exercise.symbol}: the reference itself does not pass, so no mutant would")
         for mutant in mutants(inspect.getsource(reference)):
             if mutant.change in equivalent:
                 row.equivalent += 1
@@ -148,10 +150,14 @@ def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -
     return _full(judge.verdict(seen))
 
 
-def _imports(reference: Any) -> str:
-    """The import statements of the module that a symbol stands in."""
-    text = Path(str(sys.modules[reference.__module__].__file__)).read_text("utf-8")
-    return "\n".join(ast.unparse(n) for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom))
+def _surroundings(reference: Any, symbols: set[str]) -> str:
+    """What a symbol's source needs around it: its module's imports, and what the module gives beside the symbols."""
+    module = sys.modules[reference.__module__]
+    body = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
+    lines = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    given = [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name not in symbols]
+    lines += [f"from {reference.__module__} import {name}" for name in given]
+    return "\n".join(lines)
 
 
 def _full(verdict: Verdict) -> bool:

@@ -16,6 +16,7 @@ from grader.checking.judge import MISSING, PARTIAL, PASSED, Evidence, Verdict
 from grader.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
+MAX_TEXT = 300
 
 _LOOK = {
     PASSED: ("#1b6e4a", "#eef7f2", "Right"),
@@ -99,6 +100,8 @@ def _evidence(evidence: Evidence) -> str:
 
 def _tables(expected: Any, got: Any) -> str:
     left, right = _numbers(expected), _numbers(got)
+    if isinstance(expected, str | list | tuple | dict) and _is_plain(expected):
+        return _box("expected", _text(expected)) + _box("yours", _text(got))
     if left is None or left.numel() == 0:
         return ""
     if right is None:
@@ -108,6 +111,21 @@ def _tables(expected: Any, got: Any) -> str:
     wrong = ~near(left, right)
     chosen = _slice(wrong)
     return _table("expected", left, None, chosen) + _table("yours", right, wrong, chosen)
+
+
+def _is_plain(value: Any) -> bool:
+    """Text, numbers and lists of those: what reads well as Python writes it."""
+    if isinstance(value, dict):
+        return all(_is_plain(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, str | int | float)
+
+
+def _text(value: Any) -> str:
+    written = repr(value) if _is_plain(value) and value is not None else kind_of(value)
+    written = written if len(written) <= MAX_TEXT else f"{written[:MAX_TEXT]} ..."
+    return f'<code style="background:none;color:{_INK};overflow-wrap:anywhere">{html.escape(written)}</code>'
 
 
 def _numbers(value: Any) -> torch.Tensor | None:

@@ -15,13 +15,14 @@ import numpy as np
 import torch
 
 from grader.checking.compare import Difference, agree, compare
-from grader.checking.words import kind_of, say
-from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.checking.words import say
+from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.probes.calls import Probe
 from grader.probes.observe import observe
 
 PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
 TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"
+MAX_SHOWN = 60  # characters of an input
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
@@ -138,10 +139,11 @@ class Judge:
         status = PARTIAL if score else FAILED
         if not score and all("error" in seen for seen in got):
             status = ERROR
-        case, first = self._first(differences)
+        index, first = self._first(differences)
+        case = self.cases[index]
         mistake = self._diagnose(expected, got)
         message = mistake.advice if mistake else f"{say(first)} {_where(case)}"
-        evidence = None if first.kind == "error" else Evidence(case.label, first.path, first.expected, first.got)
+        evidence = None if first.kind == "error" else _evidence(case, first, expected[index], got[index])
         return Verdict(
             exercise.symbol,
             score,
@@ -166,13 +168,13 @@ class Judge:
             for case, found in zip(self.cases, differences, strict=True)
         )
 
-    def _first(self, differences: list[list[Difference]]) -> tuple[Case, Difference]:
-        """The smallest failing case, and what is to be said first about it."""
+    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference]:
+        """The place of the smallest failing case, and what is to be said first about it."""
         for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
-            for case, found in zip(self.cases, differences, strict=True):
+            for index, found in enumerate(differences):
                 for difference in found:
-                    if _concerns(aspect, case, difference):
-                        return case, difference
+                    if _concerns(aspect, self.cases[index], difference):
+                        return index, difference
         raise AssertionError("an exercise that did not pass has a difference")
 
     def _diagnose(self, expected: list[Observation], got: list[Observation]) -> Mistake | None:
@@ -191,6 +193,14 @@ def blank_message(symbol: str) -> str:
     return f"{symbol} is still blank: write it in its cell, run that cell, then check again."
 
 
+def _evidence(case: Case, first: Difference, expected: Observation, got: Observation) -> Evidence:
+    """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
+    whole = expected.get(first.key)
+    if isinstance(whole, str | list | tuple | dict) and not isinstance(first.expected, torch.Tensor | np.ndarray):
+        return Evidence(case.label, first.key, whole, got.get(first.key))
+    return Evidence(case.label, first.path, first.expected, first.got)
+
+
 def _concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
     return (
         aspect.tags <= case.tags
@@ -200,12 +210,17 @@ def _concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
 
 
 def _where(case: Case) -> str:
-    shapes = [
-        f"{name} {kind_of(value).removeprefix('a tensor of shape ').removeprefix('a NumPy array of shape ')}"
-        for name, value in case.inputs.items()
-        if isinstance(value, torch.Tensor | np.ndarray)
-    ]
-    return f"Seen {case.label}" + (f" ({', '.join(shapes)})." if shapes else ".")
+    shown = [f"{name} {text}" for name, value in case.inputs.items() if (text := _in_short(value))]
+    return f"Seen {case.label}" + (f" ({', '.join(shown)})." if shown else ".")
+
+
+def _in_short(value: Value) -> str:
+    """An input in a few words: an array's shape, a short text or list as it is; nothing for what is long."""
+    if isinstance(value, torch.Tensor | np.ndarray):
+        return str(tuple(value.shape))
+    if isinstance(value, str | list | tuple | dict) and "tensor(" not in repr(value) and "array(" not in repr(value):
+        return repr(value) if len(repr(value)) <= MAX_SHOWN else ""
+    return ""
 
 
 def _size(case: Case) -> int:

@@ -156,7 +156,7 @@ def test_other_shapes_and_kinds_stand_beside_each_other_too() -> None:
     assert "expected (2, 3)" in text
     assert "yours (3,)" in text
     assert "None (is there a return?)" in read(with_evidence(torch.ones(2), None)).text
-    assert "expected" not in read(with_evidence("float", "Tensor")).text  # words need no table
+    assert "expected" not in read(with_evidence(1.0, 2.0)).text  # the message has said both numbers
 
 
 def test_large_matrices_are_cut() -> None:
@@ -190,3 +190,19 @@ def test_the_same_numbers_of_another_dtype_are_shown_without_a_mark() -> None:
 def test_every_kind_of_numbers_can_be_shown(numbers: Any) -> None:
     for got in (numbers, None, torch.ones(7)):
         read(with_evidence(numbers, got))
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "shown"),
+    [
+        ([1, 2], [1, 3], ["[1, 2]", "[1, 3]"]),
+        ("a<b", "a&b", ["'a<b'", "'a&b'"]),
+        ({"a": 1}, {"a": 2}, ["{'a': 1}", "{'a': 2}"]),
+        ([("t", "h")], None, ["[('t', 'h')]", "None"]),
+        (["x" * 900], Opaque("an object of type zip"), ["x ...", "an object of type zip"]),
+    ],
+)
+def test_lists_and_texts_are_shown_as_python_writes_them(expected: Any, got: Any, shown: list[str]) -> None:
+    text = read(with_evidence(expected, got)).text
+    assert all(part in text for part in shown)
+    assert len(text) < 1500
