@@ -145,7 +145,10 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
     if expected.ndim >= 2 and expected.shape[-1] > 1 and same(expected, np.swapaxes(got, -1, -2)):
         return " Yours is the expected one with its last two axes swapped."
     # Scaled first: squares of very large or very small numbers leave the range of float64.
-    factor = float(((expected / scale) * (got / scale)).sum() / ((expected / scale) ** 2).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = float(((expected / scale) * (got / scale)).sum() / ((expected / scale) ** 2).sum())
+    if not np.isfinite(factor):
+        return ""
     if abs(factor - 1) < 5e-4 and same(expected * factor, got):
         return " The two agree in their first digits: is precision lost on the way, by float32 or by rounding?"
     if abs(factor) > 1e-3 and same(expected * factor, got) and (expected.ndim or _is_round(factor)):
