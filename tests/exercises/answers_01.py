@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections import OrderedDict
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -16,23 +15,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP, mlp_predict, mse_loss
-from grader.checking.judge import PASSED, Judge, Verdict
-from grader.exercises import load_lesson
-from grader.probes import load_probes
-
-LESSON = "01_pytorch_basics"
-SEEDS = (3, 4)
-
-
-@cache
-def judge_of(symbol: str, seed: int) -> Judge:
-    return Judge(load_lesson(LESSON)[symbol], load_probes(LESSON)[symbol], seed)
-
-
-def verdict(symbol: str, seed: int, answer: Any) -> Verdict:
-    judge = judge_of(symbol, seed)
-    return judge.verdict(judge.observe(answer))
-
 
 # --- batched_dot
 
@@ -625,32 +607,3 @@ WRONG: dict[str, list[Any]] = {
         lambda loss: torch.isfinite(torch.as_tensor(loss(torch.randn(4, 1), torch.randn(4)))).item(),
     ],
 }
-
-
-def cases_of(answers: dict[str, list[Any]]) -> list[Any]:
-    return [
-        pytest.param(symbol, answer, id=f"{symbol}-{i}-{getattr(answer, '__name__', '').strip('<>')}")
-        for symbol, listed in answers.items()
-        for i, answer in enumerate(listed)
-    ]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("symbol", "answer"), cases_of(HONEST))
-def test_an_honest_answer_keeps_its_points(symbol: str, answer: Any, seed: int) -> None:
-    got = verdict(symbol, seed, answer)
-    assert (got.status, got.score) == (PASSED, got.max_score), got.message
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("symbol", "answer"), cases_of(WRONG))
-def test_a_wrong_answer_never_gets_full_marks(symbol: str, answer: Any, seed: int) -> None:
-    got = verdict(symbol, seed, answer)
-    assert got.score < got.max_score
-    assert got.message
-
-
-def test_there_are_three_of_each_kind() -> None:
-    symbols = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
-    assert sorted(WRONG) == sorted(HONEST) == sorted(symbols)
-    assert all(len(WRONG[symbol]) >= 3 and len(HONEST[symbol]) >= 2 for symbol in symbols)

@@ -4,31 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
-import pytest
 import torch
 
 from course.byte_pairs import apply_merges, byte_pair_merges, merge_pair
 from course.vocabulary import build_vocabulary, encode, pad_sequences, prepare_example
-from grader.checking.judge import PASSED, Judge, Verdict
-from grader.exercises import load_lesson
-from grader.probes import load_probes
-
-LESSON = "02_tokenizer"
-SEEDS = (3, 4)
-
-
-@cache
-def judge_of(symbol: str, seed: int) -> Judge:
-    return Judge(load_lesson(LESSON)[symbol], load_probes(LESSON)[symbol], seed)
-
-
-def verdict(symbol: str, seed: int, answer: Any) -> Verdict:
-    judge = judge_of(symbol, seed)
-    return judge.verdict(judge.observe(answer))
 
 
 def merges_by_regex(words, num_merges):
@@ -134,30 +117,3 @@ WRONG: dict[str, list[Any]] = {
         lambda e, d, text: str(survives(e, d, text)),
     ],
 }
-
-
-def cases_of(answers: dict[str, list[Any]]) -> list[Any]:
-    return [
-        pytest.param(symbol, a, id=f"{symbol}-{i}") for symbol, listed in answers.items() for i, a in enumerate(listed)
-    ]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("symbol", "answer"), cases_of(HONEST))
-def test_an_honest_answer_keeps_its_points(symbol: str, answer: Any, seed: int) -> None:
-    got = verdict(symbol, seed, answer)
-    assert (got.status, got.score) == (PASSED, got.max_score), got.message
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("symbol", "answer"), cases_of(WRONG))
-def test_a_wrong_answer_never_gets_full_marks(symbol: str, answer: Any, seed: int) -> None:
-    got = verdict(symbol, seed, answer)
-    assert got.score < got.max_score
-    assert got.message
-
-
-def test_there_are_three_of_each_kind() -> None:
-    symbols = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
-    assert sorted(WRONG) == sorted(HONEST) == sorted(symbols)
-    assert all(len(WRONG[symbol]) >= 3 and len(HONEST[symbol]) >= 2 for symbol in symbols)
