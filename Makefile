@@ -30,7 +30,7 @@ lint: .venv/ready-to-test
 	@$(BIN)/mypy
 
 claims: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --verbose
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --long --verbose
 
 bench: .venv/ready
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
