@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.errors import GraderError
 from grader.running.grade import Result, grade
 from grader.running.intake import read_file
-from grader.running.session import Limits
+from grader.running.limits import Limits
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ MAX_LINES = 400
 LIGHT = {"errors"}
 EXERCISES = {"probes", "exercises"} | LIGHT
 CHECKING = EXERCISES | {"checking"}
-RUNNING = CHECKING | {"running"}
+RUNNING = CHECKING | {"running", "sandbox"}
 REPORTING = RUNNING | {"batch", "tables", "repository"}
 MAY_IMPORT = {
     "errors": set(),
     "probes": set(),
     "exercises": EXERCISES,
+    "sandbox": set(),
     "checking": CHECKING,
     "running": RUNNING,
     "repository": LIGHT,

@@ -14,7 +14,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.writer import write, write_failure
 from grader.running.grade import Result
 from grader.running.intake import read_file, read_submission
-from grader.running.session import Limits
+from grader.running.limits import Limits
 
 
 def autograde_lesson(

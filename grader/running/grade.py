@@ -33,7 +33,8 @@ from grader.exercises.spec import Lesson
 from grader.probes import load_probes
 from grader.running.blanks import sources
 from grader.running.intake import Cell, read_submission
-from grader.running.session import Limits, Session, Stopped
+from grader.running.limits import Limits
+from grader.running.session import Question, Session, Stopped
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,15 @@ class Result:
         }
 
 
-def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", limits: Limits | None = None) -> Result:
+def grade(
+    data: bytes,
+    seed: int,
+    *,
+    lesson: str | None = None,
+    name: str = "",
+    files: dict[str, str] | None = None,
+    limits: Limits | None = None,
+) -> Result:
     """Grades a notebook.
 
     Args:
@@ -77,6 +86,7 @@ def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", 
         seed: what the hidden cases are drawn from.
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
+        files: other files of the submission by name, which the notebook may import or read.
         limits: what it may use.
 
     Raises:
@@ -88,6 +98,7 @@ def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", 
     modules = sorted({e.references[0].__module__ for e in found.exercises})
     with Session(found.name, modules, limits or Limits()) as session:
         run = _Run(found, session, seed)
+        run.begin(files or {})
         for step in submission.steps:
             if isinstance(step, Cell):
                 run.cell(step)
@@ -99,10 +110,16 @@ def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", 
 
 
 @lru_cache(maxsize=16)
-def _judges(lesson: str, seed: int) -> dict[str, Judge]:
+def _judges(lesson: str, seed: int) -> dict[str, tuple[Judge, Question]]:
     """Drawn once for a batch; the next submission only compares."""
     probes = load_probes(lesson)
-    return {e.symbol: Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises}
+    judges = [Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises]
+    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, [case.inputs for case in j.cases])) for j in judges}
+
+
+@lru_cache(maxsize=16)
+def _sources(lesson: str) -> dict[str, dict[str, str]]:
+    return sources({e.symbol: e.references[0] for e in load_lesson(lesson).exercises})
 
 
 # References draw from torch's global generator; two threads at once would disturb each other.
@@ -117,23 +134,34 @@ class _Run:
         self.session = session
         self.judges = _judges(lesson.name, seed)
         self.public = _judges(lesson.name, PUBLIC_SEED)
-        self.sources = sources({e.symbol: e.references[0] for e in lesson.exercises})
+        self.sources = _sources(lesson.name)
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
         self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
+
+    def begin(self, files: dict[str, str]) -> None:
+        """Lays the learner's other files out."""
+        if files:
+            try:
+                self.session.hand_over(files)
+            except Stopped:
+                self.troubles.append("The other files that were handed in could not be laid out.")
+                self._restart()
 
     def cell(self, cell: Cell) -> None:
         """Runs a cell; what fails is remembered for the symbols it was to define."""
         try:
             error = self.session.run(cell.source)
         except Stopped as stop:
-            sentence = _stopped(stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds)
-            self._failed(cell, stop.status, sentence)
+            sentence = _stopped(
+                stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds, self.session.limits
+            )
+            self._failed(cell, _status(stop), sentence)
             self._restart()
             return
         if error is not None:
             status = MEMORY if _out_of_memory(error) else ERROR
-            self._failed(cell, status, f"Cell {cell.number}: {say_error(error)}")
+            self._failed(cell, status, f"Cell {cell.number}: {_say_stop(error)}")
 
     def _failed(self, cell: Cell, status: str, sentence: str) -> None:
         symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
@@ -151,8 +179,8 @@ class _Run:
             self._restart()
 
     def _verdict(self, symbol: str) -> Verdict:
-        judge = self.judges[symbol]
-        verdict = self._look(symbol, judge)
+        judge, question = self.judges[symbol]
+        verdict = self._look(symbol, judge, question)
         if symbol in self.failures:
             if verdict.status == MISSING:
                 return zero(judge.exercise, *self.failures[symbol])
@@ -161,23 +189,21 @@ class _Run:
         if verdict.status not in (PARTIAL, FAILED, ERROR):
             return verdict
         # The mark is made on the hidden cases. What is told comes from the public ones, which the learner can see.
-        return without_hidden_cases(verdict, self._look(symbol, self.public[symbol]))
+        return without_hidden_cases(verdict, self._look(symbol, *self.public[symbol]))
 
-    def _look(self, symbol: str, judge: Judge) -> Verdict:
-        limit = self.session.limits.probe_seconds
-        deadline = time.monotonic() + limit
+    def _look(self, symbol: str, judge: Judge, question: Question) -> Verdict:
         seen: list[dict[str, Any]] = []
-        for case in judge.cases:
-            try:
-                answer = self.session.probe(symbol, dict(case.inputs), deadline - time.monotonic())
-            except Stopped as stop:
-                self._restart()
-                return zero(judge.exercise, stop.status, _stopped(stop.status, symbol, limit))
-            if "absent" in answer:
-                return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
-            if "imported" in answer:
-                return zero(judge.exercise, MISSING, blank_message(symbol))
-            seen.append(_observation(answer))
+        try:
+            for answer in self.session.probe(question):
+                if "absent" in answer:
+                    return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
+                if "imported" in answer:
+                    return zero(judge.exercise, MISSING, blank_message(symbol))
+                seen.append(_observation(answer))
+        except Stopped as stop:
+            self._restart()
+            limits = self.session.limits
+            return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
         with _JUDGING:
             verdict = judge.verdict(seen)
         if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
@@ -188,7 +214,10 @@ class _Run:
         try:
             self.session.restart()
         except Stopped as stop:
-            self.troubles.append(_stopped(stop.status, "The notebook", self.session.limits.cell_seconds))
+            limits = self.session.limits
+            sentence = _stopped(stop.status, "The notebook", limits.cell_seconds, limits)
+            if sentence not in self.troubles:
+                self.troubles.append(sentence)
 
 
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
@@ -221,8 +250,29 @@ def _out_of_memory(error: Any) -> bool:
     )
 
 
-def _stopped(status: str, what: str, seconds: float) -> str:
-    if status == TIMEOUT:
+def _status(stop: Stopped) -> str:
+    return CRASHED if stop.status == "crashed" else TIMEOUT
+
+
+def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
+    if status == "spent":
+        return (
+            f"{what} was not run to its end: the notebook had used up the {limits.cpu_seconds:g} s of processor time "
+            "that a submission may use. Are there loops that never end?"
+        )
+    if status == "timeout":
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
-    assert status == CRASHED
     return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
+
+
+def _say_stop(error: dict[str, Any]) -> str:
+    match error.get("type"):
+        case "OutputLimit":
+            return f"{_cap(str(error.get('message')))}: is there a loop that never stops printing?"
+        case "NobodyToAsk":
+            return "input() has nobody to ask while a notebook is graded. Write the value into the cell instead."
+    return say_error(error)
+
+
+def _cap(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 # No work of a lesson needs one of these. What is missing on a machine's kernel is left out.
-_FORBIDDEN = (
-    "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise "
-    "mount umount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr "
-    "unshare setns bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register "
-    "keyctl add_key request_key init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff "
-    "open_by_handle_at name_to_handle_at quotactl acct settimeofday clock_settime clock_adjtime adjtimex sethostname "
-    "setdomainname syslog personality iopl ioperm modify_ldt lookup_dcookie fanotify_init vhangup nfsservctl "
-    "setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat "
-    "landlock_create_ruleset memfd_secret"
-).split()
+_FORBIDDEN = """
+    ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise mount umount umount2 pivot_root
+    chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr unshare setns bpf perf_event_open
+    userfaultfd io_uring_setup io_uring_enter io_uring_register keyctl add_key request_key init_module
+    finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff open_by_handle_at
+    name_to_handle_at quotactl acct settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname
+    syslog personality iopl ioperm modify_ldt lookup_dcookie fanotify_init vhangup nfsservctl setuid setgid
+    setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat landlock_create_ruleset
+    memfd_secret
+"""
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _NAMESPACES = 0x7E020000  # every CLONE_NEW... flag
 
@@ -85,7 +85,7 @@ def system_call_filter() -> Any:
 
     refuse = seccomp.ERRNO(errno.EPERM)
     filters = seccomp.SyscallFilter(seccomp.ALLOW)
-    for name in _FORBIDDEN:
+    for name in _FORBIDDEN.split():
         with contextlib.suppress(ValueError, OSError):  # a call that this machine's kernel does not have
             filters.add_rule(refuse, name)
     # The flags of clone3 can't be seen from here; the C library falls back to clone when it is "not implemented".

@@ -95,7 +95,7 @@ def make_writable(target: str) -> None:
 def _set_attributes(target: str, on: int, off: int, flags: int) -> None:
 
     class Attributes(ctypes.Structure):
-        _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd")]  # noqa: RUF012
+        _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd")]
 
     attributes = Attributes(on, off, 0, 0)
     result = _libc.syscall(

@@ -39,12 +39,12 @@ def enter(hidden: Iterable[Path]) -> None:
     os.chdir("/")
     for path in shown:
         _show(path)
-    for path in hidden:
-        if os.path.isdir(_NEW + str(path)):
-            kernel.mount("tmpfs", _NEW + str(path), "tmpfs", kernel.MS_RDONLY | kernel.MS_NODEV, "mode=755,size=4k")
+    for folder in hidden:
+        if os.path.isdir(_NEW + str(folder)):
+            kernel.mount("tmpfs", _NEW + str(folder), "tmpfs", kernel.MS_RDONLY | kernel.MS_NODEV, "mode=755,size=4k")
     for name in ("tmp", "proc", "dev/shm"):
         os.makedirs(f"{_NEW}/{name}", exist_ok=True)
-    # The zygote's own view of the processes, until a child covers it: the kernel gives a new /proc only beside an old one.
+    # The zygote's own view of processes, until a child covers it: the kernel gives a new /proc only beside an old one.
     kernel.mount(f"{_OLD}/proc", f"{_NEW}/proc", flags=kernel.MS_BIND | kernel.MS_REC)
     _write(f"{_NEW}/etc/passwd", f"learner:x:{os.getuid()}:{os.getgid()}::/tmp:/bin/sh\n")
     kernel.mount(_NEW, _NEW, flags=kernel.MS_BIND | kernel.MS_REC)

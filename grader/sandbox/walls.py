@@ -42,7 +42,7 @@ class Walls:
         """
         walls = cls()
         if sys.platform != "linux":
-            walls.missing = {name: f"there is none on {sys.platform}" for name in NAMES}
+            walls.missing = dict.fromkeys(NAMES, f"there is none on {sys.platform}")
             return walls
         walls._move(hidden)
         if not fences.landlock_version():
@@ -78,7 +78,7 @@ class Walls:
             return os.fork()
         return kernel.fork_into("pid", "mount")
 
-    def shut(self, scratch: str, memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int) -> None:
+    def shut(self, scratch: str | None, memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int) -> None:
         """Closes the walls around this child; there is no way back. The working folder is then an empty one.
 
         `scratch` is the folder to work in where the child can't have a /tmp of its own.
@@ -90,6 +90,7 @@ class Walls:
         if inside:
             place.fresh_folders(file_bytes)
             scratch = "/tmp"
+        assert scratch is not None
         os.chdir(scratch)
         os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch)
         fences.limit(memory_bytes, file_bytes, cpu_seconds, processes)

@@ -22,7 +22,7 @@ from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.grade import Result
 from grader.running.intake import MAX_BYTES
-from grader.running.session import Limits
+from grader.running.limits import Limits
 
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 FULL = sum(exercise.points for exercise in load_lesson(LESSON).exercises)

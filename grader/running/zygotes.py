@@ -1,0 +1,177 @@
+"""The parent's side of the zygotes: started when needed, lent to one submission at a time, kept warm in between."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError
+from grader.running.limits import Limits
+
+START_SECONDS = 120.0  # importing torch on a busy machine
+MAX_IDLE = 4
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class Zygote:
+    """One warm process for one lesson; see `grader.running.zygote`."""
+
+    def __init__(self, lesson: str, modules: list[str]) -> None:
+        self.lesson = lesson
+        self._scratch: str | None = None
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(START_SECONDS)
+        with tempfile.TemporaryFile() as said:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "grader.running.zygote"],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                cwd="/",
+                env=_environment(),
+                start_new_session=True,
+            )
+            theirs.close()
+            try:
+                self._control.sendall(json.dumps({"lesson": lesson, "modules": modules}).encode())
+                self.missing: dict[str, str] = self._answer()["missing"]
+            except (OSError, ValueError) as error:
+                self.close()
+                said.seek(0)
+                lines = said.read().decode("utf-8", "replace").strip().splitlines()
+                raise GraderError(
+                    f"The process that runs submissions did not start: {lines[-1] if lines else error}"
+                ) from None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone; nobody should end it, but an administrator may."""
+        return self._process.poll() is not None
+
+    def fork(self, limits: Limits) -> tuple[int, int]:
+        """Forks a child; returns its process id and the file descriptor that it can be talked to on.
+
+        Raises:
+            OSError: when the zygote is gone.
+        """
+        ours, theirs = socket.socketpair()
+        if "namespaces" in self.missing:  # a child can't have a /tmp of its own
+            self._scratch = tempfile.mkdtemp(prefix="submission-")
+        order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
+        with theirs:
+            socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
+        return self._answer()["pid"], ours.detach()
+
+    def end(self) -> int:
+        """Kills the last child with all that it started; returns how it ended (a negative number is a signal).
+
+        Raises:
+            OSError: when the zygote is gone.
+        """
+        self._control.sendall(b'{"do": "end"}')
+        status = int(self._answer()["status"])
+        self._clean()
+        return status
+
+    def close(self) -> None:
+        """Ends the process and its children."""
+        self._control.close()
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        self._process.wait()
+        self._clean()
+
+    def _clean(self) -> None:
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch = None
+
+    def _answer(self) -> dict[str, Any]:
+        text, *_ = socket.recv_fds(self._control, 1 << 16, 0)
+        if not text:
+            raise ConnectionError("it ended")
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of this process's environment but what Python itself needs."""
+    passed = {name: os.environ[name] for name in ("PYTHONPATH", "MPLCONFIGDIR") if name in os.environ}
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": os.path.expanduser("~"),  # matplotlib's list of fonts; a child gets another home
+        "MPLBACKEND": "agg",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **dict.fromkeys(_THREADS, "1"),
+        **passed,
+    }
+
+
+_SHUT = ("memory_bytes", "file_bytes", "cpu_seconds", "processes")
+
+
+class _Pool:
+    """Idle zygotes, the one used last in front."""
+
+    def __init__(self) -> None:
+        self.idle: list[Zygote] = []
+        self.lock = threading.Lock()
+
+    def take(self, lesson: str) -> Zygote | None:
+        with self.lock:
+            for zygote in self.idle:
+                if zygote.lesson == lesson:
+                    self.idle.remove(zygote)
+                    return zygote
+        return None
+
+    def give_back(self, zygote: Zygote) -> None:
+        with self.lock:
+            self.idle.insert(0, zygote)
+            leaving = self.idle[MAX_IDLE:]
+            del self.idle[MAX_IDLE:]
+        for old in leaving:
+            old.close()
+
+    def close(self) -> None:
+        with self.lock:
+            leaving, self.idle = self.idle, []
+        for zygote in leaving:
+            zygote.close()
+
+
+_POOL = _Pool()
+atexit.register(_POOL.close)
+
+
+@contextlib.contextmanager
+def borrowed(lesson: str, modules: list[str]) -> Iterator[Zygote]:
+    """A zygote for this lesson, nobody else's while the context lasts.
+
+    Raises:
+        GraderError: when it can't be started.
+    """
+    zygote = _POOL.take(lesson)
+    if zygote is not None and zygote.ended:
+        zygote.close()
+        zygote = None
+    zygote = zygote or Zygote(lesson, modules)
+    try:
+        yield zygote
+    except BaseException:
+        zygote.close()  # whatever state it is in
+        raise
+    _POOL.give_back(zygote)
