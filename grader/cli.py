@@ -1,4 +1,4 @@
-"""The command line: `grader build`, `grader demo`, `grader grade`, `grader autograde`, `grader audit`.
+"""The command line: `grader build`, `demo`, `grade`, `autograde`, `audit`, `doctor`.
 
 Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 """
@@ -17,7 +17,11 @@ from rich.markup import escape
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.batch import Failure
     from grader.exercises.spec import Lesson
+    from grader.running.result import Result
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help='The autograder of "Transformers, cell by cell".',
 )
+REQUIRE = "Refuse to grade where a protection is missing; grader doctor lists them."
 out = Console()
 err = Console(stderr=True)
 
@@ -64,17 +69,19 @@ def grade(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+    require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
-    from grader.batch import Failure, grade_files, hidden_seed, in_order, progress
+    from grader.batch import Failure, Job, grade_files, hidden_seed, in_order, progress
     from grader.tables import results_table
 
     if lesson is not None:
         known_lesson(lesson)
     seed = hidden_seed() if seed is None else seed
+    check_walls(lesson or lesson_of(notebooks), require_sandbox)
     finished = []
     with progress(err, "grading", len(notebooks)) as advance:
-        for path, outcome in grade_files(notebooks, seed, lesson=lesson, jobs=jobs):
+        for path, outcome in grade_files(notebooks, Job(seed, lesson, jobs)):
             finished.append((path, outcome))
             advance(path.name)
     outcomes = in_order(notebooks, finished)
@@ -82,15 +89,9 @@ def grade(
     names = [path.name if distinct else str(path) for path in notebooks]
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
-    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     if json_file is not None:
-        written = {
-            "version": 1,
-            "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
-            "errors": [{"notebook": f.notebook, "message": f.message} for f in failures],
-        }
-        write_json(json_file, written)
-    if failures:
+        write_json(json_file, as_json(outcomes))
+    if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
 
@@ -99,19 +100,36 @@ def autograde(
     lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+    resume: Annotated[bool, typer.Option(help="Go on where an earlier run was stopped.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
+    ] = None,
+    require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.batch import Failure, hidden_seed
+    from grader.batch import Failure, Job, hidden_seed
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course
-    from grader.tables import results_table
+    from grader.tables import results_table, summary_table
 
     name = known_lesson(lesson).name
     course = Course.open(Path.cwd())
-    seed = hidden_seed() if seed is None else seed
-    outcomes = autograde_lesson(course, name, seed, jobs, err)
+    if resume and seed is not None:
+        raise GraderError("--resume goes on with the seed that the run began with: leave --seed out.")
+    check_walls(name, require_sandbox)
+    try:
+        outcomes, seed = autograde_lesson(
+            course, name, Job(hidden_seed() if seed is None else seed, name, jobs), err, resume=resume
+        )
+    except KeyboardInterrupt:
+        err.print("Stopped. What is graded is kept; --resume goes on from here.", highlight=False)
+        raise typer.Exit(1) from None
     out.print(results_table(sorted(outcomes.items()), "learner"))
+    out.print()
+    out.print(summary_table(outcomes.values()))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    if json_file is not None:
+        write_json(json_file, as_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
         raise typer.Exit(1)
 
@@ -160,6 +178,57 @@ def demo(
     from grader.repository import Repository
 
     run_demo(Repository.find(), folder, out)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine offers for grading, and what it lacks."""
+    from grader.doctor import examine
+
+    table, missing = examine()
+    out.print(table)
+    if missing:
+        raise typer.Exit(1)
+
+
+def check_walls(lesson: str | None, required: bool) -> None:
+    """Says which protections are missing here.
+
+    Raises:
+        GraderError: when one is missing that is required.
+    """
+    from grader.doctor import missing_walls, say_missing
+    from grader.exercises import lesson_names
+
+    missing = missing_walls(lesson or lesson_names()[0])
+    if missing and required:
+        raise GraderError(f"{say_missing(missing)} Nothing was graded, since --require-sandbox was asked for.")
+    if missing:
+        err.print(escape(say_missing(missing)), highlight=False, soft_wrap=True)
+
+
+def lesson_of(notebooks: list[Path]) -> str | None:
+    """The lesson of the first notebook that tells."""
+    from grader.running.intake import Unreadable, read_file, read_submission
+
+    for path in notebooks:
+        try:
+            return read_submission(read_file(path)).lesson.name
+        except (Unreadable, OSError):
+            continue
+    return None
+
+
+def as_json(outcomes: Iterable[Result | Failure]) -> dict[str, Any]:
+    """What `--json` writes of results and failures."""
+    from grader.batch import Failure
+
+    outcomes = list(outcomes)
+    return {
+        "version": 1,
+        "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
+        "errors": [{"notebook": o.notebook, "message": o.message} for o in outcomes if isinstance(o, Failure)],
+    }
 
 
 def known_lesson(name: str) -> Lesson:

@@ -28,10 +28,11 @@ MAY_IMPORT = {
     "batch": RUNNING,
     "tables": RUNNING | {"batch"},
     "building": CHECKING | {"repository"},
+    "doctor": RUNNING,
     "audit": REPORTING,
     "gradebook": REPORTING,
     "demo": REPORTING | {"gradebook"},
-    "cli": REPORTING | {"building", "audit", "gradebook", "demo"},
+    "cli": REPORTING | {"building", "audit", "gradebook", "demo", "doctor"},
     "__init__": {"checking"},
     "__main__": {"cli"},
 }

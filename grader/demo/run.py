@@ -15,7 +15,7 @@ from nbgrader.auth import Authenticator
 from nbgrader.exchange import ExchangeFactory
 from rich.console import Console
 
-from grader.batch import Failure, hidden_seed
+from grader.batch import Failure, Job, hidden_seed
 from grader.demo import lesson_01, lesson_02
 from grader.demo.learners import Learner
 from grader.errors import GraderError
@@ -49,7 +49,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     failed: set[str] = set()
     for lesson in lessons:
         with _timed(console, f"graded {lesson}, and wrote feedback"):
-            outcomes = autograde_lesson(course, lesson, hidden_seed(), os.cpu_count() or 1, console)
+            outcomes, _ = autograde_lesson(course, lesson, Job(hidden_seed(), lesson, os.cpu_count() or 1), console)
         console.print()
         console.print(results_table(sorted(outcomes.items()), "learner"))
         console.print()

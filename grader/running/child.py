@@ -3,7 +3,7 @@
 It holds no secret: no seed, no reference, no gradebook. It is told what to do one message at a time:
 
 - `{"do": "files", "files"}`: put the learner's other files into the working folder -> `{"ok"}`
-- `{"do": "run", "source"}`: run a cell -> `{"ok"}` or `{"error"}`
+- `{"do": "run", "source"}`: run a cell -> `{"ok", "value"}` (of its last line, where it is a number) or `{"error"}`
 - `{"do": "probe", "symbol", "cases"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
   or one `{"absent"}` or `{"imported"}`
 - `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for.
@@ -112,7 +112,10 @@ class Child:
         self.output.printed = 0
         result = self.shell.run_cell(source, store_history=True, silent=False)
         error = result.error_before_exec or result.error_in_exec
-        yield {"ok": True} if error is None else {"error": describe_error(error)}
+        if error is not None:
+            yield {"error": describe_error(error)}
+        else:
+            yield {"ok": True, "value": float(result.result) if isinstance(result.result, int | float) else None}
 
     def probe(self, symbol: str, cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Calls the learner's symbol on each case."""

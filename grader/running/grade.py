@@ -6,9 +6,11 @@ that runs the learner's code.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -34,40 +36,8 @@ from grader.probes import load_probes
 from grader.running.blanks import sources
 from grader.running.intake import Cell, read_submission
 from grader.running.limits import Limits
+from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session, Stopped
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of one submission."""
-
-    notebook: str
-    lesson: str
-    verdicts: tuple[Verdict, ...]
-    repairs: tuple[str, ...]
-    seconds: float
-
-    @property
-    def score(self) -> float:
-        """The points earned."""
-        return round(sum(verdict.score for verdict in self.verdicts), 2)
-
-    @property
-    def max_score(self) -> float:
-        """The points there are."""
-        return round(sum(verdict.max_score for verdict in self.verdicts), 2)
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry in the JSON contract."""
-        return {
-            "notebook": self.notebook,
-            "lesson": self.lesson,
-            "score": self.score,
-            "max_score": self.max_score,
-            "seconds": round(self.seconds, 3),
-            "repairs": list(self.repairs),
-            "exercises": [verdict.to_json() for verdict in self.verdicts],
-        }
 
 
 def grade(
@@ -77,6 +47,7 @@ def grade(
     lesson: str | None = None,
     name: str = "",
     files: dict[str, str] | None = None,
+    own_tests: Mapping[str, OwnTest] | None = None,
     limits: Limits | None = None,
 ) -> Result:
     """Grades a notebook.
@@ -87,6 +58,7 @@ def grade(
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
         files: other files of the submission by name, which the notebook may import or read.
+        own_tests: test cells that are no `check`, by name; they run at the end, in the learner's process.
         limits: what it may use.
 
     Raises:
@@ -104,9 +76,10 @@ def grade(
                 run.cell(step)
             else:
                 run.ask(step)
+        own = tuple(run.test(test_name, test) for test_name, test in (own_tests or {}).items())
     verdicts = tuple(run.verdicts[exercise.symbol] for exercise in found.exercises)
     repairs = (*submission.repairs, *run.troubles)
-    return Result(name, found.name, verdicts, repairs, time.monotonic() - start)
+    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own)
 
 
 @lru_cache(maxsize=16)
@@ -177,6 +150,19 @@ class _Run:
             self.session.restore(symbol, **self.sources[symbol])
         except Stopped:
             self._restart()
+
+    def test(self, name: str, test: OwnTest) -> OwnResult:
+        """Runs an instructor's own test cell, and reads its mark as nbgrader does."""
+        try:
+            error, value = self.session.test(test.source)
+        except Stopped as stop:
+            self._restart()
+            limits = self.session.limits
+            return OwnResult(name, 0.0, test.points, _stopped(stop.status, name, limits.cell_seconds, limits))
+        if error is not None:
+            return OwnResult(name, 0.0, test.points, _say_stop(error))
+        score = test.points if not isinstance(value, int | float) else min(max(float(value), 0.0), test.points)
+        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It went through without an error.")
 
     def _verdict(self, symbol: str) -> Verdict:
         judge, question = self.judges[symbol]

@@ -161,7 +161,7 @@ def source_of(cell: dict[str, Any]) -> str:
 def _definitions(source: str) -> tuple[frozenset[str], bool]:
     """The names a cell defines at its top level, and whether it does nothing but import and define."""
     try:
-        body = ast.parse(TransformerManager().transform_cell(source)).body
+        body = _parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # A cell that does not parse may still be somebody's attempt: go by its first words.
         return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), False
@@ -176,6 +176,14 @@ def _definitions(source: str) -> tuple[frozenset[str], bool]:
         elif not isinstance(node, ast.Import | ast.ImportFrom):
             only = False
     return frozenset(names), only
+
+
+def _parse(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # magics and the like, which IPython turns into Python; that takes its time
+        text: str = TransformerManager().transform_cell(source)
+        return ast.parse(text)
 
 
 def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | None]:

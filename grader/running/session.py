@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import time
@@ -59,8 +58,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(OSError):
-            self._stop()
+        self._stop()
         self._lending.__exit__(kind, error, trace)
 
     @property
@@ -84,6 +82,18 @@ class Session:
         """
         error = self._remembered({"do": "run", "source": source}).get("error")  # what it did before its error stays
         return error if isinstance(error, dict) else None
+
+    def test(self, source: str) -> tuple[dict[str, Any] | None, Any]:
+        """Runs a test cell: the error's description, or None, and the number that its last line gave, if any.
+
+        The number comes from a process in which the learner's code runs: it can be forged.
+
+        Raises:
+            Stopped: when it did not come back.
+        """
+        answer = self._ask(encode({"do": "run", "source": source}))
+        error = answer.get("error")
+        return error if isinstance(error, dict) else None, answer.get("value")
 
     def probe(self, question: Question) -> Iterator[dict[str, Any]]:
         """What the learner's symbol does on each case: `{"seen": ...}`; or once `{"absent"}` or `{"imported"}`.

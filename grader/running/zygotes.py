@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +31,12 @@ class Zygote:
 
     def __init__(self, lesson: str, modules: list[str]) -> None:
         self.lesson = lesson
+        self._modules = modules
         self._scratch: str | None = None
+        self._over = False
+        self._open()
+
+    def _open(self) -> None:
         self._control, theirs = socket.socketpair()
         self._control.settimeout(START_SECONDS)
         with tempfile.TemporaryFile() as said:
@@ -45,48 +51,55 @@ class Zygote:
             )
             theirs.close()
             try:
-                self._control.sendall(json.dumps({"lesson": lesson, "modules": modules}).encode())
+                self._control.sendall(json.dumps({"lesson": self.lesson, "modules": self._modules}).encode())
                 self.missing: dict[str, str] = self._answer()["missing"]
             except (OSError, ValueError) as error:
-                self.close()
+                self._kill()
                 said.seek(0)
                 lines = said.read().decode("utf-8", "replace").strip().splitlines()
-                raise GraderError(
-                    f"The process that runs submissions did not start: {lines[-1] if lines else error}"
-                ) from None
-
-    @property
-    def ended(self) -> bool:
-        """Whether the process is gone; nobody should end it, but an administrator may."""
-        return self._process.poll() is not None
+                reason = lines[-1] if lines else error
+                raise GraderError(f"The process that runs submissions did not start: {reason}") from None
 
     def fork(self, limits: Limits) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
 
         Raises:
-            OSError: when the zygote is gone.
+            GraderError: when there is no zygote any more, and a new one does not start.
         """
+        try:
+            return self._fork(limits)
+        except OSError:  # somebody ended it, or the machine was out of memory
+            if self._over:
+                raise GraderError("The grading was stopped.") from None
+            self._kill()
+            self._open()
+            return self._fork(limits)
+
+    def _fork(self, limits: Limits) -> tuple[int, int]:
         ours, theirs = socket.socketpair()
         if "namespaces" in self.missing:  # a child can't have a /tmp of its own
             self._scratch = tempfile.mkdtemp(prefix="submission-")
         order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
-        with theirs:
+        with ours, theirs:
             socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
-        return self._answer()["pid"], ours.detach()
+            return self._answer()["pid"], ours.detach()
 
     def end(self) -> int:
-        """Kills the last child with all that it started; returns how it ended (a negative number is a signal).
-
-        Raises:
-            OSError: when the zygote is gone.
-        """
-        self._control.sendall(b'{"do": "end"}')
-        status = int(self._answer()["status"])
-        self._clean()
-        return status
+        """Kills the last child with all that it started; returns how it ended (a negative number is a signal)."""
+        try:
+            self._control.sendall(b'{"do": "end"}')
+            return int(self._answer()["status"])
+        except OSError:  # the zygote is gone, and its children with it
+            return -signal.SIGKILL
+        finally:
+            self._clean()
 
     def close(self) -> None:
-        """Ends the process and its children."""
+        """Ends the process and its children, for good."""
+        self._over = True
+        self._kill()
+
+    def _kill(self) -> None:
         self._control.close()
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
@@ -128,6 +141,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self.idle: list[Zygote] = []
+        self.lent: list[Zygote] = []
         self.lock = threading.Lock()
 
     def take(self, lesson: str) -> Zygote | None:
@@ -140,6 +154,9 @@ class _Pool:
 
     def give_back(self, zygote: Zygote) -> None:
         with self.lock:
+            if zygote not in self.lent:  # ended while it was out
+                return
+            self.lent.remove(zygote)
             self.idle.insert(0, zygote)
             leaving = self.idle[MAX_IDLE:]
             del self.idle[MAX_IDLE:]
@@ -148,13 +165,22 @@ class _Pool:
 
     def close(self) -> None:
         with self.lock:
-            leaving, self.idle = self.idle, []
+            leaving, self.idle, self.lent = [*self.idle, *self.lent], [], []
         for zygote in leaving:
             zygote.close()
+
+    def lend(self, zygote: Zygote) -> None:
+        with self.lock:
+            self.lent.append(zygote)
 
 
 _POOL = _Pool()
 atexit.register(_POOL.close)
+
+
+def close_all() -> None:
+    """Ends every zygote, also those at work: what they were doing is over."""
+    _POOL.close()
 
 
 @contextlib.contextmanager
@@ -164,11 +190,8 @@ def borrowed(lesson: str, modules: list[str]) -> Iterator[Zygote]:
     Raises:
         GraderError: when it can't be started.
     """
-    zygote = _POOL.take(lesson)
-    if zygote is not None and zygote.ended:
-        zygote.close()
-        zygote = None
-    zygote = zygote or Zygote(lesson, modules)
+    zygote = _POOL.take(lesson) or Zygote(lesson, modules)
+    _POOL.lend(zygote)
     try:
         yield zygote
     except BaseException:
