@@ -11,6 +11,7 @@ import struct
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
 import safetensors.torch
 import torch
 
@@ -29,7 +30,7 @@ def encode(tree: Any) -> bytes:
     """A tree of plain data (see `grader.probes.observe.snapshot`) as bytes."""
     arrays: dict[str, torch.Tensor] = {}
     text = json.dumps(_to_json(tree, arrays)).encode()
-    blob: bytes = safetensors.torch.save(arrays)
+    blob = _saved(arrays)
     return _HEADER.pack(len(text)) + text + blob
 
 
@@ -48,6 +49,15 @@ def decode(message: bytes) -> Any:
         return _from_json(json.loads(body), arrays, 0)
     except Exception as error:  # every library on this path has errors of its own; all of them mean the same
         raise BadMessage(str(error)[:200]) from error
+
+
+def _saved(arrays: dict[str, torch.Tensor]) -> bytes:
+    blob: bytes
+    try:  # the same bytes as from safetensors.torch, in a third of the time
+        blob = safetensors.numpy.save({name: tensor.numpy() for name, tensor in arrays.items()})
+    except TypeError:  # NumPy has no bfloat16
+        blob = safetensors.torch.save(arrays)
+    return blob
 
 
 def _to_json(value: Any, arrays: dict[str, torch.Tensor]) -> Any:
