@@ -19,6 +19,8 @@ VOCABULARY = build_vocabulary([SYMBOLS])  # in this order, so that digit d has t
 CLS_ID = len(SYMBOLS) + 1
 VOCAB_SIZE = CLS_ID + 1  # padding is id 0
 MAX_LENGTH = 8  # three digits, a minus sign, three digits, CLS
+SIZES = {"vocab_size": VOCAB_SIZE, "max_length": MAX_LENGTH, "d_model": 32, "num_heads": 4, "d_ff": 64}
+SIZES |= {"num_layers": 2, "num_classes": 2}  # of the lesson's TransformerClassifier
 
 
 # --- the data
@@ -258,12 +260,18 @@ def run(
 
 
 def compare(
-    parts: Parts, recipes: Mapping[str, Recipe], sets: Sets, *, seeds: Iterable[int] = (0,), steps: int = 800
+    parts: Parts,
+    recipes: Mapping[str, Recipe],
+    sets: Sets,
+    *,
+    seeds: Iterable[int] = (0,),
+    steps: int = 800,
+    rate: float = 3e-3,
 ) -> list[Result]:
     """Train every recipe with every seed, on the same texts."""
     batch_of_seeds = list(seeds)
     return [
-        run(parts, name, recipe, sets, seed=seed, steps=steps)
+        run(parts, name, recipe, sets, seed=seed, steps=steps, rate=rate)
         for name, recipe in recipes.items()
         for seed in batch_of_seeds
     ]
@@ -278,3 +286,29 @@ def as_table(results: Sequence[Result]) -> pd.DataFrame:
             for result in results
         ]
     )
+
+
+# --- where the heads look
+
+
+def focus(maps: Mapping[str, torch.Tensor], tokens: torch.Tensor) -> pd.DataFrame:
+    """Where the CLS token looks, averaged over all rows: a line for each head, a column for each kind of token.
+
+    `maps` is {layer: weights (batch, heads, length, length)}, `tokens` is (batch, length) and made by `prepared`.
+
+    >>> tokens = prepared([("21-4", 1)])[0]
+    >>> focus({"layer": torch.full((1, 1, 8, 8), 1 / 8)}, tokens).round(2).values.tolist()
+    [[0.25, 0.12, 0.12, 0.38, 0.12]]
+    """
+    minus = tokens == VOCABULARY["-"]
+    start = minus.roll(1, dims=1)  # the second number's first digit stands behind the minus sign
+    start[:, 0] = True
+    cls, padding = tokens == CLS_ID, tokens == 0
+    kinds = {"first digits": start, "other digits": ~(minus | start | cls | padding), "minus": minus}
+    kinds |= {"padding": padding, "CLS": cls}
+    rows = {}
+    for layer, weights in maps.items():
+        for head in range(weights.shape[1]):
+            looks = weights[:, head, -1]  # (batch, length): the row of the CLS token
+            rows[f"{layer}, head {head}"] = {kind: float((looks * of).sum(1).mean()) for kind, of in kinds.items()}
+    return pd.DataFrame(rows).T
