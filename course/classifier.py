@@ -59,7 +59,8 @@ def ignores_padding(model: nn.Module, tokens: torch.Tensor) -> bool:
 
     `model` is an `nn.Module` that takes tokens (batch, length), of any length, to logits (batch, classes), and pools
     by a masked mean. `tokens` are rows padded on the right with id 0. True when neither the amount of padding
-    nor its content (what the model's embedding holds for id 0) changes any logit.
+    nor its content (what the model's embedding holds for id 0) changes any logit. The table of the tokens' vectors, if
+    the model has one, is `model.embedding`; a table of positions is another one.
     The model is left as it was: its mode and its parameters too.
 
     >>> class Counts(nn.Module):

@@ -13,11 +13,14 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02
+from course.plots.pictures import lesson_01, lesson_02, lesson_03, lesson_03_blocks
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
 
-@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__])
+MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks]
+
+
+@pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])
 def test_each_picture_draws(name: str) -> None:
     figure = getattr(pictures, name)()
     assert isinstance(figure, Figure)

@@ -72,8 +72,8 @@ def soft_dictionary() -> Figure:
                 axes.text(left + 5.6, y, share, ha="center", va="center", weight="bold" if row == 0 else "normal")
                 box(axes, left + 7.5, y, f"({[10, 0, 10][row]}, {[0, 10, 10][row]})", width=1.9, height=0.8)
                 if left > 5 or row == 0:
-                    line = {"color": COLOURS[0], "linewidth": 1 + 6 * WEIGHTS[row] if left > 5 else 3}
-                    axes.plot([left + 1.9, left + 2.95], [3.3, y], **line)
+                    width = 1 + 6 * WEIGHTS[row] if left > 5 else 3
+                    axes.plot([left + 1.9, left + 2.95], [3.3, y], color=COLOURS[0], linewidth=width)
         _note(axes, 4.2, 5.9, "one key fits, or none", size=11)
         _note(axes, 4.2, 6.7, "result: (10, 0)", size=11)
         _note(axes, 13.6, 5.9, "every key fits a little", size=11)
@@ -194,5 +194,3 @@ def positions_added() -> Figure:
             cells(axes, 10.8, top, [total], lit=[(0, 0), (0, 1)], title="what attention sees" if top < 2 else "")
         _note(axes, 15.4, 2.6, "one token,\ntwo places:\ntwo vectors", size=11)
     return figure
-
-

@@ -24,8 +24,8 @@ TOKENS = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])  # (3, 4): thre
 LEFT_HALF = [(row, column) for row in range(3) for column in range(2)]
 
 
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, **options: str) -> None:
-    axes.text(x, y, text, size=size, color=GREY, **({"ha": "center", "va": "center"} | options))
+def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
+    axes.text(x, y, text, size=size, color=GREY, ha=ha, va="center")
 
 
 def vectors_cut_into_heads() -> Figure:
@@ -88,7 +88,9 @@ def mask_over_keys() -> Figure:
         blank(axes, 17.6, 5.4)
         cells(axes, 0.4, 2.1, [[4, 7, 0]], lit=[(0, 2)], title="tokens (3,)", below="0 is padding")
         arrow(axes, (3.8, 2.6), (5.2, 2.6))
-        cells(axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key")
+        cells(
+            axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key"
+        )
         arrow(axes, (9.1, 2.6), (10.7, 2.6))
         _note(axes, 9.9, 2.1, "broadcast")
         rows = [["yes", "yes", "no"]] * 3
