@@ -30,14 +30,14 @@ def _masked_softmax(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 def _scaled_dot_product_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     query, mask = inputs["query"], inputs.get("mask")
     rows = None if mask is None else mask.any(dim=-1).expand(query.shape[:-1])
-    return with_followed_rows(symbol, _given(inputs, "query", "key", "value", "mask"), rows, of=(0, 1, 2))
+    return with_followed_rows(symbol, _given(inputs, "query", "key", "value", "mask"), rows, of=(0, 1, 2), pair=True)
 
 
 def _self_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["x"]
     module = built(symbol, x.shape[-1])
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    return followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows)
+    return followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows, pair=True)
 
 
 def _feed_forward(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _multi_head_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     queries = arguments[0]
     module = built(symbol, queries.shape[-1], inputs["num_heads"])
     rows = answered_rows(inputs.get("mask"), queries.shape[:-1])
-    return followed(module, inputs["weights"], [*arguments, *_given(inputs, "mask")], rows)
+    return followed(module, inputs["weights"], [*arguments, *_given(inputs, "mask")], rows, pair=True)
 
 
 def _padding_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:

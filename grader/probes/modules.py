@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.probes.calls import following, gradients, state, tensors_in
+from grader.probes.calls import gradients, state, tensors_in
 
 
 def built(symbol: Any, *sizes: Any) -> nn.Module:
@@ -29,33 +29,26 @@ def built(symbol: Any, *sizes: Any) -> nn.Module:
     return module
 
 
-def hand_in(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> dict[str, str]:
-    """Copies the weights into the module; returns what stands at each name, in words.
+def hand_in(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
+    """Copies the weights into the module; returns what stands at each name, in words, and where each weight went.
 
-    Raises:
-        AttributeError: when a weight matrix finds no place at all.
+    A weight that finds no place is not among the places.
     """
     registered = {id(parameter) for parameter in module.parameters()}
-    places = {name: _find(module, name) for name in weights}
-    named = {id(tensor) for tensor in places.values() if tensor is not None}
+    found = {name: _find(module, name) for name in weights}
+    named = {id(tensor) for tensor in found.values() if tensor is not None}
     others = [parameter for parameter in module.parameters() if id(parameter) not in named]
-    parts = {}
+    places: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         for name, weight in weights.items():
-            tensor = places[name]
-            parts[name] = _describe(tensor, registered)
-            if tensor is None or not _fits(weight, tensor):
-                tensor = next((other for other in others if other.shape == weight.shape), None)
-                others = [other for other in others if other is not tensor]
-            if tensor is not None:
-                tensor.copy_(weight)
-            elif not name.endswith("bias"):
-                where = "another shape" if name in parts and parts[name] != "missing" else "nothing"
-                raise AttributeError(
-                    f"at {name} there is {where}: a tensor of shape {tuple(weight.shape)} belongs there"
-                )
-            places[name] = tensor
-    return parts
+            place = found[name]
+            if place is None or not _fits(weight, place):
+                place = next((other for other in others if other.shape == weight.shape), None)
+                others = [other for other in others if other is not place]
+            if place is not None:
+                place.copy_(weight)
+                places[name] = place
+    return {name: _describe(found[name], registered) for name in weights}, places
 
 
 def _find(module: nn.Module, name: str) -> torch.Tensor | None:
@@ -85,32 +78,39 @@ def followed(
     weights: Mapping[str, torch.Tensor],
     arguments: Sequence[Any],
     rows: torch.Tensor | None = None,
+    pair: bool = False,
 ) -> dict[str, Any]:
     """What is seen of a module with these weights on these arguments.
 
-    `output` (and `weights`, of a module that returns both) in training mode, where a dropout that nobody asked for
+    `output` (of a `pair` also the attention `weights`) in training mode, where a dropout that nobody asked for
     would show; `gradients` with respect to arguments and weights, in evaluation mode; `parts`, `unused` (trainable
     parameters that no gradient reaches), `training_mode` and `arguments`. `rows` (batch, length) says which rows of
     the output are fixed by the contract: only those are followed back.
     """
     dtype = next((t.dtype for t in tensors_in(list(arguments)) if t.is_floating_point()), torch.float32)
     module = module.to(dtype)
-    seen: dict[str, Any] = {"parts": hand_in(module, weights)}
+    parts, places = hand_in(module, weights)
+    seen: dict[str, Any] = {"parts": parts}
+    homeless = [name for name in weights if name not in places and not name.endswith("bias")]
+    if homeless:
+        name = homeless[0]
+        seen["output"] = f"no output: {name} is {parts[name]}, and {tuple(weights[name].shape)} is asked for"
+        return seen
     module.train()
-    seen |= parted(module(*arguments))
-    modes = [module.training]
-    tracked = [following(argument) for argument in arguments]
-    named = [_find(module, name) for name in weights]
+    seen |= parted(module(*arguments), pair)
+    modes = [sorted({part.training for part in module.modules()})]
+    module = module.double().eval()
+    _, places = hand_in(module, weights)  # again: what went through float32 is not what was drawn
+    tracked = [in_double(argument) for argument in arguments]
     trainable = {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
     wanted = [tensor for tensor in tensors_in(tracked) if tensor.requires_grad]
-    wanted += [tensor for tensor in named if tensor is not None and tensor.requires_grad]
-    module.eval()
+    wanted += [places[name] for name in weights if name in places and places[name].requires_grad]
     try:
-        output = parted(module(*tracked))["output"]
-        found = gradients(settled(output, rows), [*wanted, *trainable.values()])
+        output = parted(module(*tracked), pair)["output"]
+        found = in_single(gradients(settled(output, rows), [*wanted, *trainable.values()]))
     except Exception as error:
         found = f"stopped with {type(error).__name__}: {error}"
-    modes.append(module.training)
+    modes.append(sorted({part.training for part in module.modules()}))
     if isinstance(found, str):
         seen["gradients"], seen["unused"] = found, "none"
     else:
@@ -122,11 +122,26 @@ def followed(
     return seen
 
 
-def parted(result: Any) -> dict[str, Any]:
-    """(output, weights) under their names. A result that is no pair is the output."""
-    if isinstance(result, list | tuple) and len(result) == 2:
-        return {"output": result[0], "weights": result[1]}
-    return {"output": result}
+def in_double(value: Any, follow: bool = True) -> Any:
+    """A copy in float64, laid out in memory as it was: gradients are sums in which much cancels."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    dtype = torch.float64 if value.is_floating_point() else value.dtype
+    copy = torch.empty_strided(value.shape, value.stride(), dtype=dtype).copy_(value.detach())
+    return copy.requires_grad_() if follow and value.is_floating_point() else copy
+
+
+def in_single(found: list[torch.Tensor | None] | str) -> list[torch.Tensor | None] | str:
+    """Gradients in float32, so that they are compared as coarsely."""
+    return found if isinstance(found, str) else [None if tensor is None else tensor.float() for tensor in found]
+
+
+def parted(result: Any, pair: bool) -> dict[str, Any]:
+    """(output, weights) under their names, where a `pair` is expected. A result that is no pair is the output."""
+    if not pair:
+        return {"output": result}
+    both = isinstance(result, list | tuple) and len(result) == 2
+    return {"output": result[0], "weights": result[1]} if both else {"output": result, "weights": None}
 
 
 def settled(output: Any, rows: torch.Tensor | None) -> Any:
@@ -137,7 +152,7 @@ def settled(output: Any, rows: torch.Tensor | None) -> Any:
 
 
 def answered_rows(mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
-    """Which queries have a key to look at, in every head: a boolean tensor of `shape`, the output's but for its last axis.
+    """Which queries have a key to look at, in every head: booleans of `shape`, that of the output but for its last axis.
 
     With one axis more than `shape`, the mask's second axis is that of the heads.
     """
@@ -150,16 +165,14 @@ def answered_rows(mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tens
 
 
 def with_followed_rows(
-    function: Any, arguments: Sequence[Any], rows: torch.Tensor | None, of: Sequence[int]
+    function: Any, arguments: Sequence[Any], rows: torch.Tensor | None, of: Sequence[int], pair: bool = False
 ) -> dict[str, Any]:
     """As `calls.call_and_follow`, for a function whose output may have open rows, alone or before the weights."""
-    tracked = [
-        following(a) if place in of else a.clone() if torch.is_tensor(a) else a for place, a in enumerate(arguments)
-    ]
+    tracked = [in_double(argument, follow=place in of) for place, argument in enumerate(arguments)]
     leaves = [t for place in of for t in tensors_in(tracked[place]) if t.requires_grad]
-    seen = parted(function(*arguments))
+    seen = parted(function(*arguments), pair)
     try:
-        seen["gradients"] = gradients(settled(parted(function(*tracked))["output"], rows), leaves)
+        seen["gradients"] = in_single(gradients(settled(parted(function(*tracked), pair)["output"], rows), leaves))
     except Exception as error:
         seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
     seen["arguments"] = [state(list(arguments)), state(tracked)]

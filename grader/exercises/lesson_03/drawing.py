@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.exercises.aspects import CONTENT, KNOWN, USUAL
+from grader.exercises.aspects import CONTENT, KNOWN
 from grader.exercises.spec import Aspect, Case, Observation
 from grader.probes.modules import answered_rows
 
@@ -37,14 +37,9 @@ def modes() -> Aspect:
     return Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5)
 
 
-def both(name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """Output and weights, in the cases with one special tag."""
-    return Aspect(name, keys=("output", "weights"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
-
-
 def attention_weights(weight: float = 2.0) -> Aspect:
     """The second thing that attention returns."""
-    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=weight, tags=USUAL)
+    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=weight)
 
 
 def tagged(*tags: str) -> frozenset[str]:

@@ -7,8 +7,8 @@ import torch
 
 from course.attention import MultiHeadAttention
 from grader.exercises import draw
-from grader.exercises.aspects import USUAL, dtype, gradients, shape, untouched, values
-from grader.exercises.lesson_03.drawing import Inputs, attention_weights, both, leave_open, modes, parts, tagged
+from grader.exercises.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.exercises.lesson_03.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
 from grader.exercises.spec import Case, Exercise
 
 
@@ -72,13 +72,13 @@ MULTI_HEAD_ATTENTION = Exercise(
         values(),
         attention_weights(),
         gradients(),
-        both("masks that broadcast", "broadcast", 2.0),
-        both("one head", "one head"),
-        both("axes of length one", "one"),
-        both("rows with nothing allowed", "empty"),
+        special("masks that broadcast", "broadcast", 2.0),
+        special("one head", "one head"),
+        special("axes of length one", "one"),
+        special("rows with nothing allowed", "empty"),
         dtype(),
-        both("float64", "float64"),
-        both("any layout in memory", "strided", 0.5),
+        special("float64", "float64"),
+        special("any layout in memory", "strided", 0.5),
         modes(),
         untouched(),
     ),
