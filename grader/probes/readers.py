@@ -16,9 +16,11 @@ class Reader(nn.Module):
 
     def __init__(self, tables: Tables) -> None:
         super().__init__()
-        self.embedding = nn.Embedding.from_pretrained(tables["embedding"].clone(), freeze=False)
-        self.head = nn.Linear(*reversed(tables["head"].shape), dtype=tables["head"].dtype)
+        self.embedding = nn.Embedding(*tables["embedding"].shape)
+        classes, d = tables["head"].shape
+        self.head = nn.Linear(d, classes)
         with torch.no_grad():
+            self.embedding.weight.copy_(tables["embedding"])
             self.head.weight.copy_(tables["head"])
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -66,7 +68,9 @@ class _Placed(Reader):
 
     def __init__(self, tables: Tables) -> None:
         super().__init__(tables)
-        self.positions = nn.Embedding.from_pretrained(tables["positions"].clone(), freeze=False)
+        self.positions = nn.Embedding(*tables["positions"].shape)
+        with torch.no_grad():
+            self.positions.weight.copy_(tables["positions"])
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
         return torch.as_tensor(self.embedding(tokens) + self.positions(torch.arange(tokens.shape[1])))

@@ -36,21 +36,24 @@ def _triples(generator: np.random.Generator) -> list[Case]:
     large["query"][..., 0] += 20.0  # and with each key the same large number comes into the scores of a row
     large["key"][..., 0] = 20.0
     laid_out = {name: strided(tensor) for name, tensor in draw(b, q=q, k=k, d=d, v=v).items()}
-    four = {"q": rows, "k": keys, "d": d_head, "v": d_head}
+
+    def four() -> Inputs:
+        return draw(batch, heads, q=rows, k=keys, d=d_head, v=d_head)
+
     return [
         Case("with five different sizes", draw(b, q=q, k=k, d=d, v=v), USUAL),
         Case("with a mask", {**draw(b, q=q, k=k, d=d, v=v), "mask": allow(b, q, k)}, USUAL),
-        Case("with heads and a mask", {**draw(batch, heads, **four), "mask": allow(batch, heads, rows, keys)}, USUAL),
+        Case("with heads and a mask", {**four(), "mask": allow(batch, heads, rows, keys)}, USUAL),
         Case("where all sizes are equal", draw(side, q=side, k=side, d=side, v=side), USUAL),
         Case("with one mask for the batch", {**draw(b, q=q, k=k, d=d, v=v), "mask": allow(q, k)}, tagged("broadcast")),
         Case(
             "with heads and a padding mask",
-            {**draw(batch, heads, **four), "mask": padding(generator, batch, keys)},
+            {**four(), "mask": padding(generator, batch, keys)},
             tagged("broadcast"),
         ),
         Case(
             "with heads that share a mask",
-            {**draw(batch, heads, **four), "mask": allow(batch, 1, rows, keys)},
+            {**four(), "mask": allow(batch, 1, rows, keys)},
             tagged("broadcast"),
         ),
         Case("on a batch of one, with one query", draw(1, q=1, k=k, d=d, v=v), tagged("thin")),
@@ -78,7 +81,7 @@ def _weights(scores: torch.Tensor, mask: Mask) -> torch.Tensor:
 
 
 def _scores(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-    return query @ key.mT / query.shape[-1] ** 0.5
+    return query @ key.mT / math.sqrt(query.shape[-1])
 
 
 def _scored(score: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable[..., Pair]:
@@ -224,8 +227,8 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "transposed_for_three_axes",
             _for_three_axes,
-            "With a batch it is right; with heads, or without a batch, other axes are swapped. How do you name the last "
-            "two axes, however many there are?",
+            "With a batch it is right; with heads, or without a batch, other axes are swapped. How do you name the "
+            "last two axes, however many there are?",
         ),
         Mistake(
             "softmax_over_the_queries",
@@ -264,7 +267,8 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "mask_on_the_scores_by_product",
             _weighed(lambda s, m: torch.softmax(s if m is None else s * m, -1)),
-            "Hidden scores become 0, and a score of 0 still gets a weight. Which function of yours hides them for good?",
+            "Hidden scores become 0, and a score of 0 still gets a weight. Which function of yours hides them for "
+            "good?",
         ),
         Mistake(
             "output_forgotten",
@@ -299,8 +303,8 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "scaled_in_place",
             _scaled_in_place,
-            "The result is right, but the caller's query is smaller now. What does /= do to a tensor that somebody else "
-            "holds?",
+            "The result is right, but the caller's query is smaller now. What does /= do to a tensor that somebody "
+            "else holds?",
         ),
         Mistake(
             "scores_cosine",

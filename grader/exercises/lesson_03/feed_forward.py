@@ -224,8 +224,8 @@ FEED_FORWARD = Exercise(
         Mistake(
             "x_changed",
             _forwards(lambda self, x: (lambda y: (x.detach().relu_(), y)[1])(_Network.forward(self, x))),
-            "The result is right, but the caller's x has lost its negative numbers on the way. What does the underscore "
-            "at the end of a method's name mean?",
+            "The result is right, but the caller's x has lost its negative numbers on the way. What does the "
+            "underscore at the end of a method's name mean?",
         ),
         Mistake(
             "graph_cut",

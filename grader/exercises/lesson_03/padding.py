@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -9,7 +11,7 @@ from course.attention import padding_mask
 from grader.exercises import draw
 from grader.exercises.aspects import USUAL, special, untouched, values
 from grader.exercises.lesson_03.drawing import Inputs, tagged
-from grader.exercises.spec import Aspect, Case, Exercise
+from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
 
 def _tokens(generator: np.random.Generator) -> list[Case]:
@@ -45,6 +47,40 @@ def _tokens(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def _shaped(shape: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The right entries, in another shape or kind."""
+    return lambda tokens, pad_id=0: shape(tokens != pad_id)
+
+
+def _entries(entries: Callable[[torch.Tensor, int], torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Other entries, in the right shape."""
+    return lambda tokens, pad_id=0: entries(tokens, pad_id)[:, None, None, :]
+
+
+def _lengths(tokens: torch.Tensor, pad_id: int) -> torch.Tensor:
+    real = (tokens != pad_id).sum(dim=1, keepdim=True)
+    return torch.arange(tokens.shape[1]) < real
+
+
+def _up_to_the_first(tokens: torch.Tensor, pad_id: int) -> torch.Tensor:
+    return (tokens == pad_id).cumsum(dim=1) == 0
+
+
+def _marked(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+    tokens.masked_fill_(tokens != pad_id, 1)
+    return (tokens != pad_id)[:, None, None, :]
+
+
+def _looped(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+    return torch.tensor([[[[int(token) != pad_id for token in row]]] for row in tokens])
+
+
+def _filled(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+    mask = torch.ones(tokens.shape[0], 1, 1, tokens.shape[1], dtype=torch.bool)
+    mask[(tokens == pad_id)[:, None, None]] = False
+    return mask
+
+
 PADDING_MASK = Exercise(
     symbol="padding_mask",
     points=1,
@@ -61,6 +97,108 @@ PADDING_MASK = Exercise(
         special("any layout in memory", "strided", 0.5),
         untouched(weight=0.5),
     ),
-    mistakes=(),
-    variants={},
+    mistakes=(
+        Mistake(
+            "inverted",
+            _entries(lambda tokens, pad_id: tokens == pad_id),
+            "Your mask is True on the padding. True means: may attend. Should anyone attend to padding?",
+        ),
+        Mistake(
+            "pad_id_ignored",
+            _entries(lambda tokens, pad_id: tokens != 0),
+            "You compare with 0, whatever pad_id is. Which argument says what padding looks like?",
+        ),
+        Mistake(
+            "floats",
+            _shaped(lambda real: real[:, None, None, :].float()),
+            "Your mask holds floating-point numbers. Which kind answers a question with yes or no?",
+        ),
+        Mistake(
+            "whole_numbers",
+            _shaped(lambda real: real[:, None, None, :].long()),
+            "Your mask holds whole numbers. Which kind answers a question with yes or no?",
+        ),
+        Mistake(
+            "minus_infinity",
+            _shaped(lambda real: torch.zeros(real.shape).masked_fill(~real, float("-inf"))[:, None, None, :]),
+            "You made a mask to be added to the scores. In this course a mask says yes or no: what does a comparison "
+            "return?",
+        ),
+        Mistake(
+            "larger_ids_only",
+            _entries(lambda tokens, pad_id: tokens > pad_id),
+            "Ids below pad_id are hidden too. Is smaller the same as padding?",
+        ),
+        Mistake(
+            "two_axes",
+            _shaped(lambda real: real),
+            "The entries are right, but there are two axes. Against which shape will the mask be held, and which axes "
+            "are missing in between?",
+        ),
+        Mistake(
+            "three_axes",
+            _shaped(lambda real: real[:, None, :]),
+            "The entries are right, but an axis is missing: (batch, 1, length). Which one of heads and queries did you "
+            "leave out?",
+        ),
+        Mistake(
+            "axes_at_the_end",
+            _shaped(lambda real: real[:, :, None, None]),
+            "Your axes of size 1 stand at the end, so the length stands where the heads belong. Which axis of the "
+            "scores are the keys?",
+        ),
+        Mistake(
+            "hides_queries",
+            _shaped(lambda real: real[:, None, :, None]),
+            "Your mask hides queries, not keys: padding may not ask, but it is still looked at. Which axis of the "
+            "scores are the keys?",
+        ),
+        Mistake(
+            "axes_in_front",
+            _shaped(lambda real: real[None, None]),
+            "Your axes of size 1 stand in front, so the batch stands where the queries belong. Which axis comes first "
+            "in the scores?",
+        ),
+        Mistake(
+            "whole_square",
+            _shaped(lambda real: (real[:, None, :] & real[:, :, None])[:, None]),
+            "You hide padding as a query too, in a whole square. How many rows does the docstring ask for, and who has "
+            "an answer for a row with nothing to look at?",
+        ),
+        Mistake(
+            "expanded_to_a_square",
+            _shaped(lambda real: real[:, None, None, :].expand(-1, -1, real.shape[1], -1)),
+            "You wrote the same row out once for each query. Which size stands for all queries at once?",
+        ),
+        Mistake(
+            "counted_from_the_left",
+            _entries(_lengths),
+            "You count the real tokens and mark as many from the left. What if padding stands in the middle, as it "
+            "does before a CLS token?",
+        ),
+        Mistake(
+            "up_to_the_first",
+            _entries(_up_to_the_first),
+            "Everything after the first padding is hidden, real tokens too. What if a CLS token stands behind it?",
+        ),
+        Mistake(
+            "squeezed",
+            _shaped(lambda real: real.squeeze()[..., None, None, :]),
+            "Axes of length one disappear. Is a batch of one row still a batch?",
+        ),
+        Mistake(
+            "tokens_changed",
+            _marked,
+            "The mask is right, but the caller's tokens were overwritten on the way. Can a comparison do it without?",
+        ),
+    ),
+    variants={
+        "unsqueezed twice": lambda tokens, pad_id=0: tokens.ne(pad_id).unsqueeze(1).unsqueeze(2),
+        "not equal, turned round": lambda tokens, pad_id=0: ~(tokens == pad_id)[:, None, None],
+        "reshape": lambda tokens, pad_id=0: (tokens != pad_id).reshape(len(tokens), 1, 1, -1),
+        "difference as a truth": lambda tokens, pad_id=0: (tokens - pad_id).bool().view(-1, 1, 1, tokens.size(1)),
+        "token by token": _looped,
+        "filled": _filled,
+        "isin": lambda tokens, pad_id=0: torch.isin(tokens, torch.tensor([pad_id]), invert=True)[:, None, None, :],
+    },
 )

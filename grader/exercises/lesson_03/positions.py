@@ -91,6 +91,7 @@ class _PlacesKept(_Positions):
 
     def __init__(self, max_length: int, d_model: int, dropout: float = 0.0) -> None:
         super().__init__(max_length, d_model)
+        self.places: torch.Tensor
         self.register_buffer("places", torch.arange(max_length)[None])
         self.dropout = nn.Dropout(dropout)
 
@@ -160,7 +161,8 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         Mistake(
             "whole_table",
             _adding(lambda table, x: table),
-            "You add the whole table, which fits only when a row is as long as can be. How many of its rows are needed?",
+            "You add the whole table, which fits only when a row is as long as can be. How many of its rows are "
+            "needed?",
         ),
         Mistake(
             "counted_from_one",
@@ -196,7 +198,8 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         Mistake(
             "concatenated",
             _forwards(lambda self, x: torch.cat([x, self.embedding.weight[: x.shape[1]].expand(x.shape)], dim=-1)),
-            "Place and content stand side by side, so the vectors are twice as long. How can they share the same numbers?",
+            "Place and content stand side by side, so the vectors are twice as long. How can they share the same "
+            "numbers?",
         ),
         Mistake(
             "scaled_by_the_root",
@@ -222,8 +225,8 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         Mistake(
             "other_name",
             _OtherName,
-            "The layer works, but nobody finds its table at embedding.weight. Which name does the docstring give it, and "
-            "which kind of layer?",
+            "The layer works, but nobody finds its table at embedding.weight. Which name does the docstring give it, "
+            "and which kind of layer?",
         ),
         Mistake(
             "frozen",
@@ -232,8 +235,8 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
                 (_Positions,),
                 {"forward": lambda self, x: x + self.embedding.weight[: x.shape[1]].detach()},
             ),
-            "The numbers are right, but no gradient reaches the table, so it would never learn. Where does it leave the "
-            "graph?",
+            "The numbers are right, but no gradient reaches the table, so it would never learn. Where does it leave "
+            "the graph?",
         ),
         Mistake(
             "x_changed",

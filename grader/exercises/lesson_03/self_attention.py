@@ -69,7 +69,7 @@ def _forwards(forward: Callable[..., Any]) -> type[_Layer]:
     return type("SelfAttention", (_Layer,), {"forward": forward})
 
 
-def _made(change: Callable[[Any, int], None]) -> type[_Layer]:
+def _made(change: Callable[[Any, int], Any]) -> type[_Layer]:
     """A layer changed after it was made."""
 
     def make(self: Any, d_model: int) -> None:
@@ -77,6 +77,10 @@ def _made(change: Callable[[Any, int], None]) -> type[_Layer]:
         change(self, d_model)
 
     return type("SelfAttention", (_Layer,), {"__init__": make})
+
+
+def _without_bias(d_model: int) -> dict[str, nn.Module]:
+    return {name: nn.Linear(d_model, d_model, bias=False) for name in ("query", "key", "value")}
 
 
 def _with_output(self: Any, x: torch.Tensor, mask: Mask = None) -> Any:
@@ -251,17 +255,14 @@ SELF_ATTENTION = Exercise(
         ),
         Mistake(
             "no_bias",
-            _made(
-                lambda self, d: (
-                    [setattr(self, name, nn.Linear(d, d, bias=False)) for name in ("query", "key", "value")] and None
-                )
-            ),
+            _made(lambda self, d: self.__dict__["_modules"].update(_without_bias(d))),
             "Your layers have no bias. Which argument switched it off?",
         ),
         Mistake(
             "one_layer_three_names",
-            _made(lambda self, d: [setattr(self, name, self.query) for name in ("key", "value")] and None),
-            "query, key and value are one and the same layer, with one set of weights. How many layers should there be?",
+            _made(lambda self, d: self.__dict__["_modules"].update(key=self.query, value=self.query)),
+            "query, key and value are one and the same layer, with one set of weights. How many layers should there "
+            "be?",
         ),
         Mistake(
             "other_names",
@@ -304,6 +305,6 @@ SELF_ATTENTION = Exercise(
         "other order, einsum": _OtherOrder,
         "row by row": _Loops,
         "own Linear, own formula": _OwnLinears,
-        "own initialisation": _made(lambda self, d: nn.init.zeros_(self.query.bias) is None),
+        "own initialisation": _made(lambda self, d: nn.init.zeros_(self.query.bias)),
     },
 )
