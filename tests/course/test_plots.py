@@ -16,7 +16,6 @@ from course.plots import pictures
 from course.plots.pictures import lesson_01, lesson_02, lesson_03, lesson_03_blocks
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
-
 MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks]
 
 
