@@ -83,7 +83,11 @@ def _encoder_block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["x"]
     module = built(symbol, x.shape[-1], inputs["num_heads"], inputs["d_ff"])
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    return followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows)
+    seen = followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows)
+    # The contract names the four parts, and leaves open what the feed-forward part is made of.
+    names = ("attention", "feed_forward", "norm1", "norm2")
+    seen["parts"] = {name: "there" if hasattr(module, name) else "missing" for name in names}
+    return seen
 
 
 def _transformer_classifier(symbol: Any, inputs: Inputs) -> dict[str, Any]:
