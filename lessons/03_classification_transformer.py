@@ -202,7 +202,7 @@ plots.heatmap(
 # Now the whole of it. Usually every word asks, so there are many queries. They stand in a matrix, one row each.
 # One query or many, the moves are the same: compare, share out, mix.
 #
-# ![The query (2, 1, 0, 0) times the keys of cat, sees and ball gives the scores 4, 2, 0. They are halved, since the root of 4 is 2. Softmax makes the weights 0.67, 0.24 and 0.09. The weights times the values (10, 0), (0, 10), (10, 10) give the output (7.55, 3.35).](picture:attention_as_a_matrix)
+# ![The query (2, 1, 0, 0) times the keys of cat, sees and ball gives the scores 4, 2, 0. They are halved, since the root of 4 is 2. Softmax makes the weights 0.67, 0.24 and 0.09. The weights times the values (10, 0), (0, 10), (10, 10) give the output, about (7.6, 3.3).](picture:attention_as_a_matrix)
 #
 # $$\text{weights} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) \qquad \text{output} = \text{weights} \cdot V$$
 #
@@ -1072,8 +1072,15 @@ test_tokens = lab.prepared(sets.tests["all"])[0]  # (1000, 8)
 looks = lab.focus(attention_maps(model, test_tokens), test_tokens)
 most_on_minus = looks["minus"].max()
 print("your guess:", guess_minus, f" the most for the minus sign: {most_on_minus:.2f}")
+short_names = [f"L{layer} h{head}" for layer in range(2) for head in range(4)]  # layer and head, both counted from 0
 plots.heatmap(
-    looks.round(2), list(looks.index), list(looks.columns), title="Where CLS looks, on average", low=0, high=1
+    looks.T.round(2),
+    list(looks.columns),
+    short_names,
+    title="Where CLS looks, on average",
+    columns="head",
+    low=0,
+    high=1,
 )
 
 # %% [markdown]

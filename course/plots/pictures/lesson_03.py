@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from course.data import measured
 from course.plots.pictures.cells import arrow, blank, box, cells, sign
-from course.plots.style import COLOURS, FAINT, drawing
+from course.plots.style import COLOURS, FAINT, INK, drawing
 
 __all__ = [
     "attention_as_a_matrix",
@@ -110,16 +110,17 @@ def attention_as_a_matrix() -> Figure:
             axes.text(10.2, 1.5 + row, word, va="center")
         arrow(axes, (11.6, 2.5), (12.8, 2.5))
         cells(axes, 13.4, 2.0, [["4", "2", "0"]], title="scores (1, 3)", below="halved, since √4 = 2: 2, 1, 0")
-        arrow(axes, (14.9, 4.3), (2.6, 6.2))
-        _note(axes, 9.0, 4.8, "softmax")
-        weights = [[f"{weight:.2f}" for weight in WEIGHTS]]
+        axes.plot([14.9, 14.9, 2.1], [3.8, 4.8, 4.8], color=INK, linewidth=1.6)
+        arrow(axes, (2.1, 4.8), (2.1, 6.2))
+        _note(axes, 8.5, 4.45, "softmax")
+        weights = [[f"{weight:.2f}"[1:] for weight in WEIGHTS]]
         cells(axes, 0.6, 7.2, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
         sign(axes, 4.3, 7.7, "·")
         cells(axes, 6.0, 6.2, values, title="values (3, 2)")
         for row, word in enumerate(WORDS):
             axes.text(8.2, 6.7 + row, word, va="center")
         sign(axes, 11.0, 7.7, "=")
-        cells(axes, 13.4, 7.2, [["7.55", "3.35"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
+        cells(axes, 13.4, 7.2, [["7.6", "3.3"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
     return figure
 
 
