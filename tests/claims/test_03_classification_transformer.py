@@ -83,7 +83,7 @@ def hardened(seed: int) -> Shares:
 
 @cache
 def short_run(seed: int, name: str) -> Shares:
-    return lab.run(PARTS, name, lab.VARIANTS[name], sets(seed), seed=seed, steps=250).accuracies
+    return lab.run(PARTS, name, lab.VARIANTS[name], sets(seed), seed=seed, steps=200).accuracies
 
 
 def half(name: str, seed: int) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def everything(tokens: torch.Tensor) -> torch.Tensor:
 def by_length(seed: int, is_sound: bool) -> tuple[float, float]:
     """Accuracy with the texts padded to 7, and to 24."""
     model = mean_classifier(real, real if is_sound else everything, seed)
-    fit(model, *lab.padded_right(sets(seed).train, 7), steps=500, learning_rate=3e-3, seed=seed)
+    fit(model, *lab.padded_right(sets(seed).train, 7), steps=400, learning_rate=3e-3, seed=seed)
     tests = [lab.padded_right(sets(seed).tests["all"], length) for length in (7, 24)]
     return accuracy(model, *tests[0]), accuracy(model, *tests[1])
 
@@ -192,8 +192,7 @@ def test_a_shortcut_is_found(seed: int) -> None:
 
 @both_seeds
 def test_first_digits_decide(seed: int) -> None:
-    for run in three_runs(seed):
-        assert run["all"] - run["same first digit"] >= 0.2 or run["same first digit"] < 0.62
+    assert max(run["same first digit"] for run in three_runs(seed)) <= 0.68
 
 
 # --- the second sitting
@@ -346,9 +345,36 @@ def test_table_rest_is_noise(seed: int) -> None:
 @both_seeds
 def test_deep_pre_norm(seed: int) -> None:
     recipes = {name: lab.SIX_LAYERS[name] for name in ("pre-norm", "post-norm")}
-    pre, post = lab.compare(PARTS, recipes, sets(seed), seeds=[seed], steps=250, rate=0.01)
+    pre, post = lab.compare(PARTS, recipes, sets(seed), seeds=[seed], steps=200, rate=0.01)
     assert pre.accuracies["all"] >= 0.9
     assert 0.4 <= post.accuracies["all"] <= 0.6
+
+
+def six(seed: int, **chosen: Any) -> pd.DataFrame:
+    """The rows of the table of six layers whose columns have the values `chosen`."""
+    table = half("03_six_layers", seed).rename(columns={"learning rate": "rate"})
+    for column, values in chosen.items():
+        table = table[table[column].isin(values)]
+    assert len(table)
+    return table
+
+
+@both_seeds
+def test_six_with_residuals(seed: int) -> None:
+    runs = six(seed, variant=["pre-norm", "post-norm", "no norm"], rate=[0.001, 0.003])
+    assert (runs["all"] > 0.95).all()
+
+
+@both_seeds
+def test_six_at_high_rate(seed: int) -> None:
+    assert (six(seed, variant=["pre-norm"], rate=[0.01])["all"] > 0.9).all()
+    assert (six(seed, variant=["post-norm"], rate=[0.01])["all"] <= 0.6).all()
+
+
+@both_seeds
+def test_six_without_residuals(seed: int) -> None:
+    runs = six(seed, variant=["pre-norm, no residual", "post-norm, no residual"])
+    assert (runs["equal lengths"] <= 0.6).all()
 
 
 # --- the bug clinic
