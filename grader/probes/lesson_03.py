@@ -91,7 +91,7 @@ def _encoder_block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 def _transformer_classifier(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return look_at(symbol, inputs["sizes"], inputs["tokens"], inputs["kind"])
+    return look_at(symbol, inputs["sizes"], inputs["tokens"], inputs["ask"], inputs["dtype"])
 
 
 def _ignores_padding(symbol: Any, inputs: Inputs) -> dict[str, Any]:
