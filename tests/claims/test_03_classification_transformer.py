@@ -369,6 +369,7 @@ def test_six_with_residuals(seed: int) -> None:
 def test_six_at_high_rate(seed: int) -> None:
     assert (six(seed, variant=["pre-norm"], rate=[0.01])["all"] > 0.9).all()
     assert (six(seed, variant=["post-norm"], rate=[0.01])["all"] <= 0.6).all()
+    assert (six(seed, variant=["no norm"], rate=[0.01])["all"] <= 0.75).all()
 
 
 @both_seeds
