@@ -169,42 +169,34 @@ class Examined:
 
     def reads(self) -> str:
         """Which positions the last layer reads, seen with silent blocks."""
+        kind = self.scores()
         with self._silenced(self.blocks), torch.no_grad():
             logits = self.model(self.tokens)
-        for name, readings in self._readings().items():
-            for scores in readings:
-                if any(near(logits, each) for each in (scores, scores.softmax(-1), scores.log_softmax(-1))):
+            for name, scores in self._readings():
+                if kind == "shares that sum to 1":
+                    scores = scores.softmax(-1)
+                elif kind == "logarithms of shares":
+                    scores = scores.log_softmax(-1)
+                if near(logits, scores):
                     return name
         return "something else"
 
-    def _readings(self) -> dict[str, list[torch.Tensor]]:
-        """Per way to read, what the logits would be: with and without a last norm, before or after a mean."""
+    def _readings(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Ways to read, and what the logits would be: with and without a last norm, before or after a mean."""
         d_model, classes = self.sizes["d_model"], self.sizes["num_classes"]
         words, places = (self._table(self.sizes[name]) for name in ("vocab_size", "max_length"))
-        head = next((m for m in self.model.modules() if _shape(m) == (classes, d_model)), None)
+        head: Any = next((m for m in self.model.modules() if _shape(m) == (classes, d_model)), None)
         inner = {id(m) for block in self.blocks for m in block.modules()}
         norm = next((m for m in self.model.modules() if _shape(m) == (d_model,) and id(m) not in inner), None)
         if words is None or head is None:
-            return {}
-        length = self.tokens.shape[1]
+            return
         real = self.real[..., None].to(words.dtype)
-        ways: dict[str, list[torch.Tensor]] = {}
         for scale in (1.0, d_model**0.5):
-            x = scale * words[self.tokens] + (0.0 if places is None else places[:length])
+            x = scale * words[self.tokens] + (0.0 if places is None else places[: self.tokens.shape[1]])
             for first, second in ((norm, None), (None, norm), (None, None)):
                 y = _normed(x, first)
-                found = {
-                    "the last position": y[:, -1],
-                    "the mean of the real tokens": (y * real).sum(1) / real.sum(1),
-                    "the first position": y[:, 0],
-                    "the mean, padding counted": y.mean(1),
-                    "the sum of the real tokens": (y * real).sum(1),
-                    "the largest numbers of all positions": y.amax(1),
-                }
-                for name, vectors in found.items():
-                    scores = F.linear(_normed(vectors, second), head.weight, head.bias).detach()  # type: ignore[arg-type]
-                    ways.setdefault(name, []).append(scores)
-        return ways
+                for name, read in _WAYS.items():
+                    yield name, head(_normed(read(y, real), second))
 
     def _table(self, rows: int) -> torch.Tensor | None:
         shapes = ((rows, self.sizes["d_model"]), (1, rows, self.sizes["d_model"]))
@@ -271,6 +263,16 @@ def kept(tensors: Sequence[torch.Tensor]) -> Iterator[None]:
 def near(one: torch.Tensor, other: torch.Tensor) -> bool:
     """The same up to the rounding of float32."""
     return one.shape == other.shape and torch.allclose(one, other, rtol=NEAR, atol=NEAR)
+
+
+_WAYS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "the last position": lambda x, real: x[:, -1],
+    "the mean of the real tokens": lambda x, real: (x * real).sum(1) / real.sum(1),
+    "the first position": lambda x, real: x[:, 0],
+    "the mean, padding counted": lambda x, real: x.mean(1),
+    "the sum of the real tokens": lambda x, real: (x * real).sum(1),
+    "the largest numbers of all positions": lambda x, real: x.amax(1),
+}
 
 
 def _shape(module: nn.Module) -> tuple[int, ...]:
