@@ -51,6 +51,7 @@ def main() -> None:
         order = json.loads(text)
         if order.pop("do") == "end":
             _say(control, {"status": _end(pid)})
+            pid = 0  # the number may soon be somebody else's
             continue
         pid = walls.fork()
         if pid == 0:

@@ -23,7 +23,7 @@ _CALLS = {
     "x86_64": {"clone": 56, "pivot_root": 155, "capset": 126, "mount_setattr": 442},
     "aarch64": {"clone": 220, "pivot_root": 41, "capset": 91, "mount_setattr": 442},
 }.get(platform.machine(), {})
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Keeps Python's lock during the call, as `fork` must.
@@ -128,7 +128,7 @@ def no_new_privileges() -> None:
 
 def end_with_parent() -> None:
     """This process is killed when its parent ends, whatever it is doing."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def own_proc_files() -> None:

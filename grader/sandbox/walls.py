@@ -76,7 +76,8 @@ class Walls:
         """`os.fork`, the child in namespaces of its own where there are any."""
         if "namespaces" in self.missing:
             return os.fork()
-        return kernel.fork_into("pid", "mount")
+        # With shared memory of its own too: what one submission leaves there, the next would find.
+        return kernel.fork_into("pid", "mount", "ipc")
 
     def shut(self, scratch: str | None, memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int) -> None:
         """Closes the walls around this child; there is no way back. The working folder is then an empty one.
@@ -92,6 +93,7 @@ class Walls:
             scratch = "/tmp"
         assert scratch is not None
         os.chdir(scratch)
+        fences.be_the_first_to_go()
         os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch)
         fences.limit(memory_bytes, file_bytes, cpu_seconds, processes)
         if sys.platform != "linux":
