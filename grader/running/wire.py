@@ -102,7 +102,7 @@ class _Reading:
             return [self.tree(item, depth + 1) for item in value]
         if isinstance(value, str):
             return readable(value)
-        if isinstance(value, int) and abs(value) >= 2**63:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadMessage("a gigantic integer")
         if not isinstance(value, dict):
             return value

@@ -24,6 +24,7 @@ from typing import Any
 
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
+from grader.sandbox import kernel
 from grader.sandbox.walls import Walls
 
 _HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
@@ -119,6 +120,8 @@ def _end(pid: int) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except (ProcessLookupError, ChildProcessError):
         return 0
+    finally:
+        kernel.end_children()  # none are left where the child was the first of a namespace of its own
 
 
 def _say(control: socket.socket, message: dict[str, Any]) -> None:
