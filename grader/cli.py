@@ -72,6 +72,9 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
+    from grader.running.zygotes import warm_up
+
+    warm_up(min(jobs, len(notebooks)))
     from grader.batch import Failure, Job, grade_files, hidden_seed, in_order, progress
     from grader.tables import results_table
 
@@ -107,6 +110,9 @@ def autograde(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
+    from grader.running.zygotes import warm_up
+
+    warm_up(jobs)
     from grader.batch import Failure, Job, hidden_seed
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course

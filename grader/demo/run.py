@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nbgrader.auth import Authenticator
@@ -68,8 +68,10 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         raise GraderError(f"Only {NOT_A_NOTEBOOK}'s letter can't be graded, but these were not: {sorted(failed)}.")
 
 
-def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Path]:
-    """A fresh nbgrader course with the demo's lessons, and a folder for its exchange.
+def make_course(
+    repository: Repository, folder: Path | None, lessons: Sequence[str] = (lesson_01.LESSON, lesson_02.LESSON)
+) -> tuple[Course, Path]:
+    """A fresh nbgrader course with some lessons, and a folder for its exchange.
 
     Raises:
         GraderError: when `folder` holds something already.
@@ -84,7 +86,7 @@ def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Pa
     exchange.mkdir()
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
     shutil.copy(repository.root / "nbgrader_config.py", root)
-    for lesson in (lesson_01.LESSON, lesson_02.LESSON):
+    for lesson in lessons:
         shutil.copytree(repository.solution(lesson).parent, root / "solutions" / lesson)
     course = Course.open(root)
     course.config.Exchange.root = str(exchange)

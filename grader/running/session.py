@@ -166,7 +166,7 @@ class Session:
 
     def _put(self, message: bytes, clock: _Clock) -> None:
         if self._pid == 0:
-            raise Stopped("crashed")
+            raise Stopped("spent" if self._spent > self.limits.cpu_seconds else "crashed")
         try:
             self._channel.put(message, clock.deadline)
         except TimeoutError as error:

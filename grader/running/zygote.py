@@ -3,7 +3,8 @@
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
 walls itself in, and then waits on its control socket, standard input:
 
-- it says `{"ready": true, "missing": {...}}`, with the protections that this machine lacks
+- `{"lesson", "modules"}` says which lesson it is for -> `{"ready": true, "missing": {...}}`, with the protections that
+  this machine lacks
 - `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
@@ -36,8 +37,11 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
-    order = json.loads(socket.recv_fds(control, 1 << 16, 0)[0])
-    child = _warm(order["lesson"], order["modules"])
+    _warm()
+    text, *_ = socket.recv_fds(control, 1 << 16, 0)
+    if not text:
+        return
+    child = _for_lesson(**json.loads(text))
     walls = Walls.build(_hidden())
     os.dup2(nowhere, 2)
     os.close(nowhere)
@@ -62,8 +66,8 @@ def main() -> None:
         _say(control, {"pid": pid})
 
 
-def _warm(lesson: str, modules: list[str]) -> Child:
-    """Imports everything, and makes the shell that the learner's cells will run in."""
+def _warm() -> None:
+    """Imports what every lesson needs."""
     for name in _HEAVY:
         importlib.import_module(name)
     import matplotlib
@@ -72,8 +76,13 @@ def _warm(lesson: str, modules: list[str]) -> Child:
     torch.set_num_threads(1)
     matplotlib.use("agg")
     _first_times()
-    blank_modules(modules)
+
+
+def _for_lesson(lesson: str, modules: list[str]) -> Child:
+    """Imports the course with the lesson's blanks, and makes the shell that the learner's cells will run in."""
     import course
+
+    blank_modules(modules)
 
     for module in pkgutil.walk_packages(course.__path__, "course."):
         importlib.import_module(module.name)

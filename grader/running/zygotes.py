@@ -26,6 +26,56 @@ MAX_IDLE = 4
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
+class _Process:
+    """A process that is getting warm, and does not know its lesson yet."""
+
+    def __init__(self) -> None:
+        self.control, theirs = socket.socketpair()
+        self.control.settimeout(START_SECONDS)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (read only if it does not start)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.running.zygote"],
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=self._said,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,
+        )
+        theirs.close()
+
+    def ask(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Sends an order and returns the answer.
+
+        Raises:
+            OSError: when the process is gone.
+        """
+        self.control.sendall(json.dumps(order).encode())
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        """The next answer."""
+        text, *_ = socket.recv_fds(self.control, 1 << 16, 0)
+        if not text:
+            raise ConnectionError("it ended")
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def last_words(self) -> str:
+        """The last line of what it said on its standard error."""
+        self._said.seek(0)
+        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it gave no reason"
+
+    def kill(self) -> None:
+        """Ends it, and all its children."""
+        self.control.close()
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        self._said.close()
+
+
 class Zygote:
     """One warm process for one lesson; see `grader.running.zygote`."""
 
@@ -37,28 +87,14 @@ class Zygote:
         self._open()
 
     def _open(self) -> None:
-        self._control, theirs = socket.socketpair()
-        self._control.settimeout(START_SECONDS)
-        with tempfile.TemporaryFile() as said:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "grader.running.zygote"],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                cwd="/",
-                env=_environment(),
-                start_new_session=True,
-            )
-            theirs.close()
-            try:
-                self._control.sendall(json.dumps({"lesson": self.lesson, "modules": self._modules}).encode())
-                self.missing: dict[str, str] = self._answer()["missing"]
-            except (OSError, ValueError) as error:
-                self._kill()
-                said.seek(0)
-                lines = said.read().decode("utf-8", "replace").strip().splitlines()
-                reason = lines[-1] if lines else error
-                raise GraderError(f"The process that runs submissions did not start: {reason}") from None
+        self._process = _POOL.started()
+        try:
+            order = {"lesson": self.lesson, "modules": self._modules}
+            self.missing: dict[str, str] = self._process.ask(order)["missing"]
+        except (OSError, ValueError):
+            reason = self._process.last_words()
+            self._kill()
+            raise GraderError(f"The process that runs submissions did not start: {reason}") from None
 
     def fork(self, limits: Limits) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
@@ -81,14 +117,13 @@ class Zygote:
             self._scratch = tempfile.mkdtemp(prefix="submission-")
         order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
-            socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
-            return self._answer()["pid"], ours.detach()
+            socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
+            return int(self._process.answer()["pid"]), ours.detach()
 
     def end(self) -> int:
         """Kills the last child with all that it started; returns how it ended (a negative number is a signal)."""
         try:
-            self._control.sendall(b'{"do": "end"}')
-            return int(self._answer()["status"])
+            return int(self._process.ask({"do": "end"})["status"])
         except OSError:  # the zygote is gone, and its children with it
             return -signal.SIGKILL
         finally:
@@ -100,23 +135,13 @@ class Zygote:
         self._kill()
 
     def _kill(self) -> None:
-        self._control.close()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.wait()
+        self._process.kill()
         self._clean()
 
     def _clean(self) -> None:
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = None
-
-    def _answer(self) -> dict[str, Any]:
-        text, *_ = socket.recv_fds(self._control, 1 << 16, 0)
-        if not text:
-            raise ConnectionError("it ended")
-        answer: dict[str, Any] = json.loads(text)
-        return answer
 
 
 def _environment() -> dict[str, str]:
@@ -142,7 +167,14 @@ class _Pool:
     def __init__(self) -> None:
         self.idle: list[Zygote] = []
         self.lent: list[Zygote] = []
+        self.warming: list[_Process] = []
         self.lock = threading.Lock()
+
+    def started(self) -> _Process:
+        with self.lock:
+            if self.warming:
+                return self.warming.pop()
+        return _Process()
 
     def take(self, lesson: str) -> Zygote | None:
         with self.lock:
@@ -166,8 +198,11 @@ class _Pool:
     def close(self) -> None:
         with self.lock:
             leaving, self.idle, self.lent = [*self.idle, *self.lent], [], []
+            unused, self.warming = self.warming, []
         for zygote in leaving:
             zygote.close()
+        for process in unused:
+            process.kill()
 
     def lend(self, zygote: Zygote) -> None:
         with self.lock:
@@ -176,6 +211,11 @@ class _Pool:
 
 _POOL = _Pool()
 atexit.register(_POOL.close)
+
+
+def warm_up(count: int) -> None:
+    """Starts `count` processes ahead: they get warm while this one still reads its own modules."""
+    _POOL.warming += [_Process() for _ in range(count)]
 
 
 def close_all() -> None:
