@@ -19,7 +19,7 @@ import torch
 from grader.probes.observe import MAX_DEPTH, Opaque, readable
 
 MAX_MESSAGE = 64 * 2**20  # bytes; arrays laid out anew count too
-MAX_TEXT = 4 * 2**20  # bytes of JSON in an answer: in memory it takes forty times as much
+MAX_TEXT = 2 * 2**20  # bytes of JSON in an answer: in memory it takes forty times as much
 _WHOLE = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64"
 _DTYPES = {getattr(torch, name) for name in f"{_WHOLE} float16 bfloat16 float32 float64".split()}
 _HEADER = struct.Struct(">I")

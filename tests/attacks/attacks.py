@@ -182,8 +182,8 @@ def assert_nothing_left(course: Path, before: dict[str, bytes]) -> None:
     """No file changed or left, no process left, the zygote alive and back in the pool."""
     assert files(course) == before
     (zygote,) = zygotes._POOL.idle
-    assert zygote._process.poll() is None
-    assert family(zygote._process.pid) == []
+    assert zygote._process.process.poll() is None
+    assert family(zygote._process.process.pid) == []
 
 
 def family(pid: int) -> list[str]:

@@ -48,7 +48,9 @@ FIND_CHILD = "child = grader_object('Child')\n"
 
 LYING = {
     "an object that equals everything": instead(EQUAL),
-    "a class of lies": instead(EQUAL.replace("return Equal()", "return type('tensor', (Equal,), {'__class__': torch.Tensor})()")),
+    "a class of lies": instead(
+        EQUAL.replace("return Equal()", "return type('tensor', (Equal,), {'__class__': torch.Tensor})()")
+    ),
     "__torch_function__": instead("""
 class Yes(torch.Tensor):
     @classmethod
@@ -93,14 +95,20 @@ class Text(str):
     def __getitem__(self, key): return self
     def encode(self, *args): return b"\\xff" * 10**4
 def batched_dot(a, b): raise Odd"""),
-    "an error with a strange name": instead("def batched_dot(a, b):\n    raise type('NotYet\\n2.0\\x1b[2J' * 50, (Exception,), {})('x')"),
+    "an error with a strange name": instead(
+        "def batched_dot(a, b):\n    raise type('NotYet\\n2.0\\x1b[2J' * 50, (Exception,), {})('x')"
+    ),
     "a mark as an exception": instead("class Score(Exception): score = 2.0\ndef batched_dot(a, b): raise Score(2.0)"),
-    "a callable that is no function": instead("class Call:\n    __module__ = 3\n    def __call__(self, a, b): return a\nbatched_dot = Call()"),
+    "a callable that is no function": instead(
+        "class Call:\n    __module__ = 3\n    def __call__(self, a, b): return a\nbatched_dot = Call()"
+    ),
     "a symbol that raises when it is touched": instead("""
 class Touchy:
     def __getattribute__(self, name): raise SystemExit(name)
 batched_dot = Touchy()"""),
-    "a symbol whose home is somewhere else": instead("def batched_dot(a, b): return a\nbatched_dot.__module__ = 'course.tensors'"),
+    "a symbol whose home is somewhere else": instead(
+        "def batched_dot(a, b): return a\nbatched_dot.__module__ = 'course.tensors'"
+    ),
     "a symbol wrapped in itself": instead("def batched_dot(a, b): return a\nbatched_dot.__wrapped__ = batched_dot"),
     "another answer's text": instead("def batched_dot(a, b): return pick(a, b)"),
     "patched torch": before("""
@@ -116,37 +124,87 @@ import grader.checking.earlier
 for name in list(sys.modules):
     if name.startswith(("grader", "course", "safetensors")):
         sys.modules[name] = types.ModuleType(name)"""),
-    "patched builtins": before("builtins.isinstance = lambda *args: True\nbuiltins.sum = lambda *args: 12.0", hurts_itself=True),
-    "patched snapshot": before("import grader.probes.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True),
-    "patched wire": before("import grader.running.wire as w\nimport grader.running.child as c\nw.encode = c.encode = lambda *args: b'passed'", hurts_itself=True),
-    "patched probe": before(FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {'output': 2.0, 'score': 2.0}}] * len(cases))", hurts_itself=True),
-    "answers that hold verdicts": before(FIND_CHILD + """
+    "patched builtins": before(
+        "builtins.isinstance = lambda *args: True\nbuiltins.sum = lambda *args: 12.0", hurts_itself=True
+    ),
+    "patched snapshot": before(
+        "import grader.probes.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True
+    ),
+    "patched wire": before(
+        "import grader.running.wire as w\nimport grader.running.child as c\nw.encode = c.encode = lambda *args: b'passed'",
+        hurts_itself=True,
+    ),
+    "patched probe": before(
+        FIND_CHILD
+        + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {'output': 2.0, 'score': 2.0}}] * len(cases))",
+        hurts_itself=True,
+    ),
+    "answers that hold verdicts": before(
+        FIND_CHILD
+        + """
 verdict = {"seen": {"output": {"passed": True}, "score": 2.0, "status": "passed", "error": None, "aspects": []}}
-type(child).probe = lambda self, symbol, cases: iter([verdict] * len(cases))""", hurts_itself=True),
-    "an answer that says it is done": before(FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'ok': True}])", hurts_itself=True),
-    "too few answers": before(FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {}}, {'absent': True}])", hurts_itself=True),
-    "an error of arrays": before(FIND_CHILD + "type(child).run = lambda self, source: iter([{'error': {'type': np.zeros(3), 'message': {}, 'line': torch.ones(2)}}])", hurts_itself=True),
-    "an error of nothing": before(FIND_CHILD + "type(child).run = lambda self, source: iter([{'error': {}}])", hurts_itself=True),
-    "seen what nobody sees": before(FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {'output': np.zeros(0, 'uint8'), 'gradients': 7, 'arguments': [[]]}}] * len(cases))", hurts_itself=True),
-    "AST transformer": before("""
+type(child).probe = lambda self, symbol, cases: iter([verdict] * len(cases))""",
+        hurts_itself=True,
+    ),
+    "an answer that says it is done": before(
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'ok': True}])", hurts_itself=True
+    ),
+    "too few answers": before(
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {}}, {'absent': True}])",
+        hurts_itself=True,
+    ),
+    "an error of arrays": before(
+        FIND_CHILD
+        + "type(child).run = lambda self, source: iter([{'error': {'type': np.zeros(3), 'message': {}, 'line': torch.ones(2)}}])",
+        hurts_itself=True,
+    ),
+    "an error of nothing": before(
+        FIND_CHILD + "type(child).run = lambda self, source: iter([{'error': {}}])", hurts_itself=True
+    ),
+    "seen what nobody sees": before(
+        FIND_CHILD
+        + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {'output': np.zeros(0, 'uint8'), 'gradients': 7, 'arguments': [[]]}}] * len(cases))",
+        hurts_itself=True,
+    ),
+    "AST transformer": before(
+        """
 import ast
 class Nothing(ast.NodeTransformer):
     def visit_Module(self, node): return ast.parse("pass")
-get_ipython().ast_transformers.append(Nothing())""", hurts_itself=True),
-    "input transformer": before("get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", hurts_itself=True),
-    "a shell that runs nothing": before("get_ipython().run_cell = lambda *args, **kwargs: types.SimpleNamespace(error_before_exec=None, error_in_exec=None, result=12.0)", hurts_itself=True),
+get_ipython().ast_transformers.append(Nothing())""",
+        hurts_itself=True,
+    ),
+    "input transformer": before(
+        "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass\\n'])", hurts_itself=True
+    ),
+    "a shell that runs nothing": before(
+        "get_ipython().run_cell = lambda *args, **kwargs: types.SimpleNamespace(error_before_exec=None, error_in_exec=None, result=12.0)",
+        hurts_itself=True,
+    ),
     "exit handlers": before("import atexit\natexit.register(lambda: send(packed(b'{}')))\nsys.exit()"),
-    "a finder of modules": before("class Finder:\n    def find_spec(self, name, *args): raise SystemExit\nsys.meta_path.insert(0, Finder())", hurts_itself=True),
-    "traces": before("sys.settrace(lambda *args: None)\nsys.setprofile(lambda *args: None)\nthreading.settrace(lambda *args: None)"),
-    "a hook on every call": before("sys.addaudithook(lambda *args: None)\nsys.excepthook = sys.unraisablehook = sys.displayhook = print"),
+    "a finder of modules": before(
+        "class Finder:\n    def find_spec(self, name, *args): raise SystemExit\nsys.meta_path.insert(0, Finder())",
+        hurts_itself=True,
+    ),
+    "traces": before(
+        "sys.settrace(lambda *args: None)\nsys.setprofile(lambda *args: None)\nthreading.settrace(lambda *args: None)"
+    ),
+    "a hook on every call": before(
+        "sys.addaudithook(lambda *args: None)\nsys.excepthook = sys.unraisablehook = sys.displayhook = print"
+    ),
     "redefined check": before("def check(symbol): return 2.0\nclass grader: checks = lambda lesson: check"),
     "redefined names": before("print = open = len = sum = type = isinstance = Exception = range = str = None"),
     "scores lying about": before("score = grade = points = result = 12.0\nverdict = {'batched_dot': 2.0}"),
-    "the course's own, still blank": instead("import course.tensors\ndef batched_dot(a, b): return course.tensors.batched_dot(a, b)"),
+    "the course's own, still blank": instead(
+        "import course.tensors\ndef batched_dot(a, b): return course.tensors.batched_dot(a, b)"
+    ),
     "the course's own, kept for later": Attack(
         "",
         ("import course.tensors as kept",),
-        types={**DOT, "mse_loss": "import course.mlp\ndef mse_loss(params, batch): return course.mlp.mse_loss(params, batch)"},
+        types={
+            **DOT,
+            "mse_loss": "import course.mlp\ndef mse_loss(params, batch): return course.mlp.mse_loss(params, batch)",
+        },
     ),
     "the cases read off the stack": instead("""
 def batched_dot(a, b):
@@ -156,9 +214,16 @@ def batched_dot(a, b):
             if name in frame.f_locals: return frame.f_locals[name]
         frame = frame.f_back"""),
 }
-BAD_ERROR = pytest.mark.xfail(raises=(ValueError, TypeError, KeyError), strict=True, reason="Session.run takes any dict for an error")
+BAD_ERROR = pytest.mark.xfail(
+    raises=(ValueError, TypeError, KeyError), strict=True, reason="Session.run takes any dict for an error"
+)
 SHORT = pytest.mark.xfail(raises=ValueError, strict=True, reason="Session.probe passes fewer answers on than cases")
-XFAIL = {"an error of arrays": BAD_ERROR, "an error of nothing": BAD_ERROR, "an answer that says it is done": SHORT, "too few answers": SHORT}
+XFAIL = {
+    "an error of arrays": BAD_ERROR,
+    "an error of nothing": BAD_ERROR,
+    "an answer that says it is done": SHORT,
+    "too few answers": SHORT,
+}
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=XFAIL.get(name, ())) for name in LYING])
@@ -206,8 +271,12 @@ EDITS = {
 @pytest.mark.parametrize("name", EDITS)
 def test_edited_metadata_earns_nothing(name: str, course: Path) -> None:
     cell = code("2.0") | {"metadata": EDITS[name]}
-    cell["outputs"] = [{"output_type": "execute_result", "data": {"text/plain": "2.0"}, "metadata": {}, "execution_count": 1}]
-    data = notebook([code(setup(course), "setup"), code(DOT["batched_dot"], "batched_dot"), cell, code(answer("pick"), "pick")])
+    cell["outputs"] = [
+        {"output_type": "execute_result", "data": {"text/plain": "2.0"}, "metadata": {}, "execution_count": 1}
+    ]
+    data = notebook(
+        [code(setup(course), "setup"), code(DOT["batched_dot"], "batched_dot"), cell, code(answer("pick"), "pick")]
+    )
     result = grade(data, 5)
     assert result.score == POINTS["pick"]
     assert result.max_score == sum(POINTS.values())

@@ -186,7 +186,11 @@ def test_nothing_is_read(attack: Attack, course: Path) -> None:
 def test_without_walls_the_spies_tell(course: Path) -> None:
     """They are good spies: in an ordinary process each finds what it is after."""
     lines = setup(course).splitlines()
-    known = "\n".join(line for line in lines if not line.startswith(("import grader", "import numpy", "import torch", "from", "check")))
+    known = "\n".join(
+        line
+        for line in lines
+        if not line.startswith(("import grader", "import numpy", "import torch", "from", "check"))
+    )
     script = f"{known}\nopened, held = open('gradebook.db'), os.environ['SECRET_TOKEN']\nTOLD = []\n"
     for name, source in SPIES.items():
         script += f"try:\n    exec({source!r})\nexcept ValueError as error:\n    TOLD.append({name!r})\n    del error\n"

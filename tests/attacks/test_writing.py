@@ -42,7 +42,7 @@ for path in ("/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/dev/tty", "/dev/
 # What an attacker can say over the pipe, before anybody has asked or in place of an answer.
 ARRAYS = "blob = __import__('safetensors.torch').torch.save({'0': torch.ones(2, 2)})\n"
 FORGED = {
-    "answers before the question": "for _ in range(60): send(packed(b'{\"$\": \"dict\", \"items\": {\"seen\": {\"$\": \"dict\", \"items\": {\"output\": 1}}}}'))",
+    "answers before the question": 'for _ in range(60): send(packed(b\'{"$": "dict", "items": {"seen": {"$": "dict", "items": {"output": 1}}}}\'))',
     "a message of two gigabytes": "send(struct.pack('!i', 2**31 - 1) + b'x')",
     "a message of less than nothing": "send(struct.pack('!i', -7))",
     "the long form of a length": "send(struct.pack('!i', -1) + struct.pack('!Q', 2**40))",
@@ -56,10 +56,11 @@ FORGED = {
     "nested and closed": "send(packed(b'[' * 900 + b']' * 900))",
     "wide": "send(packed(b'[' + b'[],' * 10**7 + b'[]]'))",
     "wide within the limit": "send(packed(b'[' + b'[],' * 10**6 + b'[]]'))",
-    "a gigantic number": "send(packed(b'{\"$\": \"dict\", \"items\": {\"error\": 1' + b'0' * 4000 + b'}}'))",
+    "a gigantic number": 'send(packed(b\'{"$": "dict", "items": {"error": 1\' + b\'0\' * 4000 + b\'}}\'))',
     "a header of 2**60 bytes": "send(packed(b'1', struct.pack('<Q', 2**60) + b'{}'))",
-    "a header that lies about shapes": "send(packed(b'1', struct.pack('<Q', 78) + b'{\"0\":{\"dtype\":\"F64\",\"shape\":[1099511627776,1099511627776],\"data_offsets\":[0,8]}} ' + bytes(8)))",
-    "numbers far apart": ARRAYS + """
+    "a header that lies about shapes": 'send(packed(b\'1\', struct.pack(\'<Q\', 78) + b\'{"0":{"dtype":"F64","shape":[1099511627776,1099511627776],"data_offsets":[0,8]}} \' + bytes(8)))',
+    "numbers far apart": ARRAYS
+    + """
 item = '{"$": "tensor", "at": "0", "stride": [1, 60000000]}'
 send(packed(('[' + ', '.join([item] * 4000) + ']').encode(), blob))""",
     "a dtype without arithmetic": """
@@ -75,7 +76,9 @@ XFAIL = dict.fromkeys(("answers before the question", "a dtype without arithmeti
 
 WRITING = [
     *(Attack(name, (source,)) for name, source in DEEDS.items()),
-    Attack("working folder", ("open('mine', 'w').write('x')\nos.makedirs('deep/er')", "assert open('mine').read() == 'x'")),
+    Attack(
+        "working folder", ("open('mine', 'w').write('x')\nos.makedirs('deep/er')", "assert open('mine').read() == 'x'")
+    ),
     Attack("shared memory", ("open('/dev/shm/mine', 'w').write('x')",)),
 ]
 
