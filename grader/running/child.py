@@ -28,7 +28,7 @@ from grader.checking.earlier import bound
 from grader.probes import load_probes
 from grader.probes.observe import describe_error, observe
 from grader.running.blanks import restore
-from grader.running.wire import decode, encode
+from grader.running.wire import MAX_MESSAGE, MAX_TEXT, decode, encode
 
 MAX_PRINTED = 10_000_000  # characters a cell
 
@@ -89,13 +89,13 @@ class Child:
         sys.stdout = sys.stderr = self.output
         while True:
             try:
-                message = decode(channel.recv_bytes())
+                message = decode(channel.recv_bytes(), MAX_MESSAGE)
             except EOFError:
                 return
             action = message.pop("do")
             try:
                 for answer in getattr(self, action)(**message):
-                    channel.send_bytes(encode(answer))
+                    channel.send_bytes(_packed(answer))
             except BaseException as error:  # learner code may raise anything, KeyboardInterrupt included
                 channel.send_bytes(encode({"error": describe_error(error)}))
 
@@ -103,6 +103,8 @@ class Child:
         """Writes the learner's other files into the working folder."""
         for name, text in files.items():
             path = Path(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise ValueError("a file outside of the working folder")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         yield {"ok": True}
@@ -123,17 +125,40 @@ class Child:
         learners = self.shell.user_ns.get(symbol, self)
         if learners is self:
             yield {"absent": True}
-        elif str(getattr(learners, "__module__", "")).split(".")[0] == "course":
+        elif _home(learners) == "course":
             yield {"imported": True}
         else:
             for inputs in cases:
-                with bound(learners, self.earlier):
-                    yield {"seen": observe(self.probes[symbol], learners, inputs)}
+                yield {"seen": self._seen(symbol, learners, inputs)}
+
+    def _seen(self, symbol: str, learners: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+        """What one case shows: there is an answer to each question, whatever the learner's code does."""
+        try:
+            with bound(learners, self.earlier):
+                return observe(self.probes[symbol], learners, inputs)
+        except BaseException as error:  # KeyboardInterrupt, or what `bound` met on its way
+            return {"error": describe_error(error)}
 
     def restore(self, symbol: str, module: str, source: str) -> Iterator[dict[str, Any]]:
         """Hands over the course's text of a symbol that has been answered for."""
         self.earlier[symbol] = restore(module, source, symbol)
         yield {"ok": True}
+
+
+def _packed(answer: dict[str, Any]) -> bytes:
+    """The answer as it crosses the border; one that can't is an error of its own."""
+    try:
+        return encode(answer, MAX_TEXT)
+    except Exception as error:
+        return encode({"error": describe_error(error)})
+
+
+def _home(symbol: Any) -> str:
+    """The package that a symbol says it comes from."""
+    try:
+        return str(symbol.__module__).split(".")[0]
+    except BaseException:  # a learner's object may raise anything
+        return ""
 
 
 def _silent_check(symbol: object) -> None:

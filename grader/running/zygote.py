@@ -25,6 +25,7 @@ from typing import Any
 
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
+from grader.sandbox import kernel
 from grader.sandbox.walls import Walls
 
 _HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
@@ -55,6 +56,7 @@ def main() -> None:
         order = json.loads(text)
         if order.pop("do") == "end":
             _say(control, {"status": _end(pid)})
+            pid = 0  # the number may soon be somebody else's
             continue
         pid = walls.fork()
         if pid == 0:
@@ -127,6 +129,8 @@ def _end(pid: int) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except (ProcessLookupError, ChildProcessError):
         return 0
+    finally:
+        kernel.end_children()  # none are left where the child was the first of a namespace of its own
 
 
 def _say(control: socket.socket, message: dict[str, Any]) -> None:

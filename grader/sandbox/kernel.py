@@ -23,7 +23,8 @@ _CALLS = {
     "x86_64": {"clone": 56, "pivot_root": 155, "capset": 126, "mount_setattr": 442},
     "aarch64": {"clone": 220, "pivot_root": 41, "capset": 91, "mount_setattr": 442},
 }.get(platform.machine(), {})
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Keeps Python's lock during the call, as `fork` must.
@@ -128,7 +129,25 @@ def no_new_privileges() -> None:
 
 def end_with_parent() -> None:
     """This process is killed when its parent ends, whatever it is doing."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """What a child of this process leaves behind when it ends becomes a child of this process."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_children() -> None:
+    """Kills all children of this process, and theirs if it adopts orphans, and waits for them."""
+    children = f"/proc/self/task/{os.getpid()}/children"
+    while os.path.exists(children):
+        with open(children, encoding="ascii") as file:
+            for pid in file.read().split():
+                os.kill(int(pid), signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
 
 
 def own_proc_files() -> None:

@@ -16,6 +16,7 @@ from grader.sandbox import kernel
 
 NOBODY = 65534
 _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/opt/rocm", "/opt/intel")
+_PYTHON = ("bin", "lib", "lib64", "include", "share", "etc", "ssl", "pyvenv.cfg")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _OLD, _NEW = "/old", "/new"
@@ -66,7 +67,9 @@ def fresh_folders(size: int) -> None:
 
 def _shown() -> list[str]:
     """What the small root shows: each path once, and none below another."""
-    python = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    # Not the whole of its folders: somebody's environment is made in the very folder that holds the gradebook.
+    homes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    python = {f"{home}/{name}" for home in homes for name in _PYTHON}
     python.add(str(Path(sys.executable).resolve().parent))
     if site.ENABLE_USER_SITE:
         python.add(site.getusersitepackages())

@@ -44,7 +44,8 @@ class Walls:
         if sys.platform != "linux":
             walls.missing = dict.fromkeys(NAMES, f"there is none on {sys.platform}")
             return walls
-        walls._move(hidden)
+        kernel.adopt_orphans()
+        walls._leave(hidden)
         if not fences.landlock_version():
             walls.missing["landlock"] = "the kernel or the Python package landlock is missing"
         reason = fences.seccomp_missing()
@@ -54,29 +55,21 @@ class Walls:
             walls._filter = fences.system_call_filter()
         return walls
 
-    def _move(self, hidden: Sequence[Path]) -> None:
-        root = os.geteuid() == 0
-        try:
-            if root:  # the small root is made while everything can still be read
-                kernel.unshare("mount")
-                place.enter(hidden)
-                _become_nobody()
-            user, group = os.geteuid(), os.getegid()
-            kernel.unshare("user", "net", "ipc", "uts", *(() if root else ("mount",)))
-            _stay(user, group)
-            if not root:
-                place.enter(hidden)
-        except OSError as error:
-            reason = f"{error.filename or 'the kernel'} says: {error.strerror}"
-            self.missing["namespaces"] = self.missing["files"] = reason
-            if root and os.geteuid() == 0:
-                self.missing["user"] = reason
+    def _leave(self, hidden: Sequence[Path]) -> None:
+        reason = _rehearsed(hidden)
+        if not reason:
+            _move(hidden)
+            return
+        self.missing["namespaces"] = self.missing["files"] = reason
+        if os.geteuid() == 0:
+            self.missing["user"] = reason
 
     def fork(self) -> int:
         """`os.fork`, the child in namespaces of its own where there are any."""
         if "namespaces" in self.missing:
             return os.fork()
-        return kernel.fork_into("pid", "mount")
+        # With shared memory of its own too: what one submission leaves there, the next would find.
+        return kernel.fork_into("pid", "mount", "ipc")
 
     def shut(self, scratch: str | None, memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int) -> None:
         """Closes the walls around this child; there is no way back. The working folder is then an empty one.
@@ -92,6 +85,7 @@ class Walls:
             scratch = "/tmp"
         assert scratch is not None
         os.chdir(scratch)
+        fences.be_the_first_to_go()
         os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch)
         fences.limit(memory_bytes, file_bytes, cpu_seconds, processes)
         if sys.platform != "linux":
@@ -103,6 +97,44 @@ class Walls:
         kernel.drop_capabilities()
         if "seccomp" not in self.missing:
             self._filter.load()
+
+
+def _rehearsed(hidden: Sequence[Path]) -> str:
+    """Why this process can't move with all that follows; empty when it can.
+
+    Tried in a process of its own: who has moved halfway can't come back.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _move(hidden)
+            if kernel.fork_into("pid", "mount", "ipc") == 0:
+                place.fresh_folders(2**20)
+            else:
+                os.wait()
+        except OSError as error:
+            os.write(writing, f"{error.filename or 'the kernel'} says: {error.strerror}".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as file:
+        reason = file.read()
+    os.waitpid(pid, 0)
+    return reason
+
+
+def _move(hidden: Sequence[Path]) -> None:
+    root = os.geteuid() == 0
+    if root:  # the small root is made while everything can still be read
+        kernel.unshare("mount")
+        place.enter(hidden)
+        _become_nobody()
+    user, group = os.geteuid(), os.getegid()
+    kernel.unshare("user", "net", "ipc", "uts", *(() if root else ("mount",)))
+    _stay(user, group)
+    if not root:
+        place.enter(hidden)
 
 
 def _become_nobody() -> None:
