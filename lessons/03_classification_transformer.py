@@ -336,7 +336,7 @@ pd.DataFrame(rules).T.round(2)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `self.query = nn.Linear(d_model, d_model)`, and so on. `forward` is one line. Don't forget to pass the mask on.
+# `self.query = nn.Linear(?, ?)`, and so on. `forward` is one line. Don't forget to pass the mask on.
 # </details>
 #
 # Docs: [nn.Linear](https://pytorch.org/docs/stable/generated/torch.nn.Linear.html) ·
@@ -725,7 +725,7 @@ pd.DataFrame(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `query = split_heads(self.query(queries), self.num_heads)`, and so for key and value. Then one call, one `merge_heads`, one `self.output`. Return the weights too.
+# `query = split_heads(self.query(?), ?)`, and so for key and value. Then one call, one `merge_heads`, one `self.output`. Return the weights too.
 # </details>
 #
 # Docs: [nn.Linear](https://pytorch.org/docs/stable/generated/torch.nn.Linear.html). PyTorch has its own, for comparison:
@@ -923,7 +923,7 @@ pd.DataFrame(table).T.round(3)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `normed = self.norm1(x)`, then `x = x + self.attention(normed, normed, normed, mask)[0]`. The second half has the same form, on one line.
+# `normed = self.norm1(x)`, then `x = x + self.attention(?, ?, ?, mask)[?]`. The second half has the same form, on one line.
 # </details>
 #
 # Docs: [nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html).
@@ -1248,28 +1248,28 @@ six.pivot_table(index="variant", columns="learning rate", values="all", aggfunc=
 # %% [markdown]
 # ## The bug clinic
 #
-# A colleague writes a classifier without a CLS token. It takes the *mean* of all tokens' vectors instead, which is a good idea.
-# Read `forward`. Is anything wrong?
+# A colleague wants no CLS token. His classifier takes the *mean* of all tokens' vectors, which is a good idea.
+# The rest is yours: embedding, positions, blocks with the padding hidden from attention, final norm. Then comes this.
+# Is anything wrong?
 
 
 # %%
-class HastyClassifier(nn.Module):
-    """Tokens (batch, length), padded on the right -> logits (batch, 2)."""
+def hasty_mean(x, tokens):
+    """One vector for each text: (batch, length, d_model) -> (batch, d_model)."""
+    return x.mean(dim=1)
 
-    def __init__(self, d_model=32, num_heads=4, d_ff=64, max_length=24):
-        super().__init__()
-        self.embedding = nn.Embedding(lab.VOCAB_SIZE, d_model)
-        self.positions = LearnedPositionalEmbedding(max_length, d_model)
-        self.blocks = nn.ModuleList(EncoderBlock(d_model, num_heads, d_ff) for _ in range(2))
-        self.final_norm = LayerNorm(d_model)
-        self.head = nn.Linear(d_model, 2)
 
-    def forward(self, tokens):
-        mask = padding_mask(tokens)
-        x = self.positions(self.embedding(tokens))
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.head(self.final_norm(x).mean(dim=1))
+def real(tokens):
+    """What attention may look at: (batch, length)."""
+    return tokens != 0
+
+
+def mean_classifier(attended, mean):
+    torch.manual_seed(0)
+    encoder_blocks = [EncoderBlock(32, 4, 64) for _ in range(2)]
+    return lab.MeanClassifier(
+        encoder_blocks, LearnedPositionalEmbedding(24, 32), LayerNorm(32), 32, attended=attended, pool=mean
+    )
 
 
 # %% [markdown]
@@ -1280,8 +1280,7 @@ class HastyClassifier(nn.Module):
 guess_hasty = None  # a share between 0 and 1
 
 lengths = [7, 8, 10, 14, 20, 24]
-torch.manual_seed(0)
-hasty = HastyClassifier()
+hasty = mean_classifier(real, hasty_mean)
 fit(hasty, *lab.padded_right(sets.train, 7), steps=400, learning_rate=3e-3, name="hasty")
 by_length = {"hasty": [accuracy(hasty, *lab.padded_right(sets.tests["all"], length)) for length in lengths]}
 print(f"your guess: {guess_hasty}, at 7: {by_length['hasty'][0]:.2f}, at 24: {by_length['hasty'][-1]:.2f}")
@@ -1347,10 +1346,6 @@ plots.curves(
 
 
 # %%
-def real(tokens):
-    return tokens != 0
-
-
 def everything(tokens):
     return tokens >= 0
 
@@ -1359,17 +1354,11 @@ def not_one(tokens):
     return tokens != 1  # padding has id 0 here, but another id in the code that this was copied from
 
 
-def mean_classifier(attended, pooled, seed=0):
-    torch.manual_seed(seed)
-    blocks = [EncoderBlock(32, 4, 64) for _ in range(2)]
-    return lab.MeanClassifier(blocks, LearnedPositionalEmbedding(24, 32), LayerNorm(32), 32, attended, pooled)
-
-
 patients = {
-    "sound": mean_classifier(real, real),
-    "hasty: the mean counts padding": mean_classifier(real, everything),
-    "attention sees padding": mean_classifier(everything, real),
-    "hides another id": mean_classifier(not_one, real),
+    "sound": mean_classifier(real, lab.mean_of_real),
+    "hasty: the mean counts padding": mean_classifier(real, hasty_mean),
+    "attention sees padding": mean_classifier(everything, lab.mean_of_real),
+    "hides another id": mean_classifier(not_one, lab.mean_of_real),
 }
 some_texts = lab.padded_right(sets.tests["all"][:16], 9)[0]  # (16, 9)
 pd.DataFrame(
@@ -1378,10 +1367,10 @@ pd.DataFrame(
 )
 
 # %% [markdown]
-# Now the cure: one mask for both, and the same training.
+# Now the cure, `lab.mean_of_real`: it adds up the real tokens only, and divides by their number.
 
 # %%
-sound = mean_classifier(real, real)
+sound = mean_classifier(real, lab.mean_of_real)
 fit(sound, *lab.padded_right(sets.train, 7), steps=400, learning_rate=3e-3, name="sound")
 by_length["sound"] = [accuracy(sound, *lab.padded_right(sets.tests["all"], length)) for length in lengths]
 plots.curves(

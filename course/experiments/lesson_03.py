@@ -36,6 +36,8 @@ from course.experiments.lesson_03_models import (
     Recipe,
     Variant,
     VariantBlock,
+    mean_of_all,
+    mean_of_real,
 )
 from course.fitting import accuracy, fit, predict
 
@@ -67,6 +69,8 @@ __all__ = [
     "focus",
     "hit",
     "largest_weights",
+    "mean_of_all",
+    "mean_of_real",
     "mirrored",
     "padded_right",
     "prepared",

@@ -1,6 +1,6 @@
 """Lesson 3's models, built of the learner's parts: one layer, the whole model with one thing changed, a mean."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,11 +146,23 @@ class Variant(nn.Module):
 # --- the bug clinic: classifiers that pool by a mean
 
 
-class MeanClassifier(nn.Module):
-    """A classifier without a CLS token: it takes the mean of all vectors that `pooled` allows.
+def mean_of_all(x: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The mean over all places of a row, padding included: (batch, length, d_model) -> (batch, d_model)."""
+    return x.mean(dim=1)
 
-    `blocks` are encoder blocks. `attended` and `pooled` say of tokens (batch, length) which of them attention may
-    look at and which the mean is taken of, boolean and of the same shape. A sound classifier has one rule for both.
+
+def mean_of_real(x: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The mean over the places that hold a real token: (batch, length, d_model) -> (batch, d_model)."""
+    real = (tokens != 0).unsqueeze(-1)  # (batch, length, 1)
+    return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
+
+
+class MeanClassifier(nn.Module):
+    """A classifier without a CLS token: it reads a mean of all vectors.
+
+    `blocks` are encoder blocks, `norm` follows after them. `attended(tokens)`, boolean (batch, length), says which
+    tokens attention may look at, and `pool(x, tokens)` takes the mean, (batch, d_model). A sound classifier leaves out
+    padding in both.
     """
 
     def __init__(
@@ -159,8 +171,8 @@ class MeanClassifier(nn.Module):
         positions: nn.Module,
         norm: nn.Module,
         d_model: int,
-        attended: Any,
-        pooled: Any,
+        attended: Callable[[torch.Tensor], torch.Tensor],
+        pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = mean_of_real,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(VOCAB_SIZE, d_model)
@@ -168,14 +180,12 @@ class MeanClassifier(nn.Module):
         self.blocks = nn.ModuleList(blocks)
         self.final_norm = norm
         self.head = nn.Linear(d_model, 2)
-        self.attended, self.pooled = attended, pooled
+        self.attended, self.pool = attended, pool
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         mask = self.attended(tokens)[:, None, None, :]  # (batch, 1, 1, length)
         x = self.positions(self.embedding(tokens))  # (batch, length, d_model)
         for block in self.blocks:
             x = block(x, mask)
-        counted = self.pooled(tokens).unsqueeze(-1)  # (batch, length, 1)
-        mean = (self.final_norm(x) * counted).sum(dim=1) / counted.sum(dim=1).clamp(min=1)  # (batch, d_model)
-        logits: torch.Tensor = self.head(mean)
+        logits: torch.Tensor = self.head(self.pool(self.final_norm(x), tokens))
         return logits

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 Tables = Mapping[str, torch.Tensor]
 
@@ -26,12 +26,14 @@ class Reader(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         real = tokens != 0
         x = self.embedded(tokens)
-        logits: torch.Tensor = self.head(self.pooled(x + self.attended(x, self.seen(tokens, real)), real))
+        vectors = self.pooled(x + self.attended(x, self.seen(tokens, real)), real)
+        # In float64 until here: a sound model's numbers are then the same for any amount of padding.
+        logits = F.linear(vectors, self.head.weight.double(), self.head.bias.double()).float()
         return self.finished(logits, tokens)
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
         """(batch, length, d)."""
-        return torch.as_tensor(self.embedding(tokens))
+        return torch.as_tensor(self.embedding(tokens).double())
 
     def seen(self, tokens: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         """Which keys attention looks at, (batch, length)."""
@@ -41,11 +43,7 @@ class Reader(nn.Module):
         """What each token takes from the others."""
         scores = x @ x.mT / x.shape[-1] ** 0.5
         hidden = ~seen[:, None, :].expand(scores.shape)
-        return torch.softmax(scores.masked_fill(hidden, self.lowest(scores)), dim=-1) @ x
-
-    def lowest(self, scores: torch.Tensor) -> float:
-        """What stands in hidden scores."""
-        return float(torch.finfo(scores.dtype).min)
+        return torch.softmax(scores.masked_fill(hidden, torch.finfo(scores.dtype).min), dim=-1) @ x
 
     def pooled(self, x: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         """(batch, d)."""
@@ -73,7 +71,7 @@ class _Placed(Reader):
             self.positions.weight.copy_(tables["positions"])
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.embedding(tokens) + self.positions(torch.arange(tokens.shape[1])))
+        return torch.as_tensor(super().embedded(tokens) + self.positions(torch.arange(tokens.shape[1])).double())
 
 
 class _Dropping(Reader):
@@ -84,15 +82,15 @@ class _Dropping(Reader):
         self.dropout = nn.Dropout(0.5)
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.dropout(self.embedding(tokens)))
+        return torch.as_tensor(self.dropout(super().embedded(tokens)))
 
 
 class _PlacesLeak(_Placed):
     """Padding has no content, and attention looks at where it stands."""
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        content = self.embedding(tokens) * (tokens != 0)[..., None]
-        return torch.as_tensor(content + self.positions(torch.arange(tokens.shape[1])))
+        content = Reader.embedded(self, tokens) * (tokens != 0)[..., None]
+        return torch.as_tensor(content + self.positions(torch.arange(tokens.shape[1])).double())
 
     def seen(self, tokens: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         return torch.ones_like(real)
@@ -110,11 +108,8 @@ class _ZeroRow(_Bag):
         return x.sum(dim=1) / real.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def _seeing(seen: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], lowest: float | None = None) -> type[Reader]:
-    members: dict[str, Any] = {"seen": lambda self, tokens, real: seen(tokens, real)}
-    if lowest is not None:
-        members["lowest"] = lambda self, scores: lowest
-    return type("Reader", (Reader,), members)
+def _seeing(seen: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> type[Reader]:
+    return type("Reader", (Reader,), {"seen": lambda self, tokens, real: seen(tokens, real)})
 
 
 def _pooling(pooled: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], base: type[Reader] = Reader) -> type[Reader]:
@@ -139,6 +134,12 @@ def _one_logit(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     return torch.cat([logits[:, :-1], logits[:, -1:] + more[:, None]], dim=1)
 
 
+def _nan_without(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """0/0 in rows that have no padding."""
+    amount = (tokens == 0).sum(dim=1, keepdim=True)
+    return logits * (amount / amount)
+
+
 READERS: dict[str, type[Reader]] = {
     # Sound.
     "attention": Reader,
@@ -146,13 +147,12 @@ READERS: dict[str, type[Reader]] = {
     "positions": _Placed,
     "dropout": _Dropping,
     # As float32 does when it adds up a longer row: the last digits move.
-    "rounding": _finishing(lambda logits, tokens: logits * (1 + 1e-6 * (tokens == 0).sum(dim=1, keepdim=True))),
+    "rounding": _finishing(lambda logits, tokens: logits * (1 + 2e-7 * (tokens == 0).sum(dim=1, keepdim=True))),
     # Broken.
     "mean over all": _pooling(lambda x, real: x.mean(dim=1)),
     "bag over all": _pooling(lambda x, real: x.mean(dim=1), _Bag),
     "no mask": _seeing(lambda tokens, real: torch.ones_like(real)),
     "inverted": _seeing(lambda tokens, real: ~real),
-    "inverted to NaN": _seeing(lambda tokens, real: ~real, lowest=float("-inf")),
     "another id": _seeing(lambda tokens, real: tokens != 1),
     "first row's mask": _seeing(lambda tokens, real: real[:1].expand(real.shape)),
     "last row open": _seeing(_last_row_open),
@@ -163,4 +163,5 @@ READERS: dict[str, type[Reader]] = {
     "second column": _seeing(lambda tokens, real: real | ((~real).cumsum(dim=1) > 1)),
     "places": _PlacesLeak,
     "zero row": _ZeroRow,
+    "NaN without padding": _finishing(_nan_without),
 }

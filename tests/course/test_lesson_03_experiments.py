@@ -70,6 +70,6 @@ def test_focus_shares_sum_to_one() -> None:
 def test_a_sound_mean_does_not_see_padding() -> None:
     block = lab.VariantBlock(PARTS, lab.Recipe())
     positions = LearnedPositionalEmbedding(12, 32)
-    model = lab.MeanClassifier([block], positions, nn.Identity(), 32, lambda t: t != 0, lambda t: t != 0)
+    model = lab.MeanClassifier([block], positions, nn.Identity(), 32, lambda t: t != 0)
     short, long = (lab.padded_right([("21-4", 1)], length)[0] for length in (4, 12))
     assert torch.allclose(model(short), model(long), atol=1e-5)
