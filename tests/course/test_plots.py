@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02
+from course.plots.pictures import lesson_01, lesson_02, lesson_04
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
 
-@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__])
+@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__, *lesson_04.__all__])
 def test_each_picture_draws(name: str) -> None:
     figure = getattr(pictures, name)()
     assert isinstance(figure, Figure)
@@ -84,4 +84,11 @@ def test_bars_mark_the_guess_and_survive_numbers_that_are_none() -> None:
     picture = plots.bars({"rate 1": float("nan"), "rate 0.1": 0.2}, guess="rate 0.1", log_x=True)
     assert "rate 1: not a number" in picture.text
     assert "rate 0.1: 0.2 (your guess)" in picture.text
+    assert picture.png()
+
+
+def test_the_plot_by_length_shades_what_was_trained_and_survives_a_missing_length() -> None:
+    picture = plots.by_length({"a": {9: 1.0, 11: 0.5}, "b": {9: 0.5, 10: 0.25}}, trained=(1, 10))
+    assert picture.text.splitlines()[-1] == "trained on lengths 1 to 10"
+    assert "not a number at 10" in picture.text
     assert picture.png()
