@@ -7,11 +7,15 @@ from typing import Any
 
 import torch
 
-from grader.probes.calls import Probe, call
+from grader.probes.calls import Probe, call, call_and_follow
 
 
 def _metric(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call(symbol, *inputs.values())
+
+
+def _loss(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, *inputs.values())
 
 
 def _shape(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def _influence(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 PROBES: dict[str, Probe] = {
     "shift_right": _metric,
-    "sequence_cross_entropy": _metric,
+    "sequence_cross_entropy": _loss,
     "perplexity": _metric,
     "token_accuracy": _metric,
     "exact_match": _metric,
