@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02, lesson_04
+from course.plots.pictures import lesson_01, lesson_02, lesson_04, lesson_05
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
 
-@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__, *lesson_04.__all__])
+@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__, *lesson_04.__all__, *lesson_05.__all__])
 def test_each_picture_draws(name: str) -> None:
     figure = getattr(pictures, name)()
     assert isinstance(figure, Figure)

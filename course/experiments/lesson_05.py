@@ -1,0 +1,136 @@
+"""Lesson 5's experiments: who moves whom, both scores while a model learns, and the order of digits."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.causal import CausalSeq2SeqTransformer
+from course.progress import Progress
+from course.seq2seq_fitting import fit, generate, predict
+from course.sequences import exact_match
+from course.tasks.addition import END_ID, START_ID, VOCAB_SIZE, Writing, draw_pairs, long_carries
+
+Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Tensors = tuple[torch.Tensor, torch.Tensor]
+DIGITS = 5  # both numbers of the digit-order experiment have so many
+
+
+def nudges(model: Model, source: torch.Tensor, target_input: torch.Tensor, highest: int) -> torch.Tensor:
+    """How far the logits at place i move when the target token at place j changes: (length, length), row i, column j.
+
+    For one row: `source` is (1, source_length), `target_input` (1, length). Each token is replaced by each other id
+    from 1 to `highest`, and the largest movement counts.
+    """
+    length = target_input.shape[1]
+    moved = torch.zeros(length, length)
+    with torch.no_grad():
+        before = model(source, target_input)  # (1, length, vocab_size)
+        for place in range(length):
+            others = target_input.repeat(highest, 1)  # (highest, length): a row for each new id
+            others[:, place] = torch.arange(1, highest + 1, device=target_input.device)
+            after = model(source.expand(highest, -1), others)
+            moved[:, place] = (after - before).abs().amax(dim=(0, 2)).cpu()
+    return moved
+
+
+def slopes(model: nn.Module, source: torch.Tensor, target_input: torch.Tensor, embedding: nn.Embedding) -> torch.Tensor:
+    """The same question asked of autograd: the gradient of the logits at place i on the embedded token j.
+
+    For one row. Returns (length, length): the size of the gradient of the highest logit in row i, for column j.
+    """
+    kept: list[torch.Tensor] = []
+
+    def keep(_layer: nn.Module, inputs: tuple[torch.Tensor, ...], result: torch.Tensor) -> torch.Tensor:
+        if inputs[0].shape != target_input.shape or not torch.equal(inputs[0], target_input):
+            return result
+        kept.append(result.detach().requires_grad_())
+        return kept[-1]
+
+    hook = embedding.register_forward_hook(keep)
+    try:
+        logits = model(source, target_input)[0]  # (length, vocab_size)
+        rows = []
+        for place in range(len(logits)):
+            (gradient,) = torch.autograd.grad(logits[place].max(), kept[-1], retain_graph=True)
+            rows.append(gradient[0].norm(dim=-1))
+    finally:
+        hook.remove()
+    return torch.stack(rows).cpu()
+
+
+def two_scores(
+    model: nn.Module, test: Tensors, start_id: int, end_id: int, scores: dict[str, list[float]]
+) -> Callable[[int], None]:
+    """For `fit(watch=...)`: notes exact match with a teacher and on its own, under these two names in `scores`."""
+    source, target = test
+
+    def watch(_step: int) -> None:
+        taught = predict(model, source, target, start_id=start_id).argmax(-1)
+        alone = generate(model, source, start_id=start_id, end_id=end_id, max_length=target.shape[1])
+        scores.setdefault("with a teacher", []).append(float(exact_match(taught, target)))
+        scores.setdefault("on its own", []).append(float(exact_match(alone, target)))
+
+    return watch
+
+
+def digit_order_data(writing: Writing, seed: int, train: int = 8000, test: int = 500) -> dict[str, Tensors]:
+    """Sums of two five-digit numbers, written down: "train", and the tests "random sums" and "long carries"."""
+    pairs = draw_pairs(seed, train + test, DIGITS, min_digits=DIGITS)
+    carries = long_carries(seed, test, DIGITS, exclude=pairs[:train])
+    return {
+        "train": writing.tensors(pairs[:train]),
+        "random sums": writing.tensors(pairs[train:]),
+        "long carries": writing.tensors(carries),
+    }
+
+
+def by_digit_order(
+    build: Callable[..., nn.Module],
+    writings: dict[str, Writing],
+    *,
+    seed: int = 0,
+    steps: int = 600,
+    every: int = 50,
+    learning_rate: float = 0.003,
+    num_layers: int = 1,
+    device: torch.device | str = "cpu",
+) -> dict[str, dict[str, list[float]]]:
+    """{way of writing: {"random sums": exact matches, "long carries": exact matches}}, every `every` steps.
+
+    `build` is the class of a model that can't see the future. Its answers are written token by token.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, writing in (bar := Progress(list(writings.items()), desc="ways of writing")):
+        data = digit_order_data(writing, seed)
+        torch.manual_seed(seed)
+        model = build(VOCAB_SIZE, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers).to(device)
+        curve: dict[str, list[float]] = {"random sums": [], "long carries": []}
+        found[name] = curve
+
+        def watch(_step: int, model: nn.Module = model, data: dict[str, Tensors] = data, curve: Any = curve) -> None:
+            for test, shares in curve.items():
+                source, target = data[test]
+                said = generate(model, source, start_id=START_ID, end_id=END_ID, max_length=target.shape[1])
+                shares.append(float(exact_match(said, target)))
+
+        losses = fit(
+            model,
+            *data["train"],
+            start_id=START_ID,
+            steps=steps,
+            learning_rate=learning_rate,
+            seed=seed,
+            watch=watch,
+            watch_every=every,
+            name=name,
+        )
+        bar.show_loss(losses[-1])
+    return found
+
+
+def causal_model(vocab_size: int, seed: int, num_layers: int = 1) -> CausalSeq2SeqTransformer:
+    """The course's own causal model in the size of this lesson; for the tests of the lesson's claims."""
+    torch.manual_seed(seed)
+    return CausalSeq2SeqTransformer(vocab_size, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers)
