@@ -1,15 +1,15 @@
 """Lesson 5's experiments: who moves whom, both scores while a model learns, and the order of digits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
-from course.causal import CausalSeq2SeqTransformer
+from course.experiments.lesson_04 import attention_of
 from course.progress import Progress
 from course.seq2seq_fitting import fit, generate, predict
-from course.sequences import exact_match
+from course.sequences import exact_match, shift_right
 from course.tasks.addition import END_ID, START_ID, VOCAB_SIZE, Writing, draw_pairs, long_carries
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -130,7 +130,23 @@ def by_digit_order(
     return found
 
 
-def causal_model(vocab_size: int, seed: int, num_layers: int = 1) -> CausalSeq2SeqTransformer:
-    """The course's own causal model in the size of this lesson; for the tests of the lesson's claims."""
-    torch.manual_seed(seed)
-    return CausalSeq2SeqTransformer(vocab_size, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers)
+def surest_map(
+    model: nn.Module, kind: type[nn.Module], rows: Sequence[str], test: Tensors, start_id: int
+) -> tuple[float, torch.Tensor]:
+    """Of all heads of layers of this kind, the one that looks most at the letter that is to be said in a reversal.
+
+    Returns its mean weight on that letter, over all letters of all rows, and its weights (n, target_length,
+    source_length).
+    """
+    source, target = test
+    right = torch.zeros(len(rows), target.shape[1], source.shape[1], dtype=torch.bool)
+    for place, row in enumerate(rows):
+        for step in range(len(row)):
+            right[place, step, len(row) - 1 - step] = True  # the last letter is to be said first
+    heads = [
+        head
+        for weights in attention_of(model, kind, source, shift_right(target, start_id))
+        for head in weights.unbind(dim=1)  # (n, target_length, source_length)
+    ]
+    best = max(heads, key=lambda head: head[right].mean().item())
+    return best[right].mean().item(), best

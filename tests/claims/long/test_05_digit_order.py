@@ -13,7 +13,7 @@ WRITINGS = {
     ("most significant first", "as usual"): Writing(least_first=False, width=5),
     ("most significant first", "least significant first"): Writing(False, operands_least_first=True, width=5),
 }
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 
 
 def test_05_digit_order() -> None:
