@@ -74,7 +74,7 @@
 # Two of three? Go on. Fewer? Read the linked pages first, and come back.
 #
 # The next cell brings the tools. Run it first. `plots` draws, and `lab` runs the longer experiments.
-# `fit` trains a model, and you may read it: it is 30 lines in `course/seq2seq_fitting.py`. All of them belong to the course.
+# `fit` trains a model, and you may read it: it is a short loop in `course/seq2seq_fitting.py`. All of them belong to the course.
 # With a GPU everything below runs on it, without one on the CPU.
 
 # %% setup=true
@@ -670,8 +670,8 @@ plots.bars(
 #
 # ### Baselines
 #
-# Two shortcuts. One reads no source: at each place it says the commonest token of the training data. The other adds each
-# column by itself and never carries.
+# Three shortcuts. One reads no source: at each place it says the commonest token of the training data. The second adds each
+# column by itself and never carries. The third lets a column carry into the next one, and never passes a carry on.
 
 # %%
 sums_train, sums_test = writing.tensors(sums.train, 7, 5), writing.tensors(sums.test, 7, 5)
@@ -753,7 +753,7 @@ pd.concat([table[table[""] == "wrong"].head(4), table[table[""] == "right"].head
 # - After 300 steps more than 99 % of the test sums are wholly right, under teacher forcing. <!-- claim: sums_are_perfect -->
 # - The perplexity is below 1.05: it hardly hesitates at all. <!-- claim: hardly_hesitates -->
 #
-# Four seconds of training, and a perfect adder. None of these sums was in the training data. Now the letters, with the same code.
+# A few seconds of training, and a perfect adder. None of these sums was in the training data. Now the letters, with the same code.
 
 # %%
 reverser = fresh_model(reversal.VOCAB_SIZE)
@@ -956,7 +956,7 @@ pd.DataFrame(rows, columns=["model", "encoder influence", "does it listen?", "pa
 #
 # Your adder scored 1.00. Time to use it. There is no teacher in real use: nobody knows the answer yet. So the
 # model starts with `^`, says a token, reads it, says the next, until it says `$`. The course brings such a generator:
-# `generate`, ten lines in `course/seq2seq_fitting.py`. You will write your own in lesson 7.
+# `generate`, a short loop in `course/seq2seq_fitting.py`. You will write your own in lesson 7.
 #
 # **Which share of the same 500 sums will be right now?** Type a guess before you run the cell.
 

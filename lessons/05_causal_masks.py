@@ -419,8 +419,8 @@ print(f"your guess: {guess_padding_half}, the largest difference at a real token
 #
 # - Not at all: the difference is below 0.00001. <!-- claim: padding_is_in_the_future -->
 #
-# Padding on the right is in the future of every real token, so the triangle hides it already. Why then two halves? Because the model is
-# handed rows that were padded on the left one day, or a cross-attention, or an encoder. A mask that says both is right in all of these.
+# Padding on the right is in the future of every real token, so the triangle hides it already. Why then write both halves? Some
+# day a row will be padded on the left. Then the triangle alone lets real tokens look at padding. A mask that says both is right either way.
 #
 # ### Exercise: `CausalSeq2SeqTransformer` · core · difficulty 2 · 15 minutes
 #
