@@ -657,7 +657,8 @@ plots.bars(shortcut, title="A shortcut that never passes a carry on", x_label="e
 # ![The answer 40003 written in two orders. Last digit first, 3 0 0 0 4 end: its first token needs the last column alone. First digit first, 4 0 0 0 3 end: its first token needs all columns, and every carry.](picture:two_orders_of_digits)
 #
 # You add on paper from the right. Written in that order, each digit needs one column and one carry. Written as we read it, the very first digit needs all of them.
-# **After 600 steps, which share of the random sums is right in each order?** The answers are written by the model alone.
+# **After 600 steps, which share of the random sums is right in each order?** We ask with a teacher. Behind the mask that is the same number
+# as alone, and one pass through the model is enough where writing takes one for each token.
 
 # %%
 guess_last_first = None  # a share
@@ -674,7 +675,7 @@ plots.curves(
     {f"{order}, {test}": shares for order, tests in by_order.items() for test, shares in tests.items()},
     x=range(0, 601, 50),
     title="Two orders, two tests",
-    y_label="exact match, on its own",
+    y_label="exact match",
     y_limits=(-0.04, 1.06),
     levels={"shortcut": shortcut["random sums"]},
 )
@@ -707,7 +708,7 @@ plots.curves(
     },
     x=steps,
     title="Answers first digit first, numbers last digit first",
-    y_label="exact match, on its own",
+    y_label="exact match",
     y_limits=(-0.04, 1.06),
 )
 
