@@ -152,7 +152,7 @@ def settled(output: Any, rows: torch.Tensor | None) -> Any:
 
 
 def answered_rows(mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
-    """Which queries have a key to look at, in every head: booleans of `shape`, that of the output but for its last axis.
+    """Which queries have a key to look at, in every head: booleans of `shape`, the output's but for its last axis.
 
     With one axis more than `shape`, the mask's second axis is that of the heads.
     """

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from course.seq2seq import CrossAttention, DecoderBlock, Seq2SeqTransformer, encoder_influence
+from course.seq2seq import Seq2SeqTransformer, encoder_influence
 from grader.exercises.aspects import USUAL, values
 from grader.exercises.draw import integers, normal
 from grader.exercises.lesson_04.accuracy import TOKEN_ACCURACY
+from grader.exercises.lesson_04.block import DECODER_BLOCK
+from grader.exercises.lesson_04.crossing import CROSS_ATTENTION
 from grader.exercises.lesson_04.loss import SEQUENCE_CROSS_ENTROPY
 from grader.exercises.lesson_04.matching import EXACT_MATCH
 from grader.exercises.lesson_04.shifting import SHIFT_RIGHT
@@ -54,8 +56,8 @@ LESSON = Lesson(
         PERPLEXITY,
         TOKEN_ACCURACY,
         EXACT_MATCH,
-        _exercise("CrossAttention", 3, _states, CrossAttention),
-        _exercise("DecoderBlock", 3, _states, DecoderBlock),
+        CROSS_ATTENTION,
+        DECODER_BLOCK,
         _exercise("Seq2SeqTransformer", 4, _tokens, Seq2SeqTransformer),
         _exercise("encoder_influence", 3, _toys, encoder_influence),
     ),

@@ -310,7 +310,7 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         ),
         Mistake(
             "small_number_added",
-            scoring(lambda logits: (logits.softmax(-1) + 1e-9).log()),
+            scoring(lambda logits: (logits.softmax(-1) + 1e-7).log()),
             "You add a small number before the logarithm, so no token can surprise you beyond a limit. Which "
             "function does softmax and logarithm in one go, without a limit?",
         ),
