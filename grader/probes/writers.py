@@ -70,25 +70,33 @@ WRITERS: dict[str, Writer] = {
     "past": _past,
     "large": lambda s, t, table, case: 1e6 * table[t],
     # They look at the source, and never ahead.
-    "bag of the source": _reading(lambda s, t, table: 0.2 * table[s].sum(dim=1, keepdim=True)),
-    "source in order": _reading(
-        lambda s, t, table: 0.2 * (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True)
+    "bag of the source": _reading(lambda s, t, table: table[s].sum(dim=1, keepdim=True)),
+    "source in order": _reading(lambda s, t, table: (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True)),
+    "source alone": lambda s, t, table, case: (
+        (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True).expand(-1, t.shape[1], -1)
     ),
-    "one source token": _one_place(0.5),
-    "one source token, downwards": _one_place(-0.5),
-    "one source token, faintly": _one_place(0.01),
-    "one source token, up and down": _one_place(0.5, other=-0.5),
-    "source and past": lambda s, t, table, case: _past(s, t, table, case) + 0.2 * table[s].mean(dim=1, keepdim=True),
+    "one source token": _one_place(0.03),
+    "one source token, downwards": _one_place(-0.03),
+    "one source token, faintly": _one_place(0.004),
+    "one source token, up and down": _one_place(0.03, other=-0.03),
+    "source and past": lambda s, t, table, case: _past(s, t, table, case) + table[s].mean(dim=1, keepdim=True),
     # They look ahead.
     "next token": _reading(lambda s, t, table: table[_shifted(t, 1)]),
     "two ahead": _reading(lambda s, t, table: table[_shifted(t, 2)]),
     "last token": _reading(lambda s, t, table: 0.3 * table[t[:, -1:]]),
     "bag of the target": _reading(lambda s, t, table: _others(t, table)),
-    "one later token": _one_place(0.5, of_target=True),
-    "one later token, downwards": _one_place(-0.5, of_target=True),
-    "one later token, faintly": _one_place(0.01, of_target=True),
-    "one later token, up and down": _one_place(0.5, other=-0.5, of_target=True),
+    "one later token": _one_place(0.03, of_target=True),
+    "one later token, downwards": _one_place(-0.03, of_target=True),
+    "one later token, faintly": _one_place(0.004, of_target=True),
+    "one later token, up and down": _one_place(0.03, other=-0.03, of_target=True),
 }
+
+
+def _looked_up(source: Tokens, target: Tokens, table: torch.Tensor) -> None:
+    """Stops where an embedding would."""
+    for ids in (source, target):
+        if int(ids.min()) < 0 or int(ids.max()) >= table.shape[0]:
+            raise IndexError(f"an id is out of range: there are {table.shape[0]} symbols, 0 to {table.shape[0] - 1}")
 
 
 class _Module(nn.Module):
@@ -101,6 +109,7 @@ class _Module(nn.Module):
         self.inner = nn.Identity()
 
     def forward(self, source: Tokens, target_input: Tokens) -> torch.Tensor:
+        _looked_up(source, target_input, self.table)
         logits: torch.Tensor = self.inner(self.writer(source, target_input, self.table, self.case))
         return logits
 
@@ -112,6 +121,7 @@ def ask_about(symbol: Any, case: Inputs) -> dict[str, Any]:
     if case.get("mode") is None:
 
         def model(source: Tokens, target_input: Tokens) -> torch.Tensor:
+            _looked_up(source, target_input, table)
             return writer(source, target_input, table, case)
 
         output = symbol(model, source, target_input)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from course.seq2seq import Seq2SeqTransformer, encoder_influence
+from course.seq2seq import Seq2SeqTransformer
 from grader.exercises.aspects import USUAL, values
 from grader.exercises.draw import integers, normal
 from grader.exercises.lesson_04.accuracy import TOKEN_ACCURACY
 from grader.exercises.lesson_04.block import DECODER_BLOCK
 from grader.exercises.lesson_04.crossing import CROSS_ATTENTION
+from grader.exercises.lesson_04.influence import ENCODER_INFLUENCE
 from grader.exercises.lesson_04.loss import SEQUENCE_CROSS_ENTROPY
 from grader.exercises.lesson_04.matching import EXACT_MATCH
 from grader.exercises.lesson_04.shifting import SHIFT_RIGHT
@@ -59,6 +60,6 @@ LESSON = Lesson(
         CROSS_ATTENTION,
         DECODER_BLOCK,
         _exercise("Seq2SeqTransformer", 4, _tokens, Seq2SeqTransformer),
-        _exercise("encoder_influence", 3, _toys, encoder_influence),
+        ENCODER_INFLUENCE,
     ),
 )
