@@ -75,20 +75,20 @@ WRITERS: dict[str, Writer] = {
     "source alone": lambda s, t, table, case: (
         (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True).expand(-1, t.shape[1], -1)
     ),
-    "one source token": _one_place(0.03),
-    "one source token, downwards": _one_place(-0.03),
+    "one source token": _one_place(1 / 32),
+    "one source token, downwards": _one_place(-1 / 32),
     "one source token, faintly": _one_place(0.004),
-    "one source token, up and down": _one_place(0.03, other=-0.03),
+    "one source token, up and down": _one_place(1 / 32, other=-1 / 32),
     "source and past": lambda s, t, table, case: _past(s, t, table, case) + table[s].mean(dim=1, keepdim=True),
     # They look ahead.
     "next token": _reading(lambda s, t, table: table[_shifted(t, 1)]),
     "two ahead": _reading(lambda s, t, table: table[_shifted(t, 2)]),
     "last token": _reading(lambda s, t, table: 0.3 * table[t[:, -1:]]),
     "bag of the target": _reading(lambda s, t, table: _others(t, table)),
-    "one later token": _one_place(0.03, of_target=True),
-    "one later token, downwards": _one_place(-0.03, of_target=True),
+    "one later token": _one_place(1 / 32, of_target=True),
+    "one later token, downwards": _one_place(-1 / 32, of_target=True),
     "one later token, faintly": _one_place(0.004, of_target=True),
-    "one later token, up and down": _one_place(0.03, other=-0.03, of_target=True),
+    "one later token, up and down": _one_place(1 / 32, other=-1 / 32, of_target=True),
 }
 
 

@@ -73,7 +73,7 @@ class Draw:
 
     def _table(self, vocab_size: int, dtype: torch.dtype) -> torch.Tensor:
         """A token's logits are a whole number apart from each other: a small move changes no answer."""
-        rows = [self.generator.permutation(vocab_size) + 0.37 * i for i in range(vocab_size)]
+        rows = [self.generator.permutation(vocab_size) + 0.375 * i for i in range(vocab_size)]
         return torch.from_numpy(np.stack(rows)).to(dtype)
 
 

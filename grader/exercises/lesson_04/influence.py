@@ -85,8 +85,9 @@ def _only_row(source: torch.Tensor) -> torch.Tensor:
 
 
 def _argmax(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
-    said = model(source, target_input).argmax(-1), model(_next_ids(source), target_input).argmax(-1)
-    return (said[0] != said[1]).float().mean().item()
+    said = model(source, target_input).argmax(-1)
+    others = [model(_next_ids(source, step), target_input).argmax(-1) for step in (1, 2, 3)]
+    return max((said != other).float().mean().item() for other in others)
 
 
 def _target_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
