@@ -72,9 +72,7 @@ WRITERS: dict[str, Writer] = {
     # They look at the source, and never ahead.
     "bag of the source": _reading(lambda s, t, table: table[s].sum(dim=1, keepdim=True)),
     "source in order": _reading(lambda s, t, table: (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True)),
-    "source alone": lambda s, t, table, case: (
-        (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True).expand(-1, t.shape[1], -1)
-    ),
+    "source alone": lambda s, t, table, case: table[s[:, torch.arange(t.shape[1]) % s.shape[1]]],
     "one source token": _one_place(1 / 32),
     "one source token, downwards": _one_place(-1 / 32),
     "one source token, faintly": _one_place(0.004),
