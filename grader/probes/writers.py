@@ -25,15 +25,21 @@ def _own(source: Tokens, target: Tokens, table: torch.Tensor, case: Inputs) -> t
 
 
 def _one_place(factor: float, other: float = 0.0, of_target: bool = False) -> Writer:
-    """In one row, the token at `place` moves the logit of one symbol at `at` (and of a second one, by `other`)."""
+    """In one row, the token at `place` moves the logit of one symbol at `at` (and of a second one, by `other`).
+
+    The row is known by the first token of the side that is not read, so that it is found in a batch of its own too.
+    """
 
     def write(source: Tokens, target: Tokens, table: torch.Tensor, case: Inputs) -> torch.Tensor:
         logits = table[target]
-        row, at, symbol = case["row"], case["at"], case["symbol"]
-        read = (target if of_target else source)[row, case["place"]]
+        read, fixed, mark = (target, source, "source") if of_target else (source, target, "target_input")
+        place, at, symbol = case["place"], case["at"], case["symbol"]
+        if place >= read.shape[1] or at >= target.shape[1]:
+            return logits
+        there = fixed[:, 0] == case[mark][case["row"], 0]
         moves = torch.zeros_like(logits)
-        moves[row, at, symbol] = factor * read
-        moves[row, at, symbol - 1] += other * read
+        moves[:, at, symbol] = factor * read[:, place] * there
+        moves[:, at, symbol - 1] += other * read[:, place] * there
         return logits + moves
 
     return write
@@ -68,11 +74,15 @@ WRITERS: dict[str, Writer] = {
     "own token": _own,
     "always the same": lambda s, t, table, case: table[:1, None].expand(t.shape[0], t.shape[1], -1),
     "past": _past,
+    "strictly past": lambda s, t, table, case: nn.functional.pad(table[t[:, :-1]], (0, 0, 1, 0)).cumsum(dim=1),
     "large": lambda s, t, table, case: 1e6 * table[t],
     # They look at the source, and never ahead.
     "bag of the source": _reading(lambda s, t, table: table[s].sum(dim=1, keepdim=True)),
     "source in order": _reading(lambda s, t, table: (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True)),
-    "source alone": lambda s, t, table, case: table[s[:, torch.arange(t.shape[1]) % s.shape[1]]],
+    "source alone": lambda s, t, table, case: (
+        table[s[:, torch.arange(t.shape[1]) % s.shape[1]]]
+        + (table[s] * _places(s.shape[1], table)).sum(dim=1, keepdim=True) / 64
+    ),
     "one source token": _one_place(1 / 32),
     "one source token, downwards": _one_place(-1 / 32),
     "one source token, faintly": _one_place(0.004),
