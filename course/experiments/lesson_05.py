@@ -10,11 +10,11 @@ from course.experiments.lesson_04 import attention_of
 from course.progress import Progress
 from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match, shift_right
-from course.tasks.addition import START_ID, VOCAB_SIZE, Writing, draw_pairs, long_carries
+from course.tasks.addition import START_ID, VOCAB_SIZE, Pair, Writing, draw_pairs, long_carries
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Tensors = tuple[torch.Tensor, torch.Tensor]
-DIGITS = 5  # both numbers of the digit-order experiment have so many
+DIGITS = 5  # so many digits are written for each number of the digit-order experiment
 
 
 def nudges(model: Model, source: torch.Tensor, target_input: torch.Tensor, highest: int) -> torch.Tensor:
@@ -75,14 +75,20 @@ def two_scores(
     return watch
 
 
-def digit_order_data(writing: Writing, seed: int, train: int = 8000, test: int = 500) -> dict[str, Tensors]:
-    """Sums of two five-digit numbers, written down: "train", and the tests "random sums" and "long carries"."""
-    pairs = draw_pairs(seed, train + test, DIGITS, min_digits=DIGITS)
-    carries = long_carries(seed, test, DIGITS, exclude=pairs[:train])
+def digit_order_pairs(seed: int, train: int = 8000, test: int = 500) -> dict[str, list[Pair]]:
+    """The problems of the digit-order experiment: "train", and the tests "random sums" and "long carries".
+
+    The training numbers have one to five digits, so that there is something easy to begin with. In the tests all
+    numbers have five. No test problem is a training problem.
+
+    >>> {name: len(pairs) for name, pairs in digit_order_pairs(seed=0).items()}
+    {'train': 8000, 'random sums': 500, 'long carries': 500}
+    """
+    pairs = draw_pairs(seed, train, DIGITS)
     return {
-        "train": writing.tensors(pairs[:train]),
-        "random sums": writing.tensors(pairs[train:]),
-        "long carries": writing.tensors(carries),
+        "train": pairs,
+        "random sums": draw_pairs(seed + 1000, test, DIGITS, min_digits=DIGITS, exclude=pairs),
+        "long carries": long_carries(seed, test, DIGITS, exclude=pairs),
     }
 
 
@@ -104,7 +110,7 @@ def by_digit_order(
     """
     found: dict[str, dict[str, list[float]]] = {}
     for name, writing in (bar := Progress(list(writings.items()), desc="ways of writing")):
-        data = digit_order_data(writing, seed)
+        data = {kind: writing.tensors(pairs) for kind, pairs in digit_order_pairs(seed).items()}
         torch.manual_seed(seed)
         model = build(VOCAB_SIZE, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers).to(device)
         curve: dict[str, list[float]] = {"random sums": [], "long carries": []}
