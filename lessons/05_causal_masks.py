@@ -699,6 +699,8 @@ guess_more_time = None  # "yes" or "no"
 
 table = measured("05_digit_order")
 last_step = table[table["step"] == table["step"].max()]
+more_time = "yes" if (last_step[last_step["order"] == "first digit first"]["long_carries"] > 0.9).all() else "no"
+print("your guess:", guess_more_time, " it is:", more_time)
 display(last_step.pivot_table(index="order", columns="seed", values=["random_sums", "long_carries"]).round(2))
 chosen = table[table["order"] == "first digit first"]
 plots.curves(
@@ -715,7 +717,16 @@ plots.curves(
 )
 
 # %% [markdown]
-# TABLE_STORY
+# **What you should see**
+#
+# - Last digit first, every run ends above 97 % on both tests. <!-- claim: table_last_digit_first -->
+# - First digit first, every run ends above 85 % on random sums, and below 60 % on long carries. <!-- claim: table_first_digit_first -->
+#
+# So no: with more time the random sums climb, and the carries are not learnt.
+#
+# **Which cells can you trust?** The rows for last digit first are the same on every seed. So is the gap between the two tests, first digit first. The exact height
+# of the long carries is not: it differs from seed to seed, and jumps while a run goes on. There is a reason to look for. Where the carry can't be
+# known, a model can still bet: "always" or "never". All our long carries do arrive, so "always" looks good on them. When that line jumps up, look at the random sums.
 
 # %% [markdown]
 # ## Explain it

@@ -227,3 +227,16 @@ def test_last_digit_first_learns(seed: int) -> None:
 def test_first_digit_first_does_not(seed: int) -> None:
     assert by_order(seed)["first"]["random sums"][-1] > 0.75
     assert by_order(seed)["first"]["long carries"][-1] < 0.45
+
+
+@both_seeds
+def test_table_last_digit_first(seed: int) -> None:
+    row = last_step(seed, "last digit first")
+    assert min(row["random_sums"], row["long_carries"]) > 0.97
+
+
+@both_seeds
+def test_table_first_digit_first(seed: int) -> None:
+    row = last_step(seed, "first digit first")
+    assert row["random_sums"] > 0.85
+    assert row["long_carries"] < 0.60
