@@ -310,14 +310,12 @@ def _joined(symbol: Any, inputs: Inputs) -> Seen:
     """Its own mask hides future and padding; a mask handed in is joined to it, whatever its shape."""
     model = _exact(symbol, inputs)
     source, target, mask = inputs["source"], inputs["target_input"], inputs["target_mask"]
-    length = target.shape[1]
-    own = (target != 0)[:, None, None, :] & torch.ones(length, length, dtype=torch.bool).tril()
     free, free_pattern = _watched(model, source, target, None)
     handed, pattern = _watched(model, source, target, mask)
     in_decode = model.decode(target, model.encode(source), source, mask)
     return {
-        "its_own_mask": _pattern(free_pattern, own),
-        "with_a_mask_handed_in": _pattern(pattern, own & mask),
+        "its_own_mask": _pattern(free_pattern, target, None),
+        "with_a_mask_handed_in": _pattern(pattern, target, mask),
         "a_mask_handed_in": _choose(not _still(free, handed), "of influence", "without influence"),
         "a_mask_handed_to_decode": _choose(_still(handed, in_decode), "the same as in forward", "something else"),
         "the_logits": _choose(bool((free.isfinite() & handed.isfinite()).all()), "finite numbers", "NaN"),
@@ -343,15 +341,23 @@ def _watched(
     return logits, looked
 
 
-def _pattern(looked: list[torch.Tensor], expected: torch.Tensor) -> str:
-    """What attention looked at, held against what it may look at; rows that allow nothing are left out."""
-    asked = expected.any(dim=-1, keepdim=True)
+def _pattern(looked: list[torch.Tensor], target: torch.Tensor, mask: torch.Tensor | None) -> str:
+    """What the blocks looked at, held against what they may look at. Rows that allow nothing are left out."""
+    past = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+    real = (target != 0)[:, None, None, :]
+    allowed = torch.ones_like(past) if mask is None else mask
+    expected = past & real & allowed
+    own_place = torch.eye(target.shape[1], dtype=torch.bool)
+    found = []
     for weights in looked:
-        if (weights & ~expected & asked).any():
-            return "looks where it may not"
-        if (expected & ~weights).any():
-            return "does not look everywhere it may"
-    return "looks exactly where it may"
+        seen = weights & expected.any(dim=-1, keepdim=True)
+        missed = expected & ~weights
+        found += ["looks ahead"] * bool((seen & ~past).any())
+        found += ["looks at padding"] * bool((seen & past & ~real).any())
+        found += ["looks where the other mask forbids it"] * bool((seen & past & real & ~allowed).any())
+        found += ["misses its own place"] * bool((missed & own_place).any())
+        found += ["misses what came before"] * bool((missed & ~own_place).any())
+    return ", ".join(dict.fromkeys(found)) or "looks exactly where it may"
 
 
 LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {

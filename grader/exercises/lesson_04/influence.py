@@ -126,7 +126,7 @@ def _numpy(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> An
 def _backwards(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
     moved = _everything_changed(model, source, target_input).abs().max()
     if moved.requires_grad:
-        moved.backward()
+        torch.autograd.backward(moved)
     return moved.item()
 
 

@@ -97,7 +97,8 @@ class SharedAndTied(Model):
     def embed_source(self, source: Any) -> Any:
         return self.embedding(source) * math.sqrt(self.d_model) + self.positions[: source.size(1)]
 
-    embed_target = embed_source
+    def embed_target(self, target: Any) -> Any:
+        return self.embed_source(target)
 
 
 class ApartModules(nn.Module):
@@ -137,6 +138,8 @@ def sinusoids(length: int, d_model: int) -> torch.Tensor:
 class Sinusoidal(Model):
     """Positions that are not learnt."""
 
+    table: torch.Tensor
+
     def make_embeddings(self, vocab_size: int, max_length: int, d_model: int) -> None:
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.register_buffer("table", sinusoids(max_length, d_model))
@@ -145,7 +148,8 @@ class Sinusoidal(Model):
         x = self.embedding(source)
         return x + self.table[None, : x.size(1)].to(x.dtype)
 
-    embed_target = embed_source
+    def embed_target(self, target: Any) -> Any:
+        return self.embed_source(target)
 
 
 class OneBlockRepeated(Model):
