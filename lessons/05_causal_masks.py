@@ -191,12 +191,21 @@ display(
     )
 )
 open_slopes = lab.slopes(open_model, one_source, one_input, open_model.embedding)
-plots.heatmap(open_slopes, says, reads, title="The same question, asked of the gradient", columns="target token")
+plots.heatmap(
+    open_slopes[:6],
+    says[:6],
+    reads,
+    title="The same question, asked of the gradient",
+    columns="target token",
+    outline=answer_cells,
+)
 
 # %% [markdown]
 # **What you should see**
 #
 # - At more than 95 % of the places but the last, the token that moves the output most is the one right of it: the very token it is to say. <!-- claim: it_reads_the_answer -->
+#
+# The gradient asks about tiny changes instead of whole swaps, and finds the same hole. In an honest model no cell right of the diagonal would be lit, in either map.
 #
 # There it is. The answer was 3.
 #
@@ -530,8 +539,10 @@ maps = {
 }
 for name, (share, weights) in maps.items():
     picture = weights[row][:6, :6]
-    title = f"{name}: where one head looks; on all rows {share:.0%} of its weight is on the right letter"
-    display(plots.heatmap(picture, says[:6], list(letters.test[row]), title=title, low=0, high=1))
+    print(f"{name}: on all rows, {share:.0%} of this head's weight is on the right letter")
+    display(
+        plots.heatmap(picture, says[:6], list(letters.test[row]), title=f"{name}: where one head looks", low=0, high=1)
+    )
 
 # %% [markdown]
 # **What you should see**
@@ -539,8 +550,8 @@ for name, (share, weights) in maps.items():
 # - With the mask, a change of the source moves the answers more than twice as far as without. <!-- claim: the_encoder_speaks -->
 # - In both models one head puts more than 45 % of its weight on the right letter: last letter first, first letter last. <!-- claim: both_look_right -->
 #
-# The second line is a warning. The two maps look alike, and one of the models is a copyist: it *looks* at the right letter and then says what it read
-# on the right. A map shows where a model looks. It does not show what it uses. Nudging does.
+# The second line is a warning. Both maps show the diagonal, and one of the models is a copyist: it *looks* at the right letter and then says what it read
+# one place on. A map shows where a model looks. It does not show what it uses. Nudging does.
 #
 # ### The plot that grows
 #
