@@ -48,6 +48,8 @@ def say(difference: Difference) -> str:
             return _say_changed(difference.path)
         case "type" if difference.key == "gradients" and isinstance(got, str | None):
             return _say_no_gradient(got)
+        case _ if _describes(difference):
+            return f"{_cap(where)} should be {expected}, but it is {got if isinstance(got, str) else kind_of(got)}."
         case "type":
             return f"{_cap(where)} should be {_plain(expected)}, but it is {kind_of(got)}."
         case "shape":
@@ -63,6 +65,11 @@ def say(difference: Difference) -> str:
             return f"{_cap(where)} is minus infinity in other places than expected."
         case _:
             return _say_values(difference)
+
+
+def _describes(difference: Difference) -> bool:
+    """Whether the probe said in words what it saw: a text that is no result of the learner's."""
+    return isinstance(difference.expected, str) and difference.key not in _NAMES
 
 
 def say_error(got: Any) -> str:

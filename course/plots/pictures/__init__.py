@@ -7,3 +7,5 @@ from course.plots.pictures.lesson_01 import *  # noqa: F403
 from course.plots.pictures.lesson_02 import *  # noqa: F403
 from course.plots.pictures.lesson_03 import *  # noqa: F403
 from course.plots.pictures.lesson_03_blocks import *  # noqa: F403
+from course.plots.pictures.lesson_04 import *  # noqa: F403
+from course.plots.pictures.lesson_05 import *  # noqa: F403
