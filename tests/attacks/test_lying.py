@@ -222,7 +222,6 @@ XFAIL = {
     "an error of arrays": BAD_ERROR,
     "an error of nothing": BAD_ERROR,
     "an answer that says it is done": SHORT,
-    "too few answers": SHORT,
 }
 
 
