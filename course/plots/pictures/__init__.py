@@ -5,3 +5,5 @@ A lesson writes `![what one sees](picture:broadcasting)`, and the build draws `p
 
 from course.plots.pictures.lesson_01 import *  # noqa: F403
 from course.plots.pictures.lesson_02 import *  # noqa: F403
+from course.plots.pictures.lesson_03 import *  # noqa: F403
+from course.plots.pictures.lesson_03_blocks import *  # noqa: F403
