@@ -100,8 +100,8 @@ def test_it_sees_python_and_nothing_else(whole: tuple[str, dict[str, Any]]) -> N
 
 
 WRITE = """
-for path in ("/tmp/made-by-walls", "/dev/shm/made-by-walls", "made-by-walls", "/usr/made-by-walls", "/made-by-walls", "/etc/made-by-walls", "/var/tmp/made-by-walls", os.path.dirname(os.__file__) + "/made-by-walls"):
-    attempt(path, lambda: write(path))
+for folder in ("/tmp/", "/dev/shm/", "", "/usr/", "/", "/etc/", "/var/tmp/", os.path.dirname(os.__file__) + "/"):
+    attempt(folder + "made-by-walls", lambda: write(folder + "made-by-walls"))
 """
 
 
