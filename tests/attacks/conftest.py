@@ -22,6 +22,16 @@ SECRETS = (
 )
 
 
+POOL = zygotes._Pool()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_zygote() -> Iterator[None]:
+    """The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings."""
+    yield
+    POOL.close()
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A course folder, which is the working folder, and beside it the folder for temporary files."""
@@ -37,6 +47,5 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("SECRET_TOKEN", CANARY)
         patch.setattr(tempfile, "tempdir", str(base / "tmp"))
-        patch.setattr(zygotes, "_POOL", zygotes._Pool())
+        patch.setattr(zygotes, "_POOL", POOL)
         yield folder
-        zygotes._POOL.close()

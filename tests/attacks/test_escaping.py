@@ -27,10 +27,13 @@ ESCAPES = {
     "routing tables": "done('open', lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))",
     "the machine below": "done('open', lambda: socket.socket(40, socket.SOCK_STREAM))",
     "an abstract socket": f"done('connect', lambda: socket.socket(socket.AF_UNIX).connect('\\0{ABSTRACT}'))",
-    "a socket in a folder": "done('connect', lambda: socket.socket(socket.AF_UNIX).connect(os.path.dirname(COURSE) + '/socket'))",
+    "a socket in a folder": """
+done("connect", lambda: socket.socket(socket.AF_UNIX).connect(os.path.dirname(COURSE) + "/socket"))""",
     "names": "done('ask', lambda: socket.getaddrinfo('localhost.invalid', 80) or 1 / 0)",
-    "names of this machine": "done('connect', lambda: socket.socket(socket.AF_UNIX).connect('/run/systemd/resolve/io.systemd.Resolve'))",
-    "another program's network": f"done('connect', lambda: subprocess.run(['bash', '-c', ': > /dev/tcp/127.0.0.1/{TCP}'], check=True, stderr=-3))",
+    "names of this machine": """
+done("connect", lambda: socket.socket(socket.AF_UNIX).connect("/run/systemd/resolve/io.systemd.Resolve"))""",
+    "another program's network": f"""
+done("connect", lambda: subprocess.run(["bash", "-c", ": > /dev/tcp/127.0.0.1/{TCP}"], check=True, stderr=-3))""",
     "signals": """
 for pid in (0, os.getppid() or -7, -1, 2, 3):
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP):
@@ -53,7 +56,9 @@ vector = (ctypes.c_uint64 * 2)(ctypes.addressof(buffer), 8)
 refused("read", 310, 1, vector, 1, vector, 1, 0)""",
     "mount": "refused('mount', 165, b'none', b'/tmp', b'tmpfs', 0, 0)",
     "unmount": "for path in (b'/proc', b'/tmp', b'/dev/shm', b'/'):\n    refused(path, 166, path, 2)",
-    "the new mount calls": "for number in (428, 429, 430, 431, 432, 433, 442):\n    refused(number, number, -100, b'/', 0, 0, 0)",
+    "the new mount calls": """\
+for number in (428, 429, 430, 431, 432, 433, 442):
+    refused(number, number, -100, b'/', 0, 0, 0)""",
     "chroot": "done('chroot', lambda: os.chroot('/tmp'))",
     "pivot_root": "refused('pivot', 155, b'/tmp', b'/tmp')",
     "namespaces": """
@@ -69,21 +74,29 @@ arguments = (ctypes.c_uint64 * 11)(0x10000000, 0, 0, 0, 17)
 pid = libc.syscall(435, arguments, 88)
 if pid == 0: os._exit(0)
 if pid > 0: tell(pid)""",
-    "others' namespaces": "for kind in os.listdir('/proc/self/ns'):\n    refused(kind, 308, os.open('/proc/1/ns/' + kind, 0), 0)",
+    "others' namespaces": """\
+for kind in os.listdir('/proc/self/ns'):
+    refused(kind, 308, os.open('/proc/1/ns/' + kind, 0), 0)""",
     "root": """
 for attempt in (os.setuid, os.setgid, os.seteuid, os.setegid):
     done(attempt, lambda: attempt(0))
 if 0 in (os.getuid(), os.geteuid(), os.getgid(), *os.getgroups()): tell(os.getgroups())""",
-    "another user": "for number in (1, 1000, 33):\n    done(number, lambda: os.setresuid(number, number, number))\ndone('groups', lambda: os.setgroups([0]))",
+    "another user": """\
+for number in (1, 1000, 33):
+    done(number, lambda: os.setresuid(number, number, number))
+done('groups', lambda: os.setgroups([0]))""",
     "rights": """
 for line in open("/proc/self/status"):
     if line.startswith("Cap") and int(line.split()[1], 16) and not line.startswith("CapBnd"): tell(line)
     if line.startswith(("NoNewPrivs:", "Seccomp:")) and line.split()[1] == "0": tell(line)""",
-    "rights again": "header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(*[2**32 - 1] * 6)\nrefused('capset', 126, header, data)",
+    "rights again": """\
+header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(*[2**32 - 1] * 6)
+refused('capset', 126, header, data)""",
     "programs with rights": """
 for program in ("su", "sudo", "mount", "passwd", "newgrp", "pkexec", "unshare"):
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-        arguments = {"unshare": ["-r", "id", "-u"], "su": ["-c", "id -u"], "sudo": ["-n", "id", "-u"]}.get(program, ["--version"])
+        known = {"unshare": ["-r", "id", "-u"], "su": ["-c", "id -u"], "sudo": ["-n", "id", "-u"]}
+        arguments = known.get(program, ["--version"])
         run = subprocess.run([program, *arguments], capture_output=True, stdin=-3, timeout=1)
         if run.stdout.strip() == b"0": tell(program)""",
     "larger limits": """
@@ -100,13 +113,16 @@ for kind in (resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_CPU, res
     "clock and name": "done('clock', lambda: time.clock_settime(0, 0))\ndone('name', lambda: socket.sethostname('x'))",
     "personality": "refused('personality', 135, 0x0040000)",
     "files by handle": "refused('open', 304, -100, ctypes.create_string_buffer(16), 0)",
-    "typing for the grader": "import fcntl, termios\nfor fd in (0, 1, 2):\n    done(fd, lambda: fcntl.ioctl(fd, 0x5412, b'x'))",
+    "typing for the grader": """\
+import fcntl, termios
+for fd in (0, 1, 2):
+    done(fd, lambda: fcntl.ioctl(fd, 0x5412, b'x'))""",
     "the old system calls": """
 import mmap
 child = os.fork()
 if child == 0:
     page = mmap.mmap(-1, 4096, prot=7)
-    page.write(bytes.fromhex("b81a000000bb00000000cd80c3"))  # ptrace by int 0x80, which a filter of 64-bit calls may overlook
+    page.write(bytes.fromhex("b81a000000bb00000000cd80c3"))  # ptrace, by the door that filters overlook
     result = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
     os._exit(7 if result >= 0 else 0)
 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7: tell("it went through")""",

@@ -53,7 +53,10 @@ EXHAUSTING = {
     ),
     "loop that hears no signal": ends(
         "timeout",
-        "for n in range(1, 65):\n    with contextlib.suppress(OSError, ValueError): signal.signal(n, signal.SIG_IGN)\nwhile True: pass",
+        """\
+for n in range(1, 65):
+    with contextlib.suppress(OSError, ValueError): signal.signal(n, signal.SIG_IGN)
+while True: pass""",
     ),
     "sleep": ends("timeout", "time.sleep(3600)"),
     "sleep in a cell": in_cell("time.sleep(3600)"),
@@ -86,11 +89,22 @@ EXHAUSTING = {
         "failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), torch.finfo(a.dtype).max)"
     ),
     "fork bomb": in_cell(
-        "for _ in range(200):\n    with contextlib.suppress(OSError):\n        if os.fork() == 0:\n            time.sleep(30)\n            os._exit(0)"
+        """\
+for _ in range(200):
+    with contextlib.suppress(OSError):
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)"""
     ),
     "fork bomb that grows": in_cell("while True:\n    with contextlib.suppress(OSError): os.fork()"),
     "processes that leave": in_cell(
-        "for _ in range(9):\n    if os.fork() == 0:\n        os.setsid()\n        if os.fork() == 0:\n            time.sleep(60)\n        os._exit(0)"
+        """\
+for _ in range(9):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(0)"""
     ),
     "programs in the background": in_cell("subprocess.Popen(['sleep', '60'], start_new_session=True)", "!sleep 60 &"),
     "threads": in_cell("for _ in range(500): threading.Thread(target=time.sleep, args=(60,)).start()"),
@@ -112,9 +126,12 @@ EXHAUSTING = {
     "warnings": in_cell("import warnings\nfor n in range(10**4): warnings.warn(str(n))"),
     "deep recursion": ends("error", "return batched_dot(a, b)"),
     "deeper recursion": in_call(
-        "sys.setrecursionlimit(10**9)\ndef deep(n): return deep(n + 1) + [n].index(n)\nreturn sorted([1, 2], key=lambda x: repr(deep(0)))"
+        """\
+sys.setrecursionlimit(10**9)
+def deep(n): return deep(n + 1) + [n].index(n)
+return sorted([1, 2], key=lambda x: repr(deep(0)))"""
     ),
-    "a deep structure": ends("failed", "deep = ()\nfor _ in range(10**5): deep = (deep,)\nreturn deep"),
+    "a deep structure": ends("failed", "deep = ()\nfor _ in range(10**3): deep = (deep,)\nreturn deep"),
     "a cell too deep to parse": in_cell("(" * 5000 + ")" * 5000),
     "a cell of many lines": in_cell("x = 1\n" * 10**4),
     "exit": in_cell("os._exit(0)", "sys.exit()", "exit()", "quit()", "raise SystemExit"),
@@ -123,7 +140,10 @@ EXHAUSTING = {
     "stopping itself": ends("timeout", "signal.pause()"),
     "an alarm": in_cell("signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)", hurts_itself=True),
     "an alarm with an exception": in_cell(
-        "def ring(*_): raise KeyboardInterrupt\nsignal.signal(signal.SIGALRM, ring)\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)",
+        """\
+def ring(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)""",
         hurts_itself=True,
     ),
     "Ctrl-C": ends("error", "raise KeyboardInterrupt"),

@@ -17,7 +17,7 @@ SPIES = {
     "gradebook from the working folder": "spy(*(read('../' * n + COURSE[1:] + '/gradebook.db') for n in range(9)))",
     "other submissions": "spy(*map(read, glob.glob(COURSE + '/submitted/*/*/*')))",
     "solution notebooks": "spy(*map(read, glob.glob(COURSE + '/so*/*/*')))",
-    "marks of others": "spy(*map(read, glob.glob(COURSE + '/autograded/*/*/*') + glob.glob(COURSE + '/feedback/*/*/*')))",
+    "marks of others": "spy(*map(read, glob.glob(COURSE + '/[af][ue]*/*/*/*')))",
     "by another program": "spy(subprocess.run(['/bin/sh', '-c', f'cat \"{COURSE}\"/*'], capture_output=True).stdout)",
     "by a link": """
 for link in (os.link, os.symlink):
@@ -29,7 +29,7 @@ for name in ("link", "symlink"):
         os.remove("made by " + name)
 spy(*found)""",
     "around the root": """
-for start in ("/proc/self/root", "/proc/1/root", "/proc/1/cwd/../../../../../../..", "/proc/self/task/self/root", "/old", "/new"):
+for start in ("/proc/self/root", "/proc/1/root", "/proc/1/cwd/../../../../../../..", "/proc/self/cwd", "/old", "/new"):
     for up in ("", "/..", "/../.."):
         spy(read(start + up + COURSE + "/gradebook.db"))""",
     "open handles": """
@@ -62,7 +62,8 @@ for line in open("/proc/self/maps"):
 }
 
 EVERYWHERE = """
-known = tuple(os.path.realpath(path) for path in ("/usr", "/lib", "/bin", "/sbin", "/proc", sys.prefix, sys.base_prefix))
+python = (sys.prefix, sys.base_prefix)
+known = tuple(os.path.realpath(path) for path in ("/usr", "/lib", "/bin", "/sbin", "/proc", *python))
 for folder, folders, names in os.walk("/"):
     folders[:] = [name for name in folders if not os.path.realpath(os.path.join(folder, name)).startswith(known)]
     spy(folder, *folders, *names, *(read(os.path.join(folder, name)) for name in names if "/dev" not in folder))
@@ -82,14 +83,19 @@ while frame:
     if any(type(item) is int and item == MASKED ^ MASK for item in frame.f_locals.values()):
         tell("the seed")
     frame = frame.f_back""",
-    "seed of the generators": "if MASKED ^ MASK in (torch.initial_seed(), int(np.random.get_state()[1][0])): tell('seed')",
+    "seed of the generators": """
+if MASKED ^ MASK in (torch.initial_seed(), int(np.random.get_state()[1][0])): tell("the seed")""",
     "another process": """
 for pid in range(2, 2000):
     with contextlib.suppress(OSError):
         os.kill(pid, 0)
         tell(pid)""",
-    "processes in proc": "found = [p for p in os.listdir('/proc') if p.isdigit() and p != str(os.getpid())]\nif found: tell(found)",
-    "parent's memory": "done('read', lambda: read(f'/proc/{os.getppid()}/mem') or 1 / 0)\nif os.getppid(): tell(os.getppid())",
+    "processes in proc": """\
+found = [p for p in os.listdir('/proc') if p.isdigit() and p != str(os.getpid())]
+if found: tell(found)""",
+    "parent's memory": """\
+done('read', lambda: read(f'/proc/{os.getppid()}/mem') or 1 / 0)
+if os.getppid(): tell(os.getppid())""",
     "who is at the other end": """
 for fd in channels():
     pid = struct.unpack("3i", socket.socket(fileno=os.dup(fd)).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
@@ -98,14 +104,20 @@ for fd in channels():
 
 # Solutions are public, and yet they are not lying about.
 SOLUTIONS = {
-    "file": "import course\nfound = [*map(read, glob.glob(course.__path__[0] + '/**/*', recursive=True))]\nif any(found): tell(found)",
+    "file": """\
+import course
+found = [*map(read, glob.glob(course.__path__[0] + '/**/*', recursive=True))]
+if any(found): tell(found)""",
     "references": "import grader.exercises.lesson_01\ntell(grader.exercises)",
     "judge": "import grader.checking.judge\ntell(grader.checking.judge)",
     "checks": "found = grader.checks('01_pytorch_basics')\nif found.__name__ != '_silent_check': tell(found)",
     "source": "import course.mlp\ntell(inspect.getsource(course.mlp.mlp_predict))",
     "lines": "import course.mlp\nfound = linecache.getlines(course.mlp.__file__)\nif found: tell(found)",
     "loader": "import course.mlp\ntell(course.mlp.__loader__.get_data(course.mlp.__file__))",
-    "code": "import course.mlp\nnames = course.mlp.mlp_predict.__code__.co_names\nif names != ('NotImplementedError',): tell(names)",
+    "code": """\
+import course.mlp
+names = course.mlp.mlp_predict.__code__.co_names
+if names != ('NotImplementedError',): tell(names)""",
     "without the blanker": """
 import course.mlp
 sys.meta_path[:] = [finder for finder in sys.meta_path if "Blank" not in type(finder).__name__]
@@ -114,7 +126,9 @@ import course.mlp
 tell(course.mlp.mlp_predict.__code__.co_names)""",
     "reloaded": "import course.mlp\nimportlib.reload(course.mlp)\ntell('reloaded')",
     "before the answer": "import course.tensors as c\ntell(c.batched_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)))",
-    "handed over early": "for thing in gc.get_objects():\n    if type(thing).__name__ == 'Child' and thing.earlier: tell(thing.earlier)",
+    "handed over early": """\
+for thing in gc.get_objects():
+    if type(thing).__name__ == 'Child' and thing.earlier: tell(thing.earlier)""",
     "other copies": """
 for folder in {*sys.path, *glob.glob(sys.prefix + "/lib/python*/site-packages"), sys.prefix, sys.prefix + "/.."}:
     for pattern in ("course/*.py", "course/__pycache__/*", "build/lib/course/*", "grader/exercises/*", "*/course/mlp*"):
