@@ -85,12 +85,12 @@ def _same_as_before(step: Any, file: str, lesson: str, data: bytes) -> str | Non
     if not getattr(step, "cache", ""):
         return None
     kept = Path(step.cache) / step.coursedir.course_id
-    start: str = f"{get_username()}+{lesson}+"
+    start = f"{get_username()}+{lesson}+"
     copies = sorted(path for path in kept.glob("*") if path.name.startswith(start)) if kept.is_dir() else []
     last = copies[-1] / file if copies else None
     if last is None or not last.is_file() or last.read_bytes() != data:
         return None
-    return copies[-1].name.removeprefix(start)
+    return str(copies[-1].name.removeprefix(start))
 
 
 def _start(step: Any, course: Path) -> str:

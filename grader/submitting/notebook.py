@@ -213,7 +213,9 @@ def _as_file(handed: Handed, folder: Path, name: str | None, refused: str = "") 
 
 def _state(handed: Handed) -> str:
     saved = (
-        f"as you saved it {_clock(datetime.fromtimestamp(handed.path.stat().st_mtime))}" if handed.path else "as it is"
+        f"as you saved it at {_clock(datetime.fromtimestamp(handed.path.stat().st_mtime))}"
+        if handed.path
+        else "as it is"
     )
     if not handed.blank:
         return saved
@@ -223,7 +225,7 @@ def _state(handed: Handed) -> str:
 def _clock(time: datetime) -> str:
     """A time as the learner's clock shows it."""
     here = time.astimezone()
-    return f"at {here:%H:%M}" if here.date() == datetime.now().date() else f"on {here:%d %B %Y at %H:%M}"
+    return f"{here:%H:%M}" if here.date() == datetime.now().date() else f"{here:%H:%M on %d %B %Y}"
 
 
 def _downloads(path: Path) -> bool:
