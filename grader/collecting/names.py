@@ -46,7 +46,7 @@ class Owner:
     @property
     def shown(self) -> str:
         """For a person."""
-        extra = ", ".join(text for text in (self.id, *self.others) if text)
+        extra = ", ".join(self.others) or self.id
         return f"{self.name} ({extra})" if self.name and extra else self.name or extra
 
 

@@ -43,8 +43,8 @@ def _from_sessions() -> Path | None:
                 root = server.get("root_dir") or server.get("notebook_dir")
                 if isinstance(path, str) and isinstance(root, str):
                     # Where several people edit together, a drive's name stands in front ("RTC:lesson/notebook.ipynb").
-                    drive, colon, rest = path.partition(":")
-                    return Path(root) / (rest if colon and "/" not in drive else path).lstrip("/")
+                    names = (path, path.partition(":")[2])
+                    return next((file for name in names if (file := Path(root) / name.lstrip("/")).is_file()), None)
     return None
 
 
