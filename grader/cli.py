@@ -183,7 +183,7 @@ def collect(
         out.print(who_table(collected))
     for doubt in collected.doubts:
         err.print(escape(f"{doubt.where}: {doubt.why}"), highlight=False, soft_wrap=True)
-    out.print(escape(in_a_line(collected)), highlight=False)
+    out.print(escape(in_a_line(collected)), highlight=False, soft_wrap=True)
     if collected.doubts:
         raise typer.Exit(1)
 
@@ -215,7 +215,7 @@ def export(
     summary = f"{len(found)} learners, {missing} without a submission"
     if unfinished:
         summary += f"; {unfinished} with answers still to be graded by hand (make formgrader)"
-    err.print(escape(summary), highlight=False)
+    err.print(escape(summary), highlight=False, soft_wrap=True)
 
 
 @app.command()
