@@ -29,9 +29,10 @@ def by_exchange(notebook: Path, lesson: str, data: bytes) -> Sent | None:
     Raises:
         Refused: when there is one, and it does not take it.
     """
-    course = course_around(notebook)
-    if course is None or os.name == "nt" or importlib.util.find_spec("nbgrader") is None:
+    if os.name == "nt" or importlib.util.find_spec("nbgrader") is None:
         return None
+    # On a JupyterHub the course's settings stand in Jupyter's own folders, not in the learner's.
+    course = course_around(notebook) or notebook.resolve().parent
     step = _submit_step(course)
     if step is None:
         return None
@@ -57,7 +58,7 @@ def course_around(notebook: Path) -> Path | None:
 
 
 def _submit_step(course: Path) -> Any:
-    """nbgrader's step, set up as this course wants it; None where its exchange does not exist."""
+    """nbgrader's step, set up as this course wants it; None where there is no course, or no exchange."""
     from nbgrader.apps import NbGrader
     from nbgrader.auth import Authenticator
     from nbgrader.coursedir import CourseDirectory
@@ -73,6 +74,8 @@ def _submit_step(course: Path) -> Any:
         coursedir=CourseDirectory(config=app.config), authenticator=Authenticator(config=app.config), config=app.config
     )
     step.log = logging.Logger("grader.exchange", logging.CRITICAL)
+    if not step.coursedir.course_id:
+        return None
     if isinstance(step, ExchangeSubmit) and not Path(step.root).is_dir():
         return None
     return step

@@ -55,6 +55,14 @@ def test_it_submits_once_for_each_state(home: Path) -> None:
     assert len(inbound(home)) == 2
 
 
+def test_the_hubs_own_settings_will_do(home: Path) -> None:
+    """A JupyterHub keeps them in Jupyter's folder, and learners have none."""
+    (home.parent / "config").mkdir()
+    (home / "nbgrader_config.py").rename(home.parent / "config" / "nbgrader_config.py")
+    assert repr(grader.submit(path=home / LESSON / f"{LESSON}.ipynb")).startswith("Submitted")
+    assert len(inbound(home)) == 1
+
+
 def test_what_the_exchange_refuses_becomes_a_file(home: Path) -> None:
     (home / "elsewhere").mkdir()
     path = home / "elsewhere" / "a.ipynb"
