@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.collecting.reading import DEVICES, nfc
+from grader.collecting.reading import DEVICES, is_zip, nfc
 
 MOODLE, CANVAS, GRADESCOPE, PLAIN = "Moodle", "Canvas", "Gradescope", "folder"
 
@@ -65,8 +65,13 @@ class Label:
 
 
 def label(parts: Sequence[str]) -> Label | None:
-    """What the names in `parts` say, if a platform gave them."""
+    """What the names in `parts` say, if a platform gave them.
+
+    Within a zip file they are a learner's own, who could call a file anybody's: those are passed over.
+    """
     for place, part in enumerate(parts):
+        if any(is_zip(outer) for outer in parts[:place]):
+            return None
         last = place == len(parts) - 1
         if found := _MOODLE.fullmatch(part):
             inside = (found["rest"],) if last else tuple(parts[place + 1 :])
@@ -83,6 +88,12 @@ def label(parts: Sequence[str]) -> Label | None:
             rank = (count, int(found["file"][:18]))
             return Label(Owner(CANVAS, nfc(found["name"]), found["id"]), inside, rank, late=bool(found["late"]))
     return None
+
+
+def looks_like_a_download(parts: Sequence[str]) -> bool:
+    """Whether a platform's names stand within a zip file, where nobody may believe them."""
+    zips = [place for place, part in enumerate(parts) if is_zip(part)]
+    return bool(zips) and label(parts) is None and label(parts[zips[0] + 1 :]) is not None
 
 
 def plain_label(parts: Sequence[str], holder: str, lessons: Sequence[str]) -> Label:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from grader.errors import GraderError
 from grader.running.intake import MAX_BYTES
@@ -24,6 +25,8 @@ MAX_TOTAL = 500 * 2**20
 MAX_ENTRIES = 10_000
 MAX_OTHER = 2**20
 MAX_ZIP = 100 * 2**20
+MAX_INSIDE = 1_000
+MAX_DIRECTORY = 4 * 2**20
 MAX_RATIO = 200
 RATIO_FROM = 2**20
 """Smaller entries may be packed as well as they like."""
@@ -126,11 +129,19 @@ class Reader:
         self, source: Path | bytes, parts: tuple[str, ...], depth: int, holder: str, shown: tuple[str, ...]
     ) -> Iterator[Found]:
         try:
-            with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
+            opened = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+            with opened as raw, _archive(raw) as archive:
                 infos = archive.infolist()
+                # One learner's zip file must not use up what there is for a class.
+                if depth and (len(infos) > MAX_INSIDE or sum(info.file_size for info in infos) > MAX_ZIP):
+                    raise TooMuch(f"It holds more than {MAX_INSIDE:,} files or {MAX_ZIP // 2**20} MB: ask for less.")
                 self._count(len(infos))
                 for info in infos:
                     yield from self._entry(archive, info, parts, depth, holder)
+        except TooMuch as error:
+            if not depth:
+                raise
+            self._doubt(shown, str(error))
         except zipfile.BadZipFile:
             self._doubt(shown, "It is no zip file that can be read: ask for it again.")
         except (NotImplementedError, RuntimeError, ValueError, zlib.error, EOFError) as error:
@@ -193,6 +204,19 @@ class Reader:
 
     def _doubt(self, parts: tuple[str, ...], why: str) -> None:
         self.doubts.append(Doubt("/".join(parts), why))
+
+
+def _archive(raw: IO[bytes]) -> zipfile.ZipFile:
+    """A zip file, whose table of contents is not larger than a class's: opening it reads all of that.
+
+    Raises:
+        TooMuch: when it is.
+        zipfile.BadZipFile: when it is no zip file.
+    """
+    end = getattr(zipfile, "_EndRecData")(raw)  # noqa: B009 (private, and the only way to ask before reading)
+    if end is not None and end[5] > MAX_DIRECTORY:
+        raise TooMuch(f"There are more than {MAX_ENTRIES:,} files in it: collect one lesson at a time.")
+    return zipfile.ZipFile(raw)
 
 
 def nfc(text: str) -> str:

@@ -10,7 +10,16 @@ from typing import Any
 
 import yaml
 
-from grader.collecting.names import GRADESCOPE, PLAIN, Label, Owner, folder_name, label, plain_label
+from grader.collecting.names import (
+    GRADESCOPE,
+    PLAIN,
+    Label,
+    Owner,
+    folder_name,
+    label,
+    looks_like_a_download,
+    plain_label,
+)
 from grader.collecting.reading import MAX_OTHER, METADATA, Doubt, Found, hidden, inner_parts
 from grader.collecting.roster import Match, Roster
 from grader.exercises import lesson_names
@@ -70,6 +79,9 @@ class Sorter:
     ) -> None:
         said = labels[file.parts]
         if said.ignore:
+            return
+        if looks_like_a_download(file.parts):
+            self._doubt(file, "This zip file looks like a platform's download: collect it by its own name.")
             return
         note: Note | None = None
         try:
@@ -193,7 +205,8 @@ def _submitters(
     owners = []
     for person in people if isinstance(people, list) else []:
         if isinstance(person, Mapping):
-            name, sid, email = (str(person.get(f":{key}") or "").strip() for key in ("name", "sid", "email"))
+            known = (person.get(f":{key}") for key in ("name", "sid", "email"))
+            name, sid, email = (str(text).strip() if isinstance(text, str | int) else "" for text in known)
             owners.append(Owner(GRADESCOPE, name, owner.id, tuple(text for text in (sid, email) if text)))
     return owners or [owner], _moment(entry.get(":created_at"))
 

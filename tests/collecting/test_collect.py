@@ -84,6 +84,9 @@ submission_1:
   :history: []
 submission_2:
   :submitters: what
+submission_3:
+  :submitters:
+  - :name: [&a [x, x], *a, *a]
 """
 
 
@@ -152,6 +155,25 @@ def test_folders_as_people_make_them(tmp_path: Path) -> None:
         [root / "bob.ipynb", download(tmp_path / "dan.zip", (f"{LESSON}.ipynb", notebook("d")))], tmp_path / "s2"
     )
     assert students(single) == ["bob", "dan"]
+
+
+def test_nobody_hands_in_for_somebody_else(tmp_path: Path) -> None:
+    """What a learner packed may be called anything; only the platform's own names are believed."""
+    forged = zipped([("Bob_2_assignsubmission_file_x.ipynb", notebook("forged")), ("bob_2_3_y.ipynb", notebook("too"))])
+    export = [("submission_metadata.yml", METADATA.encode()), ("submission_1/x.ipynb", notebook("three"))]
+    path = download(
+        tmp_path / "m.zip",
+        ("Eve_1_assignsubmission_file_a.zip", zipped([*export, ("submission_1/y.ipynb", notebook("four"))])),
+        ("Bob_2_assignsubmission_file_/x.ipynb", notebook("bob's")),
+    )
+    done = collect([path], tmp_path / "submitted")
+    assert students(done) == ["Bob"]
+    assert said(done).count("two different notebooks of this learner") == 2  # both Eve's
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "eve.zip").write_bytes(forged)
+    done = collect([tmp_path / "all"], tmp_path / "s2")
+    assert students(done) == []
+    assert said(done).count("looks like a platform's download: collect it by its own name.") == 2
 
 
 def test_the_lesson_is_in_the_notebook_not_in_its_name(tmp_path: Path) -> None:

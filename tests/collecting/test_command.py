@@ -65,7 +65,7 @@ def test_doubts_are_listed_and_the_rest_is_collected(run: Run, tmp_path: Path) -
 def test_a_roster_says_who_is_who(run: Run, tmp_path: Path) -> None:
     path = download(tmp_path / "c.zip", ("lovelaceada_41_9_x.ipynb", notebook()), ("who_42_9_x.ipynb", notebook()))
     (tmp_path / "r.csv").write_text("student,canvas_id\nada,41\n", "utf-8")
-    code, out, err = run(path, "--into", tmp_path / "in", "--roster", tmp_path / "r.csv")
+    code, _, err = run(path, "--into", tmp_path / "in", "--roster", tmp_path / "r.csv")
     assert (code, sorted(path.name for path in (tmp_path / "in").glob("[a-z]*"))) == (1, ["ada"])
     assert err == "who_42_9_x.ipynb: who (42) is not in the roster, or is there more than once.\n"
 

@@ -119,10 +119,27 @@ def test_too_many_and_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(reading, "MAX_ENTRIES", 4)
     with pytest.raises(TooMuch, match="more than 4 files"):
         Reader().read(path)
+    monkeypatch.setattr(reading, "MAX_DIRECTORY", 100)
+    monkeypatch.setattr(zipfile, "ZipFile", None)  # it is not even opened
+    with pytest.raises(TooMuch, match="more than 4 files"):
+        Reader().read(path)
+    monkeypatch.undo()
     monkeypatch.setattr(reading, "MAX_ENTRIES", 100)
     monkeypatch.setattr(reading, "MAX_TOTAL", 4 * len(notebook()))
     with pytest.raises(TooMuch, match="collect one lesson"):
         Reader().read(path)
+
+
+def test_one_learners_zip_file_does_not_stop_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = zipped((f"{i}.txt", b"") for i in range(1001))
+    large = zipped([("x.ipynb", bytes(2000)), ("y.ipynb", bytes(2000))])
+    path = download(tmp_path / "a.zip", ("ada/hw.zip", many), ("bob/hw.zip", large), ("cy/x.ipynb", notebook()))
+    assert list(why(path)) == ["ada/hw.zip"]
+    monkeypatch.setattr(reading, "MAX_ZIP", 3000)
+    assert list(why(path)) == ["ada/hw.zip", "bob/hw.zip"]
+    assert all("ask for less" in text or "at most" in text for text in why(path).values())
+    reader = Reader()
+    assert [found.shown for found in reader.read(path)] == ["cy/x.ipynb"]
 
 
 @pytest.mark.parametrize("content", [b"", b"Dear teacher", b"PK\x03\x04" + bytes(50)])
