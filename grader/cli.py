@@ -214,7 +214,7 @@ def export(
     unfinished = sum(mark.open for mark in found)
     summary = f"{len(found)} learners, {missing} without a submission"
     if unfinished:
-        summary += f"; {unfinished} with answers still to be graded by hand (make formgrader)"
+        summary += f"; {unfinished} to be looked at by hand (make formgrader)"
     err.print(escape(summary), highlight=False, soft_wrap=True)
 
 
