@@ -31,9 +31,12 @@ MAY_IMPORT = {
     "doctor": RUNNING,
     "audit": REPORTING,
     "gradebook": REPORTING,
+    "submitting": RUNNING,
+    "collecting": RUNNING | {"submitting"},
+    "exporting": LIGHT | {"gradebook"},
     "demo": REPORTING | {"gradebook"},
-    "cli": REPORTING | {"building", "audit", "gradebook", "demo", "doctor"},
-    "__init__": {"checking"},
+    "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor"},
+    "__init__": {"checking", "submitting"},
     "__main__": {"cli"},
 }
 
