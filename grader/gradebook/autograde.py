@@ -13,6 +13,7 @@ from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.journal import Journal, digest
 from grader.gradebook.writer import Writer
+from grader.probes.observe import harmless
 from grader.running.intake import read_file, read_submission
 from grader.running.result import Result
 
@@ -72,11 +73,11 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
         return folder, ""
     others = sorted(path for path in folder.glob("*.ipynb") if path != named)
     if not others or _is_of(named, lesson):
-        left = ", ".join(path.name for path in others)
+        left = ", ".join(harmless(path.name) for path in others)
         return named, f"There was more than one notebook; {left} was left out." if others else ""
     for other in others:
         if _is_of(other, lesson):
-            return other, f"The notebook was called {other.name}; it was taken for {named.name}."
+            return other, f"The notebook was called {harmless(other.name)}; it was taken for {named.name}."
     return named if named.exists() else others[0], ""
 
 

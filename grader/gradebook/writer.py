@@ -29,6 +29,9 @@ from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.repair import sound_notebook
 from grader.running.result import OwnTest, Result
 
+_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
+"""What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
+
 
 class Writer:
     """Writes the submissions of one lesson, one after the other."""
@@ -152,6 +155,11 @@ class Writer:
         fresh = path.with_suffix(".new")
         fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
         os.replace(fresh, path)
+        submission = self.course.submission(student, self.lesson.name)
+        for name in _FOR_RELEASE:
+            note = submission / name
+            if note.is_file() and not note.is_symlink() and not submission.is_symlink():
+                shutil.copy(note, path.parent / name)
 
 
 def show(notebook: NotebookNode, result: Result) -> None:

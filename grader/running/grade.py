@@ -37,7 +37,7 @@ from grader.running.blanks import sources
 from grader.running.intake import Cell, read_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest, Result
-from grader.running.session import Question, Session, Stopped
+from grader.running.session import Question, Session, Stopped, error_in
 
 
 def grade(
@@ -110,6 +110,7 @@ class _Run:
         self.sources = _sources(lesson.name)
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
+        self.handed_over: set[str] = set()
         self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
 
     def begin(self, files: dict[str, str]) -> None:
@@ -144,12 +145,21 @@ class _Run:
             self.troubles.append(f"{sentence} The cell was left out.")
 
     def ask(self, symbol: str) -> None:
-        """Gives the verdict on a symbol, then hands over the course's text of it."""
+        """Gives the verdict on a symbol, then hands over the course's text of all that have been answered for.
+
+        In the lesson's order: from the text of a later symbol an earlier one could be had.
+        """
         self.verdicts[symbol] = self._verdict(symbol)
-        try:
-            self.session.restore(symbol, **self.sources[symbol])
-        except Stopped:
-            self._restart()
+        for exercise in self.lesson.exercises:
+            if exercise.symbol not in self.verdicts:
+                return
+            if exercise.symbol in self.handed_over:
+                continue
+            self.handed_over.add(exercise.symbol)
+            try:
+                self.session.restore(exercise.symbol, **self.sources[exercise.symbol])
+            except Stopped:
+                self._restart()
 
     def test(self, name: str, test: OwnTest) -> OwnResult:
         """Runs an instructor's own test cell, and reads its mark as nbgrader does."""
@@ -221,13 +231,8 @@ def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
 
 def _observation(answer: dict[str, Any]) -> dict[str, Any]:
     """What came over the border, if it has an observation's form; the learner's process may send anything."""
-    seen = answer.get("seen")
-    if not isinstance(seen, dict):
-        return {}
-    if "error" in seen:
-        error = seen["error"] if isinstance(seen["error"], dict) else {}
-        return {"error": {key: str(error.get(key, ""))[:300] for key in ("type", "message", "line")}}
-    return seen
+    seen = answer["seen"]
+    return {"error": error_in(seen) or error_in({"error": {}})} if "error" in seen else seen
 
 
 def _out_of_memory(error: Any) -> bool:

@@ -222,7 +222,10 @@ def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
             c.number for c in cells if c.asks == symbol
         ]
         written = [c.number for c in runs if c.grade_id == symbol or symbol in c.defines]
-        asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=len(cells) + 1)
+        named = [c.number for c in runs if symbol in c.source]
+        # A symbol that is nowhere is asked for in its turn, so that what follows is not kept waiting for its text.
+        last = len(cells) + 1 if named else max(asked_after.values(), default=0)
+        asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=last)
     steps: list[tuple[int, int, Cell | str]] = [(cell.number, -1, cell) for cell in runs]
     steps += [(asked_after[symbol], place, symbol) for place, symbol in enumerate(symbols)]
     ordered = sorted(steps, key=lambda step: step[:2])

@@ -52,6 +52,7 @@ class Session:
 
     def __enter__(self) -> Self:
         self._zygote: Zygote = self._lending.__enter__()
+        self.ends = time.monotonic() + WALL_FACTOR * self.limits.cpu_seconds
         self._start()
         return self
 
@@ -80,8 +81,7 @@ class Session:
         Raises:
             Stopped: when it did not come back.
         """
-        error = self._remembered({"do": "run", "source": source}).get("error")  # what it did before its error stays
-        return error if isinstance(error, dict) else None
+        return error_in(self._remembered({"do": "run", "source": source}))  # what it did before its error stays
 
     def test(self, source: str) -> tuple[dict[str, Any] | None, Any]:
         """Runs a test cell: the error's description, or None, and the number that its last line gave, if any.
@@ -92,8 +92,7 @@ class Session:
             Stopped: when it did not come back.
         """
         answer = self._ask(encode({"do": "run", "source": source}))
-        error = answer.get("error")
-        return error if isinstance(error, dict) else None, answer.get("value")
+        return error_in(answer), answer.get("value")
 
     def probe(self, question: Question) -> Iterator[dict[str, Any]]:
         """What the learner's symbol does on each case: `{"seen": ...}`; or once `{"absent"}` or `{"imported"}`.
@@ -103,13 +102,17 @@ class Session:
         """
         clock = _Clock(self, self.limits.probe_seconds)
         self._put(question.message, clock)
-        for _ in range(question.cases):
+        for number in range(question.cases):
             answer = self._take(clock)
             if "error" in answer:  # the learner's code got around the probe's own net
-                answer = {"seen": {"error": answer["error"]}}
-            yield answer
-            if "seen" not in answer:
+                answer = {"seen": {"error": error_in(answer)}}
+            if number == 0 and (answer.get("absent") is True or answer.get("imported") is True):
+                yield answer
                 return
+            if not isinstance(answer.get("seen"), dict):
+                self._stop()
+                raise Stopped("crashed")  # no answer to the question: somebody else speaks here
+            yield answer
 
     def restore(self, symbol: str, module: str, source: str) -> None:
         """Hands over the course's text of a symbol that has been answered for.
@@ -126,7 +129,7 @@ class Session:
             Stopped: when what came back before does not come back again, or there is no time left.
         """
         self._stop()
-        if self._spent > self.limits.cpu_seconds:
+        if self.is_spent():
             raise Stopped("spent")
         self._start()
         for message in self._history:
@@ -143,6 +146,10 @@ class Session:
         self._pid = 0
         self._channel.close()
         return self._zygote.end()
+
+    def is_spent(self) -> bool:
+        """Whether the whole submission has had its time, working or waiting."""
+        return self._spent > self.limits.cpu_seconds or time.monotonic() > self.ends
 
     def processor_seconds(self) -> float:
         """What the process that runs now has used so far."""
@@ -166,7 +173,7 @@ class Session:
 
     def _put(self, message: bytes, clock: _Clock) -> None:
         if self._pid == 0:
-            raise Stopped("spent" if self._spent > self.limits.cpu_seconds else "crashed")
+            raise Stopped("spent" if self.is_spent() else "crashed")
         try:
             self._channel.put(message, clock.deadline)
         except TimeoutError as error:
@@ -180,7 +187,7 @@ class Session:
                 answer = decode(self._channel.take(clock.next_look(), MAX_MESSAGE))
             except TimeoutError as error:
                 if clock.is_over():
-                    raise Stopped("timeout") from error
+                    raise Stopped("spent" if self.is_spent() else "timeout") from error
                 continue
             except Closed as error:
                 raise Stopped(self._how_it_ended()) from error
@@ -195,13 +202,21 @@ class Session:
         return "spent" if -status in (signal.SIGXCPU, 0) and self._spent > self.limits.cpu_seconds else "crashed"
 
 
+def error_in(answer: Mapping[str, Any]) -> dict[str, str] | None:
+    """The description of an error in an answer, if there is one. The learner's process may send anything."""
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return None
+    return {key: value[:300] if isinstance(value := error.get(key), str) else "" for key in ("type", "message", "line")}
+
+
 class _Clock:
     """The time for one thing to do: processor seconds, and some more on the wall."""
 
     def __init__(self, session: Session, seconds: float) -> None:
         self.session = session
         self.seconds = seconds
-        self.deadline = time.monotonic() + WALL_FACTOR * seconds
+        self.deadline = min(time.monotonic() + WALL_FACTOR * seconds, session.ends)
         self._at_start: float | None = None
 
     def next_look(self) -> float:

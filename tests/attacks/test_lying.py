@@ -221,24 +221,14 @@ def batched_dot(a, b):
             if name in frame.f_locals: return frame.f_locals[name]
         frame = frame.f_back"""),
 }
-BAD_ERROR = pytest.mark.xfail(
-    raises=(ValueError, TypeError, KeyError), strict=True, reason="Session.run takes any dict for an error"
-)
-SHORT = pytest.mark.xfail(raises=ValueError, strict=True, reason="Session.probe passes fewer answers on than cases")
-XFAIL = {
-    "an error of arrays": BAD_ERROR,
-    "an error of nothing": BAD_ERROR,
-    "an answer that says it is done": SHORT,
-}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=XFAIL.get(name, ())) for name in LYING])
+@pytest.mark.parametrize("name", LYING)
 def test_no_lie_earns_anything(name: str, course: Path) -> None:
     result = carry_out(replace(LYING[name], name=name), course)
     assert not [r for r in result.repairs if "LookupError" in r or "NameError" in r]
 
 
-@pytest.mark.xfail(strict=True, reason="a symbol's text comes before the symbols that precede it are answered for")
 def test_an_earlier_answer_is_not_had_for_a_later_one(course: Path) -> None:
     """A symbol's text comes once it has been answered for: whoever answers for it badly has lost its points."""
     attack = Attack(

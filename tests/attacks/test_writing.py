@@ -87,8 +87,6 @@ for _ in range(60): send(packed(text, blob))""",
 threading.Thread(target=lambda: [os.read(fd, 10**6) for fd in channels()], daemon=True).start()
 time.sleep(0.1)""",
 }
-SHORT = pytest.mark.xfail(raises=ValueError, strict=True, reason="Session.probe passes fewer answers on than cases")
-XFAIL = dict.fromkeys(("answers before the question", "a dtype without arithmetic"), SHORT)
 
 WRITING = [
     *(Attack(name, (source,)) for name, source in DEEDS.items()),
@@ -105,7 +103,7 @@ def test_nothing_is_written(attack: Attack, course: Path) -> None:
     assert not [r for r in result.repairs if "Error" in r or "longer than" in r]
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=XFAIL.get(name, ())) for name in FORGED])
+@pytest.mark.parametrize("name", FORGED)
 def test_a_forged_message_earns_nothing(name: str, course: Path) -> None:
     """Said from within the answer's cell, while the grader waits for that cell to end."""
     source = f"{FORGED[name]}\ndef batched_dot(a, b):\n    return a"
