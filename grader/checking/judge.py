@@ -187,10 +187,11 @@ class Judge:
     def _diagnose(self, expected: list[Observation], got: list[Observation]) -> Mistake | None:
         """The mistake that does the same in every case; one that agrees in the core alone comes second."""
         core = tuple(key for aspect in self.exercise.aspects if aspect.core for key in aspect.keys)
+        # Where the answer went wrong comes first: most mistakes do something else there, and need no other case.
+        places = sorted(range(len(self.cases)), key=lambda place: not compare(expected[place], got[place]))
         for keys in (None, core):
             for mistake in self.exercise.mistakes:
-                seen = (self._seen_of(mistake, place) for place in range(len(self.cases)))
-                matches = all(agree(m, g, keys) for m, g in zip(seen, got, strict=True))
+                matches = all(agree(self._seen_of(mistake, place), got[place], keys) for place in places)
                 if matches and any(
                     not agree(self._seen_of(mistake, place), e, keys) for place, e in enumerate(expected)
                 ):

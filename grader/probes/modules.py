@@ -34,10 +34,11 @@ def hand_in(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> tuple[dic
 
     A weight that finds no place is not among the places.
     """
-    registered = {id(parameter) for parameter in module.parameters()}
+    parameters = list(module.parameters())
+    registered = {id(parameter) for parameter in parameters}
     found = {name: _find(module, name) for name in weights}
     named = {id(tensor) for tensor in found.values() if tensor is not None}
-    others = [parameter for parameter in module.parameters() if id(parameter) not in named]
+    others = [parameter for parameter in parameters if id(parameter) not in named]
     places: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         for name, weight in weights.items():
@@ -88,7 +89,8 @@ def followed(
     the output are fixed by the contract: only those are followed back.
     """
     dtype = next((t.dtype for t in tensors_in(list(arguments)) if t.is_floating_point()), torch.float32)
-    module = module.to(dtype)
+    if dtype != torch.float32:
+        module = module.to(dtype)
     parts, places = hand_in(module, weights)
     seen: dict[str, Any] = {"parts": parts}
     homeless = [name for name in weights if name not in places and not name.endswith("bias")]
@@ -98,9 +100,8 @@ def followed(
         return seen
     module.train()
     seen |= parted(module(*arguments), pair)
-    modes = [sorted({part.training for part in module.modules()})]
+    modes = [_modes(module)]
     module = module.double().eval()
-    _, places = hand_in(module, weights)  # again: what went through float32 is not what was drawn
     tracked = [in_double(argument) for argument in arguments]
     trainable = {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
     wanted = [tensor for tensor in tensors_in(tracked) if tensor.requires_grad]
@@ -110,7 +111,7 @@ def followed(
         found = in_single(gradients(settled(output, rows), [*wanted, *trainable.values()]))
     except Exception as error:
         found = f"stopped with {type(error).__name__}: {error}"
-    modes.append(sorted({part.training for part in module.modules()}))
+    modes.append(_modes(module))
     if isinstance(found, str):
         seen["gradients"], seen["unused"] = found, "none"
     else:
@@ -120,6 +121,10 @@ def followed(
     seen["training_mode"] = modes
     seen["arguments"] = [state(list(arguments)), state(tracked)]
     return seen
+
+
+def _modes(module: nn.Module) -> list[bool]:
+    return sorted({part.training for part in module.modules()})
 
 
 def in_double(value: Any, follow: bool = True) -> Any:
@@ -152,7 +157,7 @@ def settled(output: Any, rows: torch.Tensor | None) -> Any:
 
 
 def answered_rows(mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
-    """Which queries have a key to look at, in every head: booleans of `shape`, the output's but for its last axis.
+    """Which queries have a key to look at, in every head: booleans of `shape`, the output's without its last axis.
 
     With one axis more than `shape`, the mask's second axis is that of the heads.
     """
