@@ -17,7 +17,7 @@ def _future_leak(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 def _causal_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call(symbol, inputs["length"])
+    return {"output": symbol(inputs["length"])}
 
 
 def _decoder_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:

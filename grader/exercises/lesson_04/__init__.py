@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.exercises.lesson_04.accuracy import TOKEN_ACCURACY
 from grader.exercises.lesson_04.block import DECODER_BLOCK
 from grader.exercises.lesson_04.crossing import CROSS_ATTENTION
+from grader.exercises.lesson_04.equivalents import EQUIVALENTS
 from grader.exercises.lesson_04.influence import ENCODER_INFLUENCE
 from grader.exercises.lesson_04.loss import SEQUENCE_CROSS_ENTROPY
 from grader.exercises.lesson_04.matching import EXACT_MATCH
@@ -27,4 +28,5 @@ LESSON = Lesson(
         SEQ2SEQ_TRANSFORMER,
         ENCODER_INFLUENCE,
     ),
+    equivalents=EQUIVALENTS,
 )

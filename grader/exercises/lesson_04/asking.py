@@ -39,7 +39,7 @@ class Draw:
         last_id: bool = False,
         of_target: bool = False,
     ) -> dict[str, Any]:
-        """In one row, `place` moves the logit `at`; the vocabulary's last id stands there with `last_id`."""
+        """In one row, `place` moves the logit `at`. With `last_id` the ids end where the vocabulary ends."""
         rows, source_length, target_length = dims(self.generator, 3, 4, 7)
         rows, target_length = batch or rows, length or target_length
         vocab_size = int(self.generator.choice([17, 19]))  # ids that a test may try although it has not seen them
@@ -47,7 +47,7 @@ class Draw:
         sizes = {"source": source_length, "target_input": target_length}
         tokens = {name: self._tokens(rows, size, row, place % size) for name, size in sizes.items()}
         if last_id:
-            tokens = {name: torch.where(ids == HIGHEST, vocab_size - 1, ids) for name, ids in tokens.items()}
+            tokens = {name: ids + vocab_size - 1 - HIGHEST for name, ids in tokens.items()}
         if padded:
             tokens["source"][0, 2:], tokens["target_input"][-1, -1] = 0, 0
         case = {
