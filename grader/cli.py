@@ -69,7 +69,7 @@ def build(
     if found:
         err.print("Run: grader build", highlight=False)
         raise typer.Exit(1)
-    out.print(f"In step: {', '.join(names)}", highlight=False)
+    out.print(f"In step: {', '.join(names)}", highlight=False, soft_wrap=True)
 
 
 @app.command()

@@ -231,7 +231,9 @@ def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
 
 def _observation(answer: dict[str, Any]) -> dict[str, Any]:
     """What came over the border, if it has an observation's form; the learner's process may send anything."""
-    seen = answer["seen"]
+    seen = answer.get("seen")
+    if not isinstance(seen, dict):
+        return {}
     return {"error": error_in(seen) or error_in({"error": {}})} if "error" in seen else seen
 
 

@@ -126,9 +126,6 @@ import course.mlp
 tell(course.mlp.mlp_predict.__code__.co_names)""",
     "reloaded": "import course.mlp\nimportlib.reload(course.mlp)\ntell('reloaded')",
     "before the answer": "import course.tensors as c\ntell(c.batched_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)))",
-    "handed over early": """\
-for thing in gc.get_objects():
-    if type(thing).__name__ == 'Child' and thing.earlier: tell(thing.earlier)""",
     "other copies": """
 for folder in {*sys.path, *glob.glob(sys.prefix + "/lib/python*/site-packages"), sys.prefix, sys.prefix + "/.."}:
     for pattern in ("course/*.py", "course/__pycache__/*", "build/lib/course/*", "grader/exercises/*", "*/course/mlp*"):

@@ -285,7 +285,7 @@ IGNORES_PADDING = Exercise(
         ),
         Mistake(
             "tolerance_too_wide",
-            _judged(ENOUGH, same=lambda answers: _same(answers, 0.03)),
+            _judged(ENOUGH, same=lambda answers: _same(answers, 0.3)),
             "Small leaks get through, since you allow a wide difference. How large is a rounding error?",
         ),
         Mistake(
