@@ -5,6 +5,7 @@ Machines differ and are busy: look at the ratios, which come from one run.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from rich.console import Console
@@ -30,6 +32,10 @@ from grader.demo.run import make_course
 from grader.exercises import load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.running.grade import grade
+from grader.running.intake import Cell, read_submission
+from grader.running.limits import Limits
+from grader.running.session import Session
 
 CHECKED = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
@@ -92,10 +98,16 @@ def course_with(repository: Repository, folder: Path, lesson: str, learners: Seq
     return course
 
 
-def run(command: list[str], course: Course) -> tuple[float, Path]:
-    """The seconds of a grading command on a copy of the course, and the copy."""
+def copied(course: Course) -> Path:
+    """A copy of the course's folder."""
     copy = course.root.with_name(f"copy{len(list(course.root.parent.iterdir()))}")
     shutil.copytree(course.root, copy)
+    return copy
+
+
+def run(command: list[str], course: Course) -> tuple[float, Path]:
+    """The seconds of a grading command on a copy of the course, and the copy."""
+    copy = copied(course)
     start = time.perf_counter()
     subprocess.run(command, cwd=copy, check=False, capture_output=True)
     return time.perf_counter() - start, copy
@@ -153,29 +165,84 @@ def large_class(repository: Repository, folder: Path, lesson: str, count: int, b
 
         learners[place] = replace(learners[place], accident=broken)
     course = course_with(repository, folder, lesson, learners)
-    command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", "2"]
-    seconds_taken, graded = run(["/usr/bin/env", "python3", "-c", PEAK, *command], course)
-    peak = int((graded / "peak.txt").read_text())
-    pages = sorted(path.stat().st_mtime for path in graded.rglob("feedback/*/**/*.html"))
-    third = len(pages) // 3
+    copy = copied(course)
+    start = time.perf_counter()
+    with (copy.parent / "said.txt").open("w") as said:
+        command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", "2"]
+        own, warm = memory_while(subprocess.Popen(command, cwd=copy, stdout=said, stderr=said))
+    seconds_taken = time.perf_counter() - start
+    pages = sorted(path.stat().st_mtime for path in copy.rglob("feedback/*/**/*.html"))
+    third, part = len(pages) // 3, len(own) // 3
+    marks = scores(copy)
     table = Table(
         title=f"{count} submissions of {lesson}, one in twenty hostile, --jobs 2", box=None, show_header=False
     )
     table.add_row("in all", f"{seconds_taken:.0f} s, {seconds_taken / count:.2f} s each")
-    table.add_row("graded", f"{len(scores(graded))} of {count}")
+    table.add_row("graded", f"{len(marks)} of {count}")
     table.add_row("first third, last third", f"{pages[third] - pages[0]:.1f} s, {pages[-1] - pages[-third - 1]:.1f} s")
-    table.add_row("most memory of the grader itself", f"{peak / 1024:.0f} MB")
+    table.add_row("the grader's memory at most", f"{max(own):.0f} MB; in the first third {max(own[:part]):.0f} MB")
+    table.add_row("a warm process's memory at most", f"{max(warm):.0f} MB")
+    if len(marks) < count:
+        table.add_row("not graded", ", ".join(sorted({learner.name for learner in learners} - set(marks))))
+        table.add_row("what was said", (copy.parent / "said.txt").read_text())
     return table
 
 
-# Runs a command and writes its largest resident size, in kB, to peak.txt.
-PEAK = """
-import os, subprocess, sys
-process = subprocess.Popen(sys.argv[1:])
-_, status, usage = os.wait4(process.pid, 0)
-open("peak.txt", "w").write(str(usage.ru_maxrss))
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
+def memory_while(process: subprocess.Popen[bytes]) -> tuple[list[float], list[float]]:
+    """Resident megabytes, ten times a second until it ends: of the process, and of the largest that it started.
+
+    A learner's process is started by one of these, and is not counted.
+    """
+    own, warm = [0.0], [0.0]
+    watched = psutil.Process(process.pid)
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):  # gone between two lines
+            own.append(watched.memory_info().rss / 1e6)
+            warm += [max(child.memory_info().rss / 1e6 for child in watched.children())]
+        time.sleep(0.1)
+    return own, warm
+
+
+def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table:
+    """Where the processor's time for one right submission goes, once all is warm; gradebook and pages not counted."""
+    data = repository.solution(lesson).read_bytes()
+    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
+    cells = [step.source for step in read_submission(data).steps if isinstance(step, Cell)]
+
+    def run_cells() -> None:
+        with Session(lesson, modules, Limits()) as session:
+            for cell in cells:
+                session.run(cell)
+
+    whole = processor_milliseconds(lambda: grade(data, seed=1), repeats)
+    bare = processor_milliseconds(run_cells, repeats)
+    table = Table(
+        title=f"one right submission of {lesson}: milliseconds of processor time", box=None, show_header=False
+    )
+    table.add_row("a process forked, walled in, and ended", f"{whole['fork']:.0f}")
+    table.add_row("in it: the learner's cells", f"{bare['child']:.0f}")
+    table.add_row("in it: answering the questions, gradients included", f"{whole['child'] - bare['child']:.0f}")
+    table.add_row("the grader: reading, asking, comparing", f"{whole['grader']:.0f}")
+    return table
+
+
+def processor_milliseconds(work: Callable[[], object], repeats: int) -> dict[str, float]:
+    """Per run of `work`, after one that warms up: of this process, of the warm ones, and of what those forked."""
+
+    def now() -> tuple[float, float, float]:
+        warm = [child.cpu_times() for child in psutil.Process().children()]
+        return (
+            time.process_time(),
+            sum(times.user + times.system for times in warm),
+            sum(times.children_user + times.children_system for times in warm),
+        )
+
+    work()
+    start = now()
+    for _ in range(repeats):
+        work()
+    own, fork, child = (1000 * (after - before) / repeats for before, after in zip(start, now(), strict=True))
+    return {"grader": own, "fork": fork, "child": child}
 
 
 def main() -> None:
@@ -189,6 +256,8 @@ def main() -> None:
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
         console.print(against_nbgrader(repository, Path(folder, "few"), GRADED, 20, bin_folder))
+        console.print()
+        console.print(cost_of_one(repository, GRADED))
         console.print()
         console.print(large_class(repository, Path(folder, "many"), GRADED, 300, bin_folder))
 

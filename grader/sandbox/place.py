@@ -19,13 +19,15 @@ _SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/opt
 _PYTHON = ("bin", "lib", "lib64", "include", "share", "etc", "ssl", "pyvenv.cfg")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_OLD, _NEW = "/old", "/new"
+_FRESH = ("/tmp", "/dev/shm")  # each child gets its own
+_OLD, _NEW, _KEPT = "/old", "/new", "/kept"
 
 
-def enter(hidden: Iterable[Path]) -> None:
+def enter(hidden: Iterable[Path]) -> list[str]:
     """Moves this process into the small root; the folders `hidden` are empty there, even inside what is shown.
 
-    Needs a mount namespace of its own and the right to mount in it.
+    Needs a mount namespace of its own and the right to mount in it. Returns what `fresh_folders` would cover: paths of
+    a Python that was installed below /tmp.
 
     Raises:
         OSError: when the kernel does not allow it.
@@ -39,12 +41,15 @@ def enter(hidden: Iterable[Path]) -> None:
     kernel.pivot_root(base, base + _OLD)
     os.chdir("/")
     for path in shown:
-        _show(path)
+        _show(_OLD + path, _NEW + path)
     for folder in hidden:
         if os.path.isdir(_NEW + str(folder)):
             kernel.mount("tmpfs", _NEW + str(folder), "tmpfs", kernel.MS_RDONLY | kernel.MS_NODEV, "mode=755,size=4k")
-    for name in ("tmp", "proc", "dev/shm"):
-        os.makedirs(f"{_NEW}/{name}", exist_ok=True)
+    for name in (*_FRESH, "/proc"):
+        os.makedirs(_NEW + name, exist_ok=True)
+    covered = [path for path in shown if path.startswith(tuple(f"{folder}/" for folder in _FRESH))]
+    for path in covered:
+        _show(_NEW + path, _NEW + _KEPT + path)
     # The zygote's own view of processes, until a child covers it: the kernel gives a new /proc only beside an old one.
     kernel.mount(f"{_OLD}/proc", f"{_NEW}/proc", flags=kernel.MS_BIND | kernel.MS_REC)
     _write(f"{_NEW}/etc/passwd", f"learner:x:{os.getuid()}:{os.getgid()}::/tmp:/bin/sh\n")
@@ -55,13 +60,19 @@ def enter(hidden: Iterable[Path]) -> None:
     os.chdir("/")
     kernel.make_read_only("/")
     kernel.make_writable("/proc")  # a new user namespace is told there whose it is
+    return covered
 
 
-def fresh_folders(size: int) -> None:
-    """An empty /tmp and /dev/shm of at most `size` bytes, and a /proc that shows this process's own namespace only."""
+def fresh_folders(size: int, covered: Iterable[str]) -> None:
+    """A /tmp and /dev/shm of at most `size` bytes, and a /proc that shows this process's own namespace only.
+
+    They are empty, but for what `enter` said that they would cover.
+    """
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("tmpfs", "/tmp", "tmpfs", flags, f"mode=700,size={size},nr_inodes=10000")
-    kernel.mount("tmpfs", "/dev/shm", "tmpfs", flags, f"mode=700,size={size},nr_inodes=1000")
+    for folder in _FRESH:
+        kernel.mount("tmpfs", folder, "tmpfs", flags, f"mode=700,size={size},nr_inodes=10000")
+    for path in covered:
+        _show(_KEPT + path, path)
     kernel.mount("proc", "/proc", "proc", flags | kernel.MS_NOEXEC)
 
 
@@ -82,8 +93,7 @@ def _shown() -> list[str]:
     return found
 
 
-def _show(path: str) -> None:
-    source, target = _OLD + path, _NEW + path
+def _show(source: str, target: str) -> None:
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.islink(source):
         os.symlink(os.readlink(source), target)

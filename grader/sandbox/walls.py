@@ -33,6 +33,7 @@ class Walls:
 
     missing: dict[str, str] = field(default_factory=dict)
     _filter: Any = None
+    _covered: list[str] = field(default_factory=list)
 
     @classmethod
     def build(cls, hidden: Sequence[Path]) -> Walls:
@@ -58,7 +59,7 @@ class Walls:
     def _leave(self, hidden: Sequence[Path]) -> None:
         reason = _rehearsed(hidden)
         if not reason:
-            _move(hidden)
+            self._covered = _move(hidden)
             return
         self.missing["namespaces"] = self.missing["files"] = reason
         if os.geteuid() == 0:
@@ -81,7 +82,7 @@ class Walls:
             kernel.no_new_privileges()
         inside = "namespaces" not in self.missing
         if inside:
-            place.fresh_folders(file_bytes)
+            place.fresh_folders(file_bytes, self._covered)
             scratch = "/tmp"
         assert scratch is not None
         os.chdir(scratch)
@@ -108,9 +109,9 @@ def _rehearsed(hidden: Sequence[Path]) -> str:
     pid = os.fork()
     if pid == 0:
         try:
-            _move(hidden)
+            covered = _move(hidden)
             if kernel.fork_into("pid", "mount", "ipc") == 0:
-                place.fresh_folders(2**20)
+                place.fresh_folders(2**20, covered)
             else:
                 os.wait()
         except OSError as error:
@@ -124,17 +125,17 @@ def _rehearsed(hidden: Sequence[Path]) -> str:
     return reason
 
 
-def _move(hidden: Sequence[Path]) -> None:
+def _move(hidden: Sequence[Path]) -> list[str]:
+    covered: list[str] = []
     root = os.geteuid() == 0
     if root:  # the small root is made while everything can still be read
         kernel.unshare("mount")
-        place.enter(hidden)
+        covered = place.enter(hidden)
         _become_nobody()
     user, group = os.geteuid(), os.getegid()
     kernel.unshare("user", "net", "ipc", "uts", *(() if root else ("mount",)))
     _stay(user, group)
-    if not root:
-        place.enter(hidden)
+    return covered if root else place.enter(hidden)
 
 
 def _become_nobody() -> None:

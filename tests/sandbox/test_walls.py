@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ USERS = [
 ]
 
 
-def behind_walls(who: str, source: str, lacking: str = "") -> dict[str, Any]:
+def behind_walls(who: str, source: str, lacking: str = "", **environment: str) -> dict[str, Any]:
     """What a learner's process finds there."""
-    environment = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    environment |= {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
     script = Path(__file__).with_name("walled.py")
     command = [sys.executable, str(script), who, lacking, TRY + source]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=60)
@@ -115,6 +116,32 @@ def test_only_the_scratch_folders_can_be_written_to(who: str) -> None:
         "/dev/shm/made-by-walls",
         "made-by-walls",
     }
+
+
+BELOW_TMP = """
+told["files"] = [os.path.join(folder, name) for folder, _, names in os.walk("/tmp") for name in names]
+module = sys.exec_prefix + "/lib/module.py"
+told["module"], told["read"] = module, open(module).read()
+attempt("changed", lambda: write(module))
+attempt("beside", lambda: write(sys.exec_prefix + "/lib/more.py"))
+attempt("removed", lambda: os.rename(os.path.dirname(module), "/tmp/lib"))
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+def test_a_python_that_was_installed_below_tmp_stays_in_sight(who: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        Path(folder, "lib").mkdir()
+        Path(folder, "lib", "module.py").write_text("found")
+        found = behind_walls(who, BELOW_TMP, PYTHON_IS_IN=folder)
+    if found["missing"]:
+        pytest.skip(f"this machine lacks {found['missing']}")
+    told = found["told"]
+    assert told["files"] == [told["module"]]
+    assert told["read"] == "found"
+    assert told["changed"] == told["beside"] == "Read-only file system"
+    assert told["removed"] == "Device or resource busy"
 
 
 CALLS = """

@@ -50,6 +50,7 @@ def main(who: str, lacking: str, source: str) -> None:
         os.setresuid(NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR)
         kernel.own_proc_files()
     scratch = tempfile.mkdtemp()
+    sys.exec_prefix = os.environ.get("PYTHON_IS_IN", sys.exec_prefix)
     lack(lacking)
     hidden = Path(os.__file__).parent / "json"
     walls = Walls.build([hidden])
