@@ -317,7 +317,7 @@ def _joined(symbol: Any, inputs: Inputs) -> Seen:
     in_decode = model.decode(target, model.encode(source), source, mask)
     return {
         "its_own_mask": _pattern(free_pattern, target, None),
-        "with_a_mask_handed_in": _pattern(pattern, target, mask),
+        "the_joined_mask": _pattern(pattern, target, mask),
         "a_mask_handed_in": _choose(not _still(free, handed), "of influence", "without influence"),
         "a_mask_handed_to_decode": _choose(_still(handed, in_decode), "the same as in forward", "something else"),
         "the_logits": _choose(bool((free.isfinite() & handed.isfinite()).all()), "finite numbers", "NaN"),
@@ -354,12 +354,12 @@ def _pattern(looked: list[torch.Tensor], target: torch.Tensor, mask: torch.Tenso
     for weights in looked:
         seen = weights & expected.any(dim=-1, keepdim=True)
         missed = expected & ~weights
-        found += ["looks ahead"] * bool((seen & ~past).any())
-        found += ["looks at padding"] * bool((seen & past & ~real).any())
-        found += ["looks where the other mask forbids it"] * bool((seen & past & real & ~allowed).any())
-        found += ["misses its own place"] * bool((missed & own_place).any())
-        found += ["misses what came before"] * bool((missed & ~own_place).any())
-    return ", ".join(dict.fromkeys(found)) or "looks exactly where it may"
+        found += ["open to the future"] * bool((seen & ~past).any())
+        found += ["open to padding"] * bool((seen & past & ~real).any())
+        found += ["open to what the other mask forbids"] * bool((seen & past & real & ~allowed).any())
+        found += ["closed to each own place"] * bool((missed & own_place).any())
+        found += ["closed to the past"] * bool((missed & ~own_place).any())
+    return ", ".join(dict.fromkeys(found)) or "exact"
 
 
 LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {
