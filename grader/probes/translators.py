@@ -77,34 +77,39 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     """Shapes, both ways to call it, modes, gradients, the parameters of a layer."""
     source, target = inputs["source"], inputs["target_input"]
     model = _made(symbol, inputs).train()
-    logits = model(source, target)
-    modes = [part.training for part in model.modules()]
-    seen: Seen = {
-        "shape_of_the_logits": str(tuple(logits.shape)),
-        "dtype_of_the_logits": str(logits.dtype),
-        "arguments": state([source, target]),
-    }
+    norms = [getattr(model, name, None) for name in ("encoder_norm", "decoder_norm")]
+    with _counting(norms[0]) as in_encoder, _counting(norms[1]) as in_decoder:
+        logits = model(source, target)
+    modes = [all(part.training for part in model.modules())]
     named = dict(model.named_parameters())
     found = gradients(logits, list(named.values()))
     unused = [] if isinstance(found, str) else [n for n, g in zip(named, found, strict=True) if g is None]
-    seen["parameters_without_use"] = found if isinstance(found, str) else ", ".join(unused[:3]) or "none"
-    model.eval()
-    states = model.encode(source)
-    seen["shape_of_the_states"] = str(tuple(states.shape))
-    again = model.decode(target, states, source)
-    seen["the_two_steps"] = _choose(
-        torch.allclose(again, model(source, target), atol=1e-5), "what forward does", "something else than forward"
-    )
-    seen["training_mode"] = _choose(torch.allclose(again, logits, atol=1e-4), "as evaluation mode", "another result")
-    seen["modes"] = [all(modes), any(part.training for part in model.modules())]
     chances = bool(((logits.sum(dim=-1) - 1).abs() < 1e-4).all())
     signs = _choose(bool((logits < 0).any()), "any numbers", "never below 0")
-    seen["the_logits"] = "probabilities" if chances else signs
+    model.double().eval()
+    with torch.no_grad():
+        evaluated, states = model(source, target), model.encode(source)
+        again = model.decode(target, states, source)
+    modes.append(any(part.training for part in model.modules()))
     more = built(symbol, *{**inputs["sizes"], "num_layers": inputs["sizes"]["num_layers"] + 1}.values())
     added = sum(p.numel() for p in more.parameters()) - sum(p.numel() for p in model.parameters())
-    seen["one_more_layer"] = f"{added} parameters more"
-    seen["float64"] = str(model.double()(source, target).dtype)
-    return seen
+    return {
+        "shape_of_the_logits": str(tuple(logits.shape)),
+        "shape_of_the_states": str(tuple(states.shape)),
+        "the_logits": "probabilities" if chances else signs,
+        "dtype": str(logits.dtype),
+        "dtype_of_a_float64_model": str(evaluated.dtype),
+        "the_two_steps": _choose(_still(evaluated, again), "what forward does", "something else than forward"),
+        "training_mode": _choose(
+            torch.allclose(logits.double(), evaluated.double(), atol=1e-4), "as evaluation mode", "another result"
+        ),
+        "modes": modes,
+        "parameters_without_use": found if isinstance(found, str) else ", ".join(unused[:3]) or "none",
+        "one_more_layer": f"{added} parameters more",
+        "encoder_norm_is_called": _choose(in_encoder[0] <= 1, "once", "several times"),
+        "decoder_norm_is_called": _choose(in_decoder[0] <= 1, "once", "several times"),
+        "arguments": state([source, target]),
+    }
 
 
 def _padding(symbol: Any, inputs: Inputs) -> Seen:
@@ -195,8 +200,6 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
     """One norm after each stack, and a Linear layer after the decoder's."""
     model = _exact(symbol, inputs)
     source, target = inputs["source"], inputs["target_input"]
-    with _counting(model.encoder_norm) as in_encoder, _counting(model.decoder_norm) as in_decoder:
-        model(source, target)
     shared = model.encoder_norm.weight is model.decoder_norm.weight
     width = model.encoder_norm.bias.shape
     b, c = torch.linspace(-1, 2, width[0], dtype=torch.float64), torch.linspace(3, 1, width[0], dtype=torch.float64)
@@ -210,25 +213,24 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
     states = model.encode(source[:1])
     return {
         "encoder_norm": _choose(_still(b.expand_as(states), states), "the last step of encode", "not the last step"),
-        "encoder_norm_is_called": _choose(in_encoder[0] <= 1, "once", "several times"),
         "decoder_norm": _choose(flat, "between the last block and the logits", "not there"),
-        "decoder_norm_is_called": _choose(in_decoder[0] <= 1, "once", "several times"),
         "the_step_to_the_logits": _choose(linear, "a Linear layer", "no Linear layer alone"),
         "the_two_norms": _choose(not shared, "two", "one and the same"),
     }
 
 
 @contextmanager
-def _counting(part: nn.Module) -> Iterator[list[int]]:
-    """How often a part is called."""
+def _counting(part: Any) -> Iterator[list[int]]:
+    """How often a part is called, if it is a module at all."""
     calls = [0]
 
     def count(*_: Any) -> None:
         calls[0] += 1
 
-    handle = part.register_forward_hook(count)
+    handle = part.register_forward_hook(count) if isinstance(part, nn.Module) else None
     yield calls
-    handle.remove()
+    if handle is not None:
+        handle.remove()
 
 
 def _flatten(norm: Any, constant: torch.Tensor) -> None:
@@ -315,7 +317,7 @@ def _joined(symbol: Any, inputs: Inputs) -> Seen:
     in_decode = model.decode(target, model.encode(source), source, mask)
     return {
         "its_own_mask": _pattern(free_pattern, target, None),
-        "with_a_mask_handed_in": _pattern(pattern, target, mask),
+        "the_joined_mask": _pattern(pattern, target, mask),
         "a_mask_handed_in": _choose(not _still(free, handed), "of influence", "without influence"),
         "a_mask_handed_to_decode": _choose(_still(handed, in_decode), "the same as in forward", "something else"),
         "the_logits": _choose(bool((free.isfinite() & handed.isfinite()).all()), "finite numbers", "NaN"),
@@ -352,12 +354,12 @@ def _pattern(looked: list[torch.Tensor], target: torch.Tensor, mask: torch.Tenso
     for weights in looked:
         seen = weights & expected.any(dim=-1, keepdim=True)
         missed = expected & ~weights
-        found += ["looks ahead"] * bool((seen & ~past).any())
-        found += ["looks at padding"] * bool((seen & past & ~real).any())
-        found += ["looks where the other mask forbids it"] * bool((seen & past & real & ~allowed).any())
-        found += ["misses its own place"] * bool((missed & own_place).any())
-        found += ["misses what came before"] * bool((missed & ~own_place).any())
-    return ", ".join(dict.fromkeys(found)) or "looks exactly where it may"
+        found += ["open to the future"] * bool((seen & ~past).any())
+        found += ["open to padding"] * bool((seen & past & ~real).any())
+        found += ["open to what the other mask forbids"] * bool((seen & past & real & ~allowed).any())
+        found += ["closed to each own place"] * bool((missed & own_place).any())
+        found += ["closed to the past"] * bool((missed & ~own_place).any())
+    return ", ".join(dict.fromkeys(found)) or "exact"
 
 
 LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {

@@ -58,7 +58,7 @@ CAUSAL_SEQ2SEQ_TRANSFORMER = Exercise(
         seen(
             "a mask handed in is joined to its own",
             "joined",
-            "with_a_mask_handed_in",
+            "the_joined_mask",
             "a_mask_handed_in",
             "a_mask_handed_to_decode",
             weight=4.0,
