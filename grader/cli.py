@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -87,19 +88,19 @@ def grade(
     from grader.running.zygotes import warm_up
 
     warm_up(min(jobs, len(notebooks)))
-    from grader.batch import Failure, Job, grade_files, hidden_seed, in_order, progress
+    from grader.batch import Failure, Job, grade_files, hidden_seed, progress
     from grader.tables import results_table
 
     if lesson is not None:
         known_lesson(lesson)
     seed = hidden_seed() if seed is None else seed
     check_walls(lesson or lesson_of(notebooks), require_sandbox)
-    finished = []
-    with progress(err, "grading", len(notebooks)) as advance:
+    finished: dict[Path, Result | Failure] = {path: Failure(str(path), "The run was stopped.") for path in notebooks}
+    with progress(err, "grading", len(notebooks)) as advance, suppress(KeyboardInterrupt):
         for path, outcome in grade_files(notebooks, Job(seed, lesson, jobs)):
-            finished.append((path, outcome))
+            finished[path] = outcome
             advance(path.name)
-    outcomes = in_order(notebooks, finished)
+    outcomes = [finished[path] for path in notebooks]
     distinct = len({path.name for path in notebooks}) == len(notebooks)
     names = [path.name if distinct else str(path) for path in notebooks]
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
