@@ -199,7 +199,7 @@ def memory_while(process: subprocess.Popen[bytes]) -> tuple[list[float], list[fl
     while process.poll() is None:
         with contextlib.suppress(psutil.Error):  # gone between two lines
             own.append(watched.memory_info().rss / 1e6)
-            warm += [max(child.memory_info().rss / 1e6 for child in watched.children())]
+            warm += [child.memory_info().rss / 1e6 for child in watched.children()]
         time.sleep(0.1)
     return own, warm
 
