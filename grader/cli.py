@@ -1,4 +1,4 @@
-"""The command line: `grader build`, `demo`, `grade`, `collect`, `autograde`, `export`, `audit`, `doctor`.
+"""The command line: `grader build`, `demo`, `grade`, `collect`, `autograde`, `report`, `export`, `audit`, `doctor`.
 
 Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 """
@@ -151,6 +151,25 @@ def autograde(
         write_json(json_file, as_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
         raise typer.Exit(1)
+
+
+@app.command()
+def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")]) -> None:
+    """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
+    from grader.gradebook.course import Course
+    from grader.gradebook.journal import Journal
+    from grader.tables import mistakes_table, summary_table
+
+    known = known_lesson(lesson)
+    journal = Journal(Course.open(Path.cwd()).root, known.name)
+    journal.go_on()
+    results = journal.results()
+    if not results:
+        raise GraderError(f"Nothing of {known.name} is graded here yet: run grader autograde {known.name} first.")
+    out.print(summary_table(results.values()))
+    out.print()
+    table = mistakes_table(results, known)
+    out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")
 
 
 @app.command()
