@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.learners import Learner
+from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.gradebook.journal import Journal
