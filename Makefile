@@ -41,7 +41,8 @@ build: .venv/ready-to-test
 # What is in work/ already is the learner's and stays as it is.
 lab: .venv/ready
 	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
-	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab
+	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab \
+	--ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
 
 formgrader: .venv/ready
 	@cd "$(COURSE)" && PATH="$(abspath $(BIN)):$$PATH" jupyter lab --no-browser --LabApp.default_url=/formgrader

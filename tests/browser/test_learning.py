@@ -1,0 +1,222 @@
+"""A learner's path in JupyterLab: the start page, a wrong answer and a right one, hints, submitting, beginning anew."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from driving import SECONDS, Notebook, worst_contrast
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from grader.learning import progress
+from grader.learning.lessons import offers, released
+
+if TYPE_CHECKING:
+    from conftest import Serve
+
+LESSON, OTHER, ABSENT = "01_pytorch_basics", "05_causal_masks", "04_seq2seq_cross_attention"
+OPTIONS = ("--ServerApp.jpserver_extensions=grader.lab=True", "--LabApp.default_url=/course")
+READABLE = 4.5
+
+WRONG = 'def batched_dot(a, b):\n    print("shapes", a.shape)\n    return torch.einsum("bnd,bmd->bmn", a, b)\n'
+RIGHT = WRONG.replace("bmn", "bnm")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A learner's folder, and the server that shows it."""
+
+    folder: Path
+    address: str
+
+    def notebook(self, lesson: str) -> Path:
+        return self.folder / lesson / f"{lesson}.ipynb"
+
+
+@pytest.fixture(scope="module")
+def place(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("learner") / "my lessons"
+    for lesson, path in released().items():
+        if lesson != ABSENT:
+            (folder / lesson).mkdir(parents=True)
+            shutil.copy(path, folder / lesson)
+    with serve(folder, *OPTIONS) as address:
+        yield Place(folder, address)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    made = browser.new_page(viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(15 * SECONDS)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def lesson(browser: Browser, place: Place) -> Iterator[Notebook]:
+    """Lesson 1, opened from the start page, its set-up cell run."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(place.address)
+    page.get_by_role("link", name="Open lesson 1", exact=True).click()
+    notebook = Notebook.on(page)
+    notebook.run("# Set-up")
+    yield notebook
+    page.close()
+
+
+def on_the_start_page(page: Page, lesson: str) -> Locator:
+    return page.locator(f'[id="{lesson}"]')
+
+
+# --- the start page ---------------------------------------------------------------------------------------------
+
+
+def test_jupyter_opens_on_every_lesson_what_it_gives_and_how_long_it_takes(page: Page, place: Place) -> None:
+    page.goto(place.address)
+    expect(page).to_have_title("Transformers, cell by cell")
+    expect(page.get_by_role("heading", level=2)).to_have_text([f"Lesson {o.number}: {o.title}" for o in offers()])
+    for offer in offers():
+        item = on_the_start_page(page, offer.name)
+        expect(item.get_by_role("list", name="What you will be able to do").get_by_role("listitem")).to_have_text(
+            list(offer.gives)
+        )
+        expect(item).to_contain_text(offer.time)
+        expect(item).to_contain_text(f"It builds on {offer.builds_on}.")
+        expect(item).to_contain_text(f"of {len(offer.exercises)} solved")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_reads_well_on_a_telephone_and_in_the_dark(page: Page, place: Place, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(place.address)
+    page.get_by_text("Start over").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    contrast, text = worst_contrast(page.locator("body"))
+    assert contrast >= READABLE, text
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground))) < 200) == (scheme == "dark")
+
+
+def test_a_lesson_that_is_missing_is_put_in_place_and_opens(page: Page, place: Place) -> None:
+    page.goto(place.address)
+    item = on_the_start_page(page, ABSENT)
+    expect(item).to_contain_text("Not in your folder yet.")
+    item.get_by_role("button", name="Start lesson 4").click()
+    expect(page).to_have_url(re.compile(rf"/lab/tree/{ABSENT}/{ABSENT}\.ipynb$"), timeout=30 * SECONDS)
+    assert place.notebook(ABSENT).read_bytes() == released()[ABSENT].read_bytes()
+
+
+# --- in the notebook; these go on from one another ---------------------------------------------------------------
+
+
+def test_hints_unfold_one_at_a_time_by_keyboard(lesson: Notebook) -> None:
+    prose = lesson.page.locator(".jp-MarkdownCell", has_text="Exercise: batched_dot")
+    hints = [prose.get_by_text(f"Hint {n}", exact=True) for n in (1, 2, 3)]
+    hints[0].scroll_into_view_if_needed()
+    for n, hint in enumerate(hints):
+        expect(hint).to_be_visible()
+        for later in hints[n + 1 :]:
+            expect(later).to_be_hidden()
+        hint.focus()
+        lesson.page.keyboard.press("Space")
+    expect(prose.get_by_text("One line, of the form")).to_be_visible()
+
+
+def test_a_wrong_answer_gets_a_card_that_says_what_is_wrong(lesson: Notebook) -> None:
+    lesson.write("def batched_dot", WRONG)
+    lesson.run("def batched_dot")
+    cell = lesson.run("check(batched_dot)")
+    shown = cell.get_by_role("group", name="Not yet: batched_dot")
+    expect(shown).to_contain_text("You have every dot product, with the last two axes swapped")
+    expect(shown.get_by_role("img", name="fails")).not_to_have_count(0)
+    expect(shown.get_by_role("img", name="holds")).not_to_have_count(0)
+    for title in ("expected (4, 6, 7), entry [0]", "yours (4, 7, 6), entry [0]"):
+        expect(shown.get_by_role("table", name=title)).to_be_visible()
+    expect(cell.locator(".jp-OutputArea-output").last).to_have_text(
+        "Stopped here: batched_dot earns no points yet; the card says why."
+    )
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_the_card_follows_the_theme_and_stays_readable(lesson: Notebook, scheme: str) -> None:
+    lesson.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    expect(lesson.page.locator("body")).to_have_attribute("data-jp-theme-light", str(scheme == "light").lower())
+    shown = lesson.page.get_by_role("group", name="Not yet: batched_dot")
+    expect(shown).to_have_css("color-scheme", scheme)
+    contrast, text = worst_contrast(shown)
+    assert contrast >= READABLE, text
+
+
+def test_a_right_answer_gets_full_points(lesson: Notebook) -> None:
+    lesson.write("def batched_dot", RIGHT)
+    lesson.run("def batched_dot")
+    shown = lesson.run("check(batched_dot)").get_by_role("group", name="Right: batched_dot")
+    expect(shown).to_contain_text("2 of 2 points")
+    expect(shown.get_by_role("img", name="fails")).to_have_count(0)
+    printed = shown.get_by_text("What it printed")
+    expect(shown.get_by_text("shapes torch.Size")).to_be_hidden()
+    printed.focus()
+    lesson.page.keyboard.press("Enter")
+    expect(shown.get_by_text("shapes torch.Size").first).to_be_visible()
+
+
+def test_the_start_page_knows_what_was_solved(lesson: Notebook, page: Page, place: Place) -> None:
+    assert progress.read(place.folder) == {LESSON: {"batched_dot": 2.0}}
+    page.goto(place.address)
+    expect(page.get_by_text("1 of 47 exercises solved.")).to_be_visible()
+    expect(on_the_start_page(page, LESSON)).to_contain_text("2 of 22 points")
+    expect(page.get_by_role("link", name="Go on: pick lesson 1")).to_be_visible()
+
+
+def test_submit_asks_to_save_and_then_makes_the_file_to_hand_in(lesson: Notebook, place: Place) -> None:
+    submitted = place.notebook(LESSON).with_name(f"{LESSON}.submission.zip")
+    lesson.write("guess_shape = None", 'grader.submit("01_pytorch_basics")')
+    cell = lesson.run("grader.submit")
+    expect(cell).to_contain_text("Save the notebook first")
+    assert not submitted.exists()
+    lesson.save()
+    expect(lesson.run("grader.submit").get_by_role("status")).to_contain_text(f"Ready to hand in: {submitted.name}.")
+    with zipfile.ZipFile(submitted) as archive:
+        assert b"bnd,bmd->bnm" in archive.read(f"{LESSON}.ipynb")
+
+
+def test_a_lesson_begins_anew_and_the_old_answers_are_kept(lesson: Notebook, page: Page, place: Place) -> None:
+    before = place.notebook(LESSON).read_bytes()
+    page.goto(place.address)
+    item = on_the_start_page(page, LESSON)
+    item.get_by_text("Start over").click()
+    item.get_by_role("button", name="Make lesson 1 blank").click()
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("That lesson is blank again. What was there is kept in 01_pytorch_basics/earlier/")
+    assert place.notebook(LESSON).read_bytes() == released()[LESSON].read_bytes()
+    (kept,) = (place.folder / LESSON / "earlier").iterdir()
+    assert kept.read_bytes() == before
+    assert kept.name in said.inner_text()
+    expect(item).to_contain_text("0 of 12 solved")
+
+
+def test_run_all_on_a_blank_notebook_stops_in_plain_words(page: Page, place: Place) -> None:
+    # In a workspace of its own: the usual one would open lesson 1 again, and Run All might run that.
+    page.goto(f"{place.address}/lab/workspaces/blank/tree/{OTHER}/{OTHER}.ipynb")
+    notebook = Notebook.on(page)
+    notebook.menu("Run", "Run All Cells")
+    symbol = next(offer for offer in offers() if offer.name == OTHER).exercises[0].symbol
+    cell = notebook.cell(f"check({symbol})")
+    expect(cell.locator(".jp-OutputArea-output").last).to_have_text(
+        f"Stopped here: {symbol} is still blank.", timeout=60 * SECONDS
+    )
+    expect(cell.get_by_role("group", name=f"Still blank: {symbol}")).to_be_visible()
+    expect(page.locator(".jp-Notebook")).not_to_contain_text("Traceback")
+    expect(page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0)
+    assert not list(place.folder.glob(f"{OTHER}/*.zip"))
