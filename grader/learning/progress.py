@@ -77,7 +77,7 @@ def recorder(lesson: str) -> Callable[[str, float], None] | None:
 def _notebook() -> Path | None:
     """The notebook that a person has open here. It may have been renamed meanwhile: only its folder matters."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if getattr(shell, "kernel", None) is None:
+    if shell is None or getattr(shell, "kernel", None) is None:
         return None
     # The first is VS Code's, the second is what Jupyter's server tells the kernel at its start.
     for name in (shell.user_ns.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME")):

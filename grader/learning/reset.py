@@ -87,7 +87,7 @@ def _lesson_of(notebook: Path) -> str:
     except OSError as error:
         raise GraderError(f"{notebook} can't be read: {error.strerror}.") from None
     named = [*_LESSON.findall(text.replace('\\"', '"')), notebook.stem, notebook.parent.name]
-    lesson = next((name for name in named if name in released()), None)
+    lesson: str | None = next((name for name in named if name in released()), None)
     if notebook.suffix != ".ipynb" or lesson is None:
         raise GraderError(f"{notebook} is no notebook of this course.")
     return lesson
