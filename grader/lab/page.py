@@ -18,6 +18,7 @@ from grader.learning.reset import EARLIER, place, reset
 from grader.learning.standing import course_folder, next_up, own_notebook, standings
 
 PATH = "/course"
+LAB = "lab/tree"
 
 
 class CoursePage(JupyterHandler):
@@ -58,6 +59,7 @@ class CoursePage(JupyterHandler):
                 here=next_up(found),
                 folder=folder,
                 opens=self._opens,
+                views=self._views(),
                 kept=kept,
                 problem=problem,
                 address=self._address(PATH),
@@ -73,8 +75,15 @@ class CoursePage(JupyterHandler):
         found = course_folder(self._root())
         return found if found is not None and found.is_relative_to(self._root()) else self._root()
 
-    def _opens(self, notebook: Path) -> str:
-        return self._address("lab/tree", quote(self._below_root(notebook)))
+    def _views(self) -> dict[str, str]:
+        """Where a notebook opens on wide and on narrow screens: JupyterLab's side bar leaves nothing of a telephone."""
+        narrow = (
+            {"narrow": "notebooks"} if self.serverapp and self.serverapp.jpserver_extensions.get("notebook") else {}
+        )
+        return {"wide": LAB} | narrow
+
+    def _opens(self, notebook: Path, where: str = LAB) -> str:
+        return self._address(where, quote(self._below_root(notebook)))
 
     def _below_root(self, path: Path) -> str:
         return path.relative_to(self._root()).as_posix()
@@ -84,8 +93,11 @@ class CoursePage(JupyterHandler):
 
     def _kept(self, name: str) -> str:
         """The name of an old notebook, if it is one: the page repeats nothing that an address makes up."""
-        path = (self._root() / name).resolve()
-        is_ours = path.parent.name == EARLIER and path.is_relative_to(self._root()) and path.is_file()
+        try:
+            path = (self._root() / name).resolve()
+            is_ours = path.parent.name == EARLIER and path.is_relative_to(self._root()) and path.is_file()
+        except (OSError, ValueError):
+            return ""
         return self._below_root(path) if is_ours else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 SECONDS = 1000
 RAN = re.compile(r"^\[\d+\]:$")
@@ -81,6 +81,17 @@ class Notebook:
         self.page.get_by_role("menuitem", name=names[0], exact=True).click()
         for name in names[1:]:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+
+def new_page(browser: Browser) -> Page:
+    """A page that JupyterLab opens afresh: no tab of an earlier page comes back and is taken for the one meant."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(15 * SECONDS)
+    page.route(
+        "**/lab/api/workspaces/**",
+        lambda route: route.continue_() if route.request.method == "GET" else route.fulfill(status=204),
+    )
+    return page
 
 
 def worst_contrast(element: Locator) -> tuple[float, str]:
