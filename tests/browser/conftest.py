@@ -34,6 +34,7 @@ CONFIG = ROOT / "grader" / "lab" / "config"
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "apputils-extension/themes": {"adaptive-theme": True},  # dark where the browser says so
+    "docmanager-extension/plugin": {"autosave": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # a cell out of sight is there all the same
 }
 
