@@ -10,7 +10,8 @@ from rich.markup import escape
 from grader.cli.shared import app, err
 from grader.errors import GraderError
 
-# isort: off (the help lists the commands in this order)
+# The help lists the commands in this order.
+# isort: off
 from grader.cli import learning, grading, classes, authoring
 
 __all__ = ["app", "authoring", "classes", "grading", "learning", "main"]
