@@ -79,6 +79,7 @@ def edit(repository: Repository, old: str, new: str) -> None:
             "Nothing in course.plots.pictures draws",
         ),
         ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
+        ("# COLAB_BADGE", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
         ("import numpy as np\n", "", "never defines np: import it in the lesson's set-up cell"),
     ],
 )
