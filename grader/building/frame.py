@@ -17,9 +17,9 @@ except ModuleNotFoundError:
     import subprocess, sys
     class NotFetched(Exception):
         def _render_traceback_(self): return list(self.args)
-    pip = [sys.executable, "-m", "pip", "install", "-qqq", "--no-deps"]
-    if subprocess.call([*pip, "git+{address}@{tag}"]):
-        raise NotFetched("The course could not be fetched. Is there a network? Then run this cell again.") from None
+    address = "git+{address}@{tag}"
+    if subprocess.call([sys.executable, "-m", "pip", "install", "-qqq", "--no-deps", address]):
+        raise NotFetched("The course could not be fetched. Is there a network? Then run this cell again.")
     import grader
 
 {imports}

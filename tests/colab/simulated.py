@@ -16,6 +16,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import nbformat
+import pytest
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
@@ -96,8 +97,10 @@ def published(repository: Repository, folder: Path) -> None:
         cwd=repository.root,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
     for name in listed.stdout.split("\0"):
         if name and (repository.root / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
