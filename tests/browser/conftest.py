@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +28,15 @@ QUIET = (
     "--disable-sync",
 )
 START_SECONDS = 60
+CONFIG = ROOT / "grader" / "lab" / "config"
+"""What pip puts among Jupyter's own settings when the course is installed; an editable install leaves it out."""
+
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "apputils-extension/themes": {"adaptive-theme": True},  # dark where the browser says so
+    "docmanager-extension/plugin": {"autosave": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},  # a cell out of sight is there all the same
+}
 
 Serve = Callable[..., AbstractContextManager[str]]
 
@@ -56,24 +66,26 @@ def browser() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
-    """`with serve(folder, *options) as address`: JupyterLab on a folder, with settings of its own and no news."""
+    """`with serve(folder, *options) as address`: JupyterLab on a folder, with settings of its own and no news.
+
+    `installed` as where pip installed the course; else as in a checkout.
+    """
 
     @contextmanager
-    def serving(folder: Path, *options: str) -> Iterator[str]:
+    def serving(folder: Path, *options: str, token: str = "", installed: bool = False) -> Iterator[str]:
         home = tmp_path_factory.mktemp("jupyter")
-        settings = home / "settings" / "@jupyterlab" / "apputils-extension"
-        settings.mkdir(parents=True)
-        for name, content in (
-            ("notification", {"fetchNews": "false", "checkForUpdates": False}),
-            ("themes", {"adaptive-theme": True}),  # dark where the browser says so
-        ):
-            (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(content))
+        if installed:
+            shutil.copytree(CONFIG, home / "config" / "jupyter_server_config.d")
+        for name, content in SETTINGS.items():
+            path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(content))
         port = free_port()
-        command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--IdentityProvider.token="]
+        command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"]
         command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1"]
         with (home / "log").open("w") as log:
             server = subprocess.Popen(
-                [*command, "--LabApp.extension_manager=readonly", *options],
+                [*command, f"--IdentityProvider.token={token}", "--LabApp.extension_manager=readonly", *options],
                 cwd=folder,
                 env=surroundings(home),
                 stdin=subprocess.DEVNULL,
@@ -128,6 +140,8 @@ def wait_for(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
             break
         try:
             opener.open(f"{address}/api", timeout=2).close()
+            return
+        except urllib.error.HTTPError:  # it is up, and says no: its pages begin elsewhere
             return
         except OSError:
             time.sleep(0.1)
