@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.errors import GraderError
 
@@ -60,5 +61,12 @@ class Repository:
     @property
     def address(self) -> str:
         """The repository's public address, as `pyproject.toml` has it."""
-        project = tomllib.loads((self.root / "pyproject.toml").read_text())["project"]
-        return str(project["urls"]["Repository"])
+        return str(self._project()["urls"]["Repository"])
+
+    @property
+    def tag(self) -> str:
+        """The git tag of this version of the course, as in "v1.2.0"."""
+        return f"v{self._project()['version']}"
+
+    def _project(self) -> dict[str, Any]:
+        return dict(tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["project"])

@@ -14,6 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from grader.building.frame import SUBMIT
 from grader.building.pictures import keep_pictures
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
@@ -24,7 +25,7 @@ CELL_SECONDS = 300
 
 
 def build(repository: Repository, lesson: str, say: Callable[[str], None]) -> None:
-    """Writes the learner's notebook and the solution of a lesson; executes the solution only when it must.
+    """Writes the learner's notebook and the solution of a lesson; executes the solution only when its code changed.
 
     Raises:
         GraderError: when the text is at fault, or a cell of the solution fails.
@@ -32,8 +33,9 @@ def build(repository: Repository, lesson: str, say: Callable[[str], None]) -> No
     made, learners = _make(repository, lesson)
     _write(repository.notebook(lesson), learners)
     if not _solution_is_current(repository, lesson, made):
-        say(f"{lesson}: executing the solution")
-        _execute(made, lesson)
+        if not _keep_outputs(repository, lesson, made):
+            say(f"{lesson}: executing the solution")
+            _execute(made, lesson)
         nbformat.write(made, _parent_made(repository.solution(lesson)))
         _remember(repository, lesson)
     say(f"{lesson}: built")
@@ -147,6 +149,31 @@ def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode
         and comparable(committed) == comparable(made)
         and remembered == made_from(repository, lesson)
     )
+
+
+def _keep_outputs(repository: Repository, lesson: str, made: NotebookNode) -> bool:
+    """Takes over what the committed solution put out, if what it ran is still the same: true when it is.
+
+    What the build itself writes (the lines that fetch the course, links, how hints unfold) changes no output.
+    """
+    committed = _read(repository.solution(lesson))
+    if committed is None or _records(repository).get(lesson) != made_from(repository, lesson):
+        return False
+    before, now = _by_code(committed), _by_code(made)
+    if [source for source, _ in before] != [source for source, _ in now]:
+        return False
+    for (_, ran), (_, cell) in zip(before, now, strict=True):
+        cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
+    return True
+
+
+def _by_code(notebook: NotebookNode) -> list[tuple[str, NotebookNode]]:
+    """The code cells by what they run for; the set-up cell and the last cell are the build's own."""
+    return [
+        ("" if cell.id == "setup" else cell.source, cell)
+        for cell in notebook.cells
+        if cell.cell_type == "code" and cell.source != SUBMIT
+    ]
 
 
 def _record_path(repository: Repository) -> Path:

@@ -14,7 +14,8 @@ from PIL import Image
 from course.plots import pictures
 from grader.errors import GraderError
 
-_MARK = re.compile(r"!\[(?P<alt>[^\]]*)\]\(picture:(?P<name>\w+)\)")
+# The text alternative may hold pairs of brackets, as in "layers[0]".
+_MARK = re.compile(r"!\[(?P<alt>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(picture:(?P<name>\w+)\)")
 
 
 def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
@@ -32,7 +33,10 @@ def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
         attachments[f"{name}.png"] = {"image/png": base64.b64encode(draw(name)).decode()}
         return f"![{mark['alt']}](attachment:{name}.png)"
 
-    return _MARK.sub(link, text), attachments
+    made = _MARK.sub(link, text)
+    if "](picture:" in made:
+        raise GraderError(f"A picture's text alternative has a bracket too many: {made.split('](picture:')[1][:40]!r}.")
+    return made, attachments
 
 
 def draw(name: str) -> bytes:

@@ -12,6 +12,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.building import frame
 from grader.building.hints import one_at_a_time
 from grader.building.pictures import attach_pictures
 from grader.errors import GraderError
@@ -21,18 +22,6 @@ from grader.repository import Repository
 
 EXPERIMENT = "experiment"
 SCHEMA_VERSION = 3
-
-_SETUP = """\
-# Set-up: run this cell first. In Colab it fetches the course, once.
-try:
-    import grader
-except ModuleNotFoundError:
-    %pip install --quiet git+{address}
-    import grader
-
-{imports}
-
-check = grader.checks("{lesson}")"""
 
 
 def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
@@ -49,9 +38,10 @@ def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
             "language_info": {"name": "python"},
         }
     )
-    builder = _Builder(repository, lesson)
+    builder = _Builder(repository, lesson, text)
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         made.cells += builder.convert(cell)
+    made.cells += builder.hand_in()
     left_out = [e.symbol for e in lesson.exercises if e.symbol not in builder.placed]
     if left_out:
         raise GraderError(f"{lesson_name}: the text has no cell for {', '.join(left_out)}.")
@@ -61,9 +51,10 @@ def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
 
 
 class _Builder:
-    def __init__(self, repository: Repository, lesson: Lesson) -> None:
+    def __init__(self, repository: Repository, lesson: Lesson, text: str) -> None:
         self.repository = repository
         self.lesson = lesson
+        self.text = text
         self.placed: list[str] = []
         self.titles: Counter[str] = Counter()
         self.title = "start"
@@ -76,13 +67,14 @@ class _Builder:
                 return [_markdown(cell.source, "explain", grade=True, solution=True, points=0.0)]
             return [self._prose(cell.source)]
         if marks.get("setup"):
-            source = _SETUP.format(address=self.repository.address, imports=cell.source, lesson=self.lesson.name)
-            return [_code(source, "setup", locked=True)]
+            return [_code(frame.setup(self.repository, self.lesson.name, cell.source), "setup", locked=True)]
         if "exercise" in marks:
             return self._exercise(marks["exercise"])
-        experiment = nbformat.v4.new_code_cell(cell.source)
-        experiment.metadata["tags"] = [EXPERIMENT]
-        return [experiment]
+        return [_experiment(cell.source)]
+
+    def hand_in(self) -> list[NotebookNode]:
+        """The last section."""
+        return [self._prose(frame.HAND_IN), _experiment(frame.SUBMIT)]
 
     def _exercise(self, symbol: str) -> list[NotebookNode]:
         try:
@@ -111,10 +103,14 @@ class _Builder:
         return cell
 
     def _badge(self) -> str:
-        path = self.repository.address.removeprefix("https://github.com/")
-        name = self.lesson.name
-        notebook = f"https://colab.research.google.com/github/{path}/blob/main/notebooks/{name}/{name}.ipynb"
-        return f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({notebook})"
+        return frame.badge(self.repository, self.lesson.name, self.text)
+
+
+def _experiment(source: str) -> NotebookNode:
+    """A cell that runs for the learner, never for a mark."""
+    cell = nbformat.v4.new_code_cell(source)
+    cell.metadata["tags"] = [EXPERIMENT]
+    return cell
 
 
 def _code(source: str, grade_id: str, **marks: bool | float) -> NotebookNode:

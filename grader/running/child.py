@@ -78,8 +78,9 @@ class Child:
         self.probes = load_probes(lesson)
         self.earlier: dict[str, Any] = {}
         self.output = _Output()
-        # A check inside a learner's own cell must not bring the references in.
+        # A check inside a learner's own cell must not bring the references in, and nothing is handed in from here.
         setattr(grader, "checks", lambda lesson: _silent_check)  # noqa: B010 (its type says Checker)
+        setattr(grader, "submit", lambda *_, **__: None)  # noqa: B010
         builtins.input = _no_input
         sys.path.insert(0, "")  # as in a notebook: the working folder
 

@@ -49,7 +49,7 @@ def copy(tmp_path: Path) -> Repository:
 
 def test_a_short_text_builds(copy: Repository) -> None:
     made, learners = _make(copy, LESSON)
-    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 5 + 2 * len(SYMBOLS)
+    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 2 * len(SYMBOLS)
     assert "https://colab.research.google.com/github/" in made.cells[0].source
 
 
@@ -79,6 +79,7 @@ def edit(repository: Repository, old: str, new: str) -> None:
             "Nothing in course.plots.pictures draws",
         ),
         ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
+        ("# COLAB_BADGE", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
         ("import numpy as np\n", "", "never defines np: import it in the lesson's set-up cell"),
     ],
 )
@@ -139,7 +140,7 @@ def test_undefined_names_are_found_with_and_without_experiments() -> None:
 
 def test_two_cells_with_one_grade_id_are_refused_by_nbgrader(copy: Repository) -> None:
     source = source_notebook(copy, LESSON)
-    source.cells.append(nbformat.from_dict(source.cells[-1] | {"id": "another"}))
+    source.cells.append(nbformat.from_dict(source.cells[0] | {"id": "another"}))
     with pytest.raises(GraderError, match="nbgrader can't release it"):
         release(source, LESSON, REPOSITORY.root / "nbgrader_config.py")
 

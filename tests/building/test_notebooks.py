@@ -257,6 +257,70 @@ def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> N
             assert ast.dump(theirs.args) == ast.dump(ours.args)
 
 
+# --- what the build puts around a lesson -------------------------------------------------------------------------
+
+
+@every_lesson
+def test_the_badge_opens_this_notebook_in_the_version_that_its_first_cell_fetches(lesson: str) -> None:
+    title = learners(lesson).cells[0].source
+    (target,) = re.findall(r"colab-badge\.svg\)\]\((\S+)\)", title)
+    path = REPOSITORY.address.removeprefix("https://github.com/")
+    assert target == in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
+    assert (REPOSITORY.root / target.partition(f"/blob/{REPOSITORY.tag}/")[2]) == REPOSITORY.notebook(lesson)
+    setup = by_grade_id(learners(lesson))["setup"].source
+    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.tag}"]
+    assert setup.count("http") == 1
+    assert setup.endswith(f'check = grader.checks("{lesson}")\nsubmit = grader.submit')
+
+
+@every_lesson
+def test_a_link_to_a_lesson_works_in_jupyter_and_has_its_twin_for_colab(lesson: str) -> None:
+    folder = REPOSITORY.notebook(lesson).parent
+    title = learners(lesson).cells[0].source
+    for cell in learners(lesson).cells:
+        for target in re.findall(r"\]\(([^)\s]+)\)", cell.source) if cell.cell_type == "markdown" else []:
+            if target.startswith(("https://", "attachment:", "#")):
+                continue
+            found = (folder / target).resolve()
+            assert found.is_file()
+            assert in_colab(found.relative_to(REPOSITORY.root).as_posix()) in title
+
+
+def in_colab(path: str) -> str:
+    owner = REPOSITORY.address.removeprefix("https://github.com/")
+    return f"https://colab.research.google.com/github/{owner}/blob/{REPOSITORY.tag}/{path}"
+
+
+@every_lesson
+def test_a_lesson_ends_with_a_place_to_hand_in_that_does_nothing_by_itself(lesson: str) -> None:
+    for notebook in (learners(lesson), solution(lesson)):
+        words, cell = notebook.cells[-2:]
+        assert words.source.startswith("## Hand it in\n")
+        assert cell.source == "# submit()"
+        assert cell.metadata.tags == [EXPERIMENT]
+        assert cell.outputs == []
+
+
+def test_what_only_the_build_writes_is_renewed_without_running_anything(
+    copy: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = LESSONS[0]
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    project = copy.root / "pyproject.toml"
+    project.write_text(project.read_text("utf-8").replace('\nversion = "', '\nversion = "9.'), "utf-8")
+    assert len(building.out_of_step(copy, lesson)) == 2
+    building.build(copy, lesson, lambda _: None)
+    assert building.out_of_step(copy, lesson) == []
+    now = nbformat.read(copy.solution(lesson), as_version=4)
+    assert copy.tag in by_grade_id(now)["setup"].source
+    outputs = [[cell.get("outputs") for cell in notebook.cells] for notebook in (now, solution(lesson))]
+    assert outputs[0] == outputs[1]
+    changed = copy.text(lesson)
+    changed.write_text(changed.read_text("utf-8").replace("# %% setup=true\n", "# %% setup=true\nimport os\n"), "utf-8")
+    with pytest.raises(pytest.fail.Exception, match="executed"):
+        building.build(copy, lesson, lambda _: None)
+
+
 # --- pictures ---------------------------------------------------------------------------------------------------
 
 
@@ -264,7 +328,8 @@ def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> N
 def test_every_picture_is_attached_and_has_words(lesson: str) -> None:
     pictures = 0
     for cell in learners(lesson).cells:
-        marks = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", cell.source)
+        marks = re.findall(r"!\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)]*)\)", cell.source)
+        assert "](picture:" not in cell.source
         pictures += len([target for _, target in marks if target.startswith("attachment:")])
         for words, target in marks:
             if target.startswith("attachment:"):

@@ -194,7 +194,9 @@ def colab(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Colab's modules, as far as they are asked; `answer` is what the browser sends."""
     asked = types.SimpleNamespace(answer={"ipynb": json.loads(notebook(ANSWER))}, downloads=[])
     message, files = types.ModuleType("google.colab._message"), types.ModuleType("google.colab.files")
-    vars(message)["blocking_request"] = lambda what, request="", timeout_sec=5: asked.answer
+    vars(message)["blocking_request"] = lambda what, request="", timeout_sec=5: (
+        asked.answer if what == "get_ipynb" else None
+    )
     vars(files)["download"] = asked.downloads.append
     for name, module in (
         ("google.colab", types.ModuleType("google.colab")),

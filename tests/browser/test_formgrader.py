@@ -1,0 +1,175 @@
+"""Formgrader, as `make formgrader` opens it: a graded class, a submission with its marks, nbgrader's own buttons."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from grader.demo.learners import Learner
+from grader.demo.lesson_01 import HONEST, LESSON
+from grader.demo.run import exchange_step, hand_in, make_course
+from grader.gradebook.course import Course
+from grader.repository import Repository
+
+if TYPE_CHECKING:
+    from conftest import Serve
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+SECONDS = 1000
+OPTION = "--LabApp.default_url=/formgrader"
+CLASS = {learner.name: learner for learner in HONEST}
+GRADED, LATE = ("chidi", "eli"), "bela"
+SCORES = {"chidi": "18 / 22", "eli": "9 / 22", LATE: "22 / 22"}
+WIDTHS = (1280, 390)
+
+
+@dataclass(frozen=True)
+class Class:
+    """An instructor's folder, its exchange, and the server that shows it."""
+
+    course: Course
+    exchange: Path
+    address: str
+
+    def hand_in(self, learner: Learner) -> None:
+        hand_in(self.course, self.exchange, learner)
+
+    def feedback(self, name: str) -> str:
+        return self.course.feedback(name, LESSON).as_uri()
+
+
+@pytest.fixture(scope="module")
+def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
+    """Two learners' notebooks: released, submitted, collected, and graded by `grader autograde`."""
+    course, exchange = make_course(REPOSITORY, tmp_path_factory.mktemp("class") / "new", (LESSON,))
+    with (course.root / "nbgrader_config.py").open("a") as settings:
+        settings.write(f"c.Exchange.root = {str(exchange)!r}\nc.Exchange.cache = {course.config.Exchange.cache!r}\n")
+    course.ensure_assignment(LESSON)
+    exchange_step(course, "ReleaseAssignment", LESSON)
+    for name in GRADED:
+        hand_in(course, exchange, CLASS[name])
+    exchange_step(course, "Collect", LESSON)
+    subprocess.run(
+        [sys.executable, "-m", "grader", "autograde", LESSON],
+        cwd=course.root,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY.root)},
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    assert OPTION in (REPOSITORY.root / "Makefile").read_text("utf-8")
+    with serve(course.root, OPTION) as address:
+        yield Class(course, exchange, address)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    made = browser.new_page(viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(15 * SECONDS)
+    yield made
+    made.close()
+
+
+def row(page: Page, text: str) -> Locator:
+    return page.locator("tbody tr", has_text=text)
+
+
+def press(page: Page, button: Locator, sentence: str) -> None:
+    """Presses a button of a row, waits for what it says, and puts that away."""
+    button.click()
+    said = page.locator(".modal.in")
+    expect(said).to_contain_text(sentence, timeout=60 * SECONDS)
+    said.get_by_role("button", name="Close").last.click()
+    expect(said).to_have_count(0)
+
+
+def test_it_opens_with_the_class_and_its_marks(graded: Class, page: Page) -> None:
+    page.goto(graded.address)
+    expect(page).to_have_url(re.compile(r"/formgrader"))
+    expect(row(page, LESSON).locator(".status")).to_have_text("released")
+    row(page, LESSON).get_by_role("link", name=str(len(GRADED)), exact=True).click()
+    for name in GRADED:
+        expect(row(page, name).locator(".status")).to_have_text("graded")
+        expect(row(page, name).locator(".score")).to_have_text(SCORES[name])
+
+
+def test_it_opens_in_jupyterlab(graded: Class, page: Page) -> None:
+    page.goto(f"{graded.address}/lab")
+    page.get_by_role("menuitem", name="Nbgrader", exact=True).click()
+    page.get_by_role("menuitem", name="Formgrader", exact=True).click()
+    inside = page.frame_locator("iframe[src*=formgrader]")
+    expect(inside.locator("tbody tr", has_text=LESSON)).to_be_visible()
+
+
+def test_a_submission_and_its_marks(graded: Class, page: Page) -> None:
+    page.goto(f"{graded.address}/formgrader/gradebook/{LESSON}/{LESSON}")
+    row(page, SCORES["chidi"]).locator("a.name-hidden").click()
+    marks = {"batched_dot": "0", "pick": "1", "mlp_predict_numpy": "2", "mse_loss": "0", "sgd_step": "0", "train": "3"}
+    for symbol, mark in marks.items():
+        expect(page.locator(f"#test_{symbol}")).to_have_attribute("placeholder", mark)
+    expect(page.get_by_text("mlp_predict_numpy").first).to_be_visible()
+    # Every picture of the lesson is in the notebook itself; only the badge comes from the internet.
+    elsewhere = page.eval_on_selector_all("img", "all => all.map(i => i.src).filter(s => !s.startsWith('data:'))")
+    assert [address for address in elsewhere if "colab-badge" not in address] == []
+
+
+def test_its_own_buttons_take_a_late_submission_from_release_to_marks(graded: Class, page: Page) -> None:
+    page.goto(f"{graded.address}/formgrader/manage_assignments")
+    lesson = row(page, LESSON)
+    released = graded.course.root / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    released.write_text("{}")
+    press(page, lesson.locator(".assign a"), "Successfully created the student version")
+    assert released.read_bytes() == REPOSITORY.notebook(LESSON).read_bytes()
+
+    outbound = graded.exchange / graded.course.directory.course_id / "outbound" / LESSON / f"{LESSON}.ipynb"
+    press(page, lesson.locator(".release a"), "Successfully unreleased")
+    assert not outbound.exists()
+    press(page, lesson.locator(".release a"), "Successfully released")
+    assert outbound.read_bytes() == released.read_bytes()
+
+    graded.hand_in(CLASS[LATE])
+    press(page, lesson.locator(".collect a"), "Successfully collected")
+    lesson.get_by_role("link", name=str(len(GRADED) + 1), exact=True).click()
+    expect(row(page, LATE).locator(".status")).to_have_text("needs autograding")
+    press(page, row(page, LATE).locator(".autograde a"), "Successfully autograded")
+    expect(row(page, LATE).locator(".status")).to_have_text("graded")
+    for name, score in SCORES.items():
+        expect(row(page, name).locator(".score")).to_have_text(score)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_feedback_page(graded: Class, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(graded.feedback("chidi"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lesson 1: PyTorch basics")
+    expect(page.locator(".score")).to_have_text("18 of 22 points")
+    expect(page.get_by_role("meter")).to_have_accessible_name("Points")
+    expect(page.get_by_text("9 of 12 exercises are right.")).to_be_visible()
+    page.get_by_role("link", name="mse_loss", exact=True).click()
+    section = page.locator("#mse_loss")
+    expect(section).to_be_in_viewport()
+    expect(section).to_contain_text("Which division turns a sum into a mean?")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width  # nothing makes the page scroll sideways
+    outside = page.eval_on_selector_all(
+        "main p, main td, main th, main h2, main li",
+        "all => all.filter(e => e.checkVisibility() && !e.closest('section') && e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.textContent)",
+    )
+    assert outside == []
+    assert [address for address in asked if not address.startswith("file:")] == []  # it needs nothing else
+    assert re.search(r"\beli\b", page.content()) is None

@@ -1,0 +1,149 @@
+"""A machine like Colab's: the packages that Colab ships and no others, a real pip, a real git, a real kernel.
+
+The packages are links to the ones installed here, so that nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import venv
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from grader.repository import Repository
+
+# Colab has these and many more. What only belongs to us, or to an instructor, is not among them nor needed by them.
+SHIPPED = ("torch", "numpy", "pandas", "matplotlib", "seaborn", "tqdm", "ipywidgets", "ipykernel", "pip", "setuptools")
+BLOCKED = (
+    "transformers-cell-by-cell",
+    "nbgrader",
+    "nbformat",
+    "nbclient",
+    "jupytext",
+    "landlock",
+    "pyseccomp",
+    "typer",
+)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A Python of its own, and what its cells find around them."""
+
+    python: Path
+    home: Path
+    packages: Path
+    env: Mapping[str, str]
+
+    def installed(self) -> dict[str, Path]:
+        """Everything that stands among the packages, and where it really is: what pip changes shows here."""
+        return {path.name: path.resolve() for path in self.packages.iterdir() if path.name != "__pycache__"}
+
+    def run(self, notebook: NotebookNode) -> NotebookNode:
+        """Runs a notebook in a kernel of this machine, to its end or to its first error."""
+        manager = AsyncKernelManager(kernel_name="python3")
+        manager.kernel_spec.argv = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        client = NotebookClient(notebook, km=manager, timeout=300, resources={"metadata": {"path": str(self.home)}})
+        client.execute(env=dict(self.env))
+        return notebook
+
+
+def machine(folder: Path, addresses: Mapping[str, str], packages: Path | None = None) -> Machine:
+    """A fresh machine.
+
+    Args:
+        folder: an empty folder for it.
+        addresses: for the start of an address on the internet, where it leads to instead.
+        packages: the folder that pip takes packages from, in place of the internet.
+    """
+    python, home = folder / "machine", folder / "content"
+    home.mkdir(parents=True)
+    venv.create(python, with_pip=False, symlinks=True)
+    (shelf,) = python.glob("lib/python*/site-packages")
+    for name in _closure(SHIPPED):
+        _link(distribution(name), shelf)
+    settings = {
+        "PATH": f"{python / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "HOME": str(home),
+        "OMP_NUM_THREADS": "1",
+        "GIT_CONFIG_COUNT": str(len(addresses)),
+        "GIT_TERMINAL_PROMPT": "0",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(packages or folder),
+    }
+    for number, (asked, instead) in enumerate(addresses.items()):
+        settings |= {f"GIT_CONFIG_KEY_{number}": f"url.{instead}.insteadOf", f"GIT_CONFIG_VALUE_{number}": asked}
+    return Machine(python / "bin" / "python", home, shelf, settings)
+
+
+def published(repository: Repository, folder: Path) -> None:
+    """Makes a git repository of the checkout as it is now, with the tag of its version."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=repository.root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    for name in listed.stdout.split("\0"):
+        if name and (repository.root / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(repository.root / name, folder / name)
+    who = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+    for step in (("init", "-q"), ("add", "-A", "-f"), (*who, "commit", "-qm", "All of it"), ("tag", repository.tag)):
+        subprocess.run(["git", *step], cwd=folder, check=True)
+
+
+def packed(name: str, folder: Path) -> None:
+    """Makes a wheel of a package that is installed here, since pip builds with packages it fetches."""
+    found = distribution(name)
+    with zipfile.ZipFile(folder / f"{name}-{found.version}-py3-none-any.whl", "w") as wheel:
+        for file in found.files or []:
+            if ".." not in file.parts and file.suffix != ".pyc":
+                wheel.write(Path(str(file.locate())), str(file))
+
+
+def _closure(names: Iterable[str]) -> set[str]:
+    """The packages, and all that they need on this Python."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = canonicalize_name(waiting.pop())
+        if name in found:
+            continue
+        try:
+            lines = distribution(name).requires or []
+        except PackageNotFoundError:
+            continue  # named for another kind of machine
+        found.add(name)
+        wanted = map(Requirement, lines)
+        waiting += [w.name for w in wanted if w.marker is None or w.marker.evaluate({"extra": ""})]
+    return found
+
+
+def _link(found: Distribution, shelf: Path) -> None:
+    for file in found.files or []:
+        top = file.parts[0]
+        if top not in ("..", "__pycache__") and not (shelf / top).is_symlink():
+            (shelf / top).symlink_to(Path(str(found.locate_file(top))))
+
+
+def cells(*sources: str) -> NotebookNode:
+    """A notebook of these cells."""
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
