@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
 SECONDS = 1000
+TRIES = 3
 RAN = re.compile(r"^\[\d+\]:$")
 
 # The lowest contrast between a text and what is painted behind it, with the text, of all texts within an element.
@@ -63,13 +65,33 @@ class Notebook:
     def run(self, text: str) -> Locator:
         """Runs a cell, and gives it back when it is done."""
         cell = self.cell(text)
-        cell.scroll_into_view_if_needed()
-        cell.locator(".cm-content").click()
-        before = cell.locator(".jp-InputPrompt").inner_text()
-        self.page.keyboard.press("Control+Enter")
-        expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before)
+
+        def press() -> None:
+            cell.scroll_into_view_if_needed()
+            cell.locator(".cm-content").click()
+            self.page.keyboard.press("Control+Enter")
+
+        self._until_it_runs(cell, press)
         expect(cell.locator(".jp-InputPrompt")).to_have_text(RAN, timeout=60 * SECONDS)
         return cell
+
+    def run_all(self) -> None:
+        """Chooses Run > Run All Cells, and waits until nothing runs any more."""
+        self._until_it_runs(self.page.locator(".jp-CodeCell").first, lambda: self.menu("Run", "Run All Cells"))
+        expect(self.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=90 * SECONDS)
+
+    def _until_it_runs(self, cell: Locator, act: Callable[[], None]) -> None:
+        """Does it again where nothing happened: a notebook that has just opened may take the focus away."""
+        prompt = cell.locator(".jp-InputPrompt")
+        before = prompt.inner_text()
+        for attempt in range(TRIES):
+            act()
+            try:
+                expect(prompt).not_to_have_text(before, timeout=5 * SECONDS)
+                return
+            except AssertionError:
+                if attempt == TRIES - 1:
+                    raise
 
     def save(self) -> None:
         """Saves the notebook, and waits until it is saved."""
