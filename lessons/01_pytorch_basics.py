@@ -1155,7 +1155,10 @@ def suspicious_loss(predictions, targets):
 # The formula is right. The targets come out of a data file as a plain row of 24 numbers, shape `(24,)`.
 # The model predicts `(24, 1)`, as always. **What happens when we train with this?**
 #
-# 1. An error message. 2. It learns as before. 3. The loss falls a little, and the network learns nothing. 4. The loss explodes.
+# 1. An error message.
+# 2. It learns as before.
+# 3. The loss falls a little, and the network learns nothing.
+# 4. The loss explodes.
 
 # %%
 guess_bug = None  # 1, 2, 3 or 4

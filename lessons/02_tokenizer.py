@@ -309,7 +309,10 @@ print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary
 #
 # **What will `TextVectorization`, as it comes, make of "321-4"?** Guess first.
 #
-# 1. Five ids. 2. Four ids. 3. One id. 4. An error.
+# 1. Five ids.
+# 2. Four ids.
+# 3. One id.
+# 4. An error.
 
 # %%
 guess_layer = None  # 1, 2, 3 or 4

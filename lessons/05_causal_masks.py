@@ -19,7 +19,9 @@
 # Your model of lesson 4 had every answer right. Then it wrote on its own, and nothing was right.
 # Before you read on: **which of these is it?**
 #
-# 1. It never learnt the task. 2. It learnt it, and can't use it. 3. It found a way to read the answer.
+# 1. It never learnt the task.
+# 2. It learnt it, and can't use it.
+# 3. It found a way to read the answer.
 #
 # Here is a clue. We nudge one target token, the fourth, and watch which outputs move.
 #

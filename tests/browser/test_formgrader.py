@@ -155,7 +155,7 @@ def test_a_feedback_page(graded: Class, page: Page, width: int) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(graded.feedback("chidi"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Lesson 1: PyTorch basics")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lesson 1: Points in, curve out")
     expect(page.locator(".score")).to_have_text("18 of 22 points")
     expect(page.get_by_role("meter")).to_have_accessible_name("Points")
     expect(page.get_by_text("9 of 12 exercises are right.")).to_be_visible()

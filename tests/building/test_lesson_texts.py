@@ -63,6 +63,16 @@ def first_sitting_is_too_long(text: str) -> bool:
 
 
 @every_lesson
+def test_the_feedback_page_calls_it_as_the_notebook_does(lesson: str) -> None:
+    assert f"# # Lesson {int(lesson[:2])} · {load_lesson(lesson).title}\n" in text_of(lesson)
+
+
+@every_lesson
+def test_choices_stand_in_lines_of_their_own(lesson: str) -> None:
+    assert not re.search(r"^# 1\. .* 2\. ", text_of(lesson), re.MULTILINE)
+
+
+@every_lesson
 def test_a_sitting_fits_an_evening(lesson: str) -> None:
     parts = re.split(r"^# ## Time for a break", text_of(lesson), flags=re.MULTILINE)
     assert not any(first_sitting_is_too_long(part) for part in parts)

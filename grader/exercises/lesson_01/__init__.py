@@ -17,7 +17,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="01_pytorch_basics",
-    title="PyTorch basics",
+    title="Points in, curve out",
     exercises=(
         BATCHED_DOT,
         PICK,

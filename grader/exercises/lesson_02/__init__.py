@@ -15,7 +15,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="02_tokenizer",
-    title="Tokenizers",
+    title="Text in, numbers out",
     exercises=(
         BUILD_VOCABULARY,
         ENCODE,

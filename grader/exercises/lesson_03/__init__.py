@@ -19,7 +19,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="03_classification_transformer",
-    title="A Transformer that classifies",
+    title="Who looks at whom",
     exercises=(
         MASKED_SOFTMAX,
         SCALED_DOT_PRODUCT_ATTENTION,

@@ -16,7 +16,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="04_seq2seq_cross_attention",
-    title="A decoder that reads an encoder",
+    title="One part reads, one part writes",
     exercises=(
         SHIFT_RIGHT,
         SEQUENCE_CROSS_ENTROPY,

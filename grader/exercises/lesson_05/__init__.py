@@ -10,7 +10,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="05_causal_masks",
-    title="A mask that hides the future",
+    title="Hide the future",
     exercises=(FUTURE_LEAK, CAUSAL_MASK, DECODER_MASK, CAUSAL_SEQ2SEQ_TRANSFORMER),
     equivalents=EQUIVALENTS,
 )
