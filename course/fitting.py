@@ -1,6 +1,6 @@
 """Training a classifier of token rows, and counting what it gets right: the same few lines for every lesson."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -19,12 +19,15 @@ def fit(
     learning_rate: float = 1e-3,
     seed: int = 0,
     name: str = "training",
+    look: Callable[[int], None] | None = None,
+    every: int = 50,
 ) -> list[float]:
     """Train `model` with Adam on random mini-batches, and return the loss of each step.
 
     `tokens` is (n, length), `labels` is (n,) with the number of the right class; `model(tokens)` is (n, classes).
     The loss is the cross-entropy. The model changes in place, and lies on the GPU afterwards where there is one.
-    `seed` decides which examples come when; the model's first weights are the caller's business.
+    `seed` decides which examples come when; the model's first weights are the caller's business. `look(step)`, if
+    given, is called before the first step, after every `every` steps, and at the end, to measure what it likes.
 
     >>> model = nn.Sequential(nn.Embedding(3, 2), nn.Flatten())  # (n, 1) -> (n, 2)
     >>> losses = fit(model, torch.tensor([[1], [2]]), torch.tensor([0, 1]), steps=50, learning_rate=0.1)
@@ -37,7 +40,9 @@ def fit(
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     generator = torch.Generator().manual_seed(seed)
     losses = []
-    for _ in (bar := Progress(range(steps), desc=name)):
+    for step in (bar := Progress(range(steps), desc=name)):
+        if look is not None and step % every == 0:
+            look(step)
         chosen = torch.randint(len(tokens), (batch_size,), generator=generator).to(device)
         loss = nn.functional.cross_entropy(model(tokens[chosen]), labels[chosen])
         optimizer.zero_grad()
@@ -45,6 +50,8 @@ def fit(
         optimizer.step()
         losses.append(loss.item())
         bar.show_loss(losses[-1])
+    if look is not None:
+        look(steps)
     return losses
 
 

@@ -1,7 +1,8 @@
 """Plots in one style. Each function returns a `Picture`: a figure with the same in words."""
 
-from course.plots.heat import as_text, heatmap
+from course.plots.dots import dots
+from course.plots.heat import as_text, heatmap, heatmaps
 from course.plots.lines import bars, curves, fits
 from course.plots.picture import Picture
 
-__all__ = ["Picture", "as_text", "bars", "curves", "fits", "heatmap"]
+__all__ = ["Picture", "as_text", "bars", "curves", "dots", "fits", "heatmap", "heatmaps"]

@@ -1,6 +1,6 @@
 """Heat maps, for the eye and as text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -99,6 +99,49 @@ def heatmap(
     return Picture(figure, "\n".join(words))
 
 
+def heatmaps(
+    matrices: Mapping[str, Any],
+    row_labels: Sequence[str] | None = None,
+    column_labels: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    rows: str = "",
+    columns: str = "",
+    low: float | None = None,
+    high: float | None = None,
+) -> Picture:
+    """Several matrices of one shape side by side, {name: matrix}, in the same shades.
+
+    >>> heatmaps({"head 0": [[1.0, 0.0]], "head 1": [[0.25, 0.75]]}, column_labels=["cat", "sat"])
+    head 0
+    cat sat
+      1   0
+    head 1
+     cat  sat
+    0.25 0.75
+    """
+    tables = {name: np.atleast_2d(to_numpy(matrix)) for name, matrix in matrices.items()}
+    low = low if low is not None else min(float(np.nanmin(table)) for table in tables.values())
+    high = high if high is not None else max(float(np.nanmax(table)) for table in tables.values())
+    height, width = next(iter(tables.values())).shape
+    each = min(max(1.9, 0.9 + 0.36 * width), 11.0 / len(tables))
+    words = [title] if title else []
+    if rows or columns:
+        words.append("; ".join(f"{axis}: {name}" for axis, name in (("rows", rows), ("columns", columns)) if name))
+    with drawing(each * len(tables), min(6.0, 1.5 + 0.3 * height), columns=len(tables)) as (figure, panels):
+        for panel, (name, table) in zip(panels, tables.items(), strict=True):
+            first = panel is panels[0]
+            labels = row_labels if first else [""] * height
+            draw_heat(panel, table, labels, column_labels, low=low, high=high, numbers=each > 0.5 * width)
+            panel.set(title=name, xlabel=columns, ylabel=rows if first else "")
+            words += [name, as_text(table, row_labels, column_labels)]
+        if each <= 0.5 * width:
+            figure.colorbar(panels[-1].images[0], ax=panels, shrink=0.8)
+        if title:
+            figure.suptitle(title, x=0.01, ha="left", size=12)
+    return Picture(figure, "\n".join(words))
+
+
 def draw_heat(
     axes: Axes,
     values: np.ndarray,
@@ -108,6 +151,7 @@ def draw_heat(
     low: float | None = None,
     high: float | None = None,
     outline: Sequence[tuple[int, int]] = (),
+    numbers: bool = True,
 ) -> None:
     """Draw one heat map into `axes`; the building block of `heatmap` and of the pictures."""
     height, width = values.shape
@@ -119,7 +163,7 @@ def draw_heat(
     norm: Normalize = TwoSlopeNorm(0.0, -reach, reach) if signed else Normalize(low, high if high > low else low + 1)
     colours = mpl.colormaps[SIGNED if signed else SHADES]
     axes.imshow(values, cmap=colours, norm=norm, aspect="auto")
-    if width <= MOST_NUMBERS:
+    if numbers and width <= MOST_NUMBERS:
         for row in range(height):
             for column in range(width):
                 value = float(values[row, column])

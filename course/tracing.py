@@ -1,0 +1,94 @@
+"""Looking into a model while it works: the shapes that pass each module, and what each attention layer looks at.
+
+Both listen at the modules' forward methods, so they work with any model, whoever wrote its classes.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import nn
+
+from course.fitting import device_of, evaluating
+
+Listener = Callable[[str, nn.Module, Any, Any], None]  # name, module, its inputs, its output
+
+
+def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
+    """Send `batch` through the model once: one row for each call of a module, with the shapes in and out.
+
+    The rows stand in the order in which the calls begin. `parameters` counts the numbers that a module and its
+    parts can learn.
+
+    >>> trace(nn.Sequential(nn.Linear(3, 5), nn.ReLU()), torch.zeros(2, 3)).to_string(index=False).splitlines()[1:]
+    [' model Sequential (2, 3) (2, 5)          20', '     0     Linear (2, 3) (2, 5)          20', '     1       ReLU (2, 5) (2, 5)           0']
+    """
+    rows: list[dict[str, Any]] = []
+    open_rows: list[dict[str, Any]] = []
+
+    def begin(name: str, module: nn.Module, inputs: Any, _: Any) -> None:
+        count = sum(parameter.numel() for parameter in module.parameters())
+        row = {"module": name or "model", "type": type(module).__name__, "input": _shapes(inputs), "output": ""}
+        rows.append(row | {"parameters": count})
+        open_rows.append(rows[-1])
+
+    def end(name: str, module: nn.Module, inputs: Any, output: Any) -> None:
+        open_rows.pop()["output"] = _shapes(output)
+
+    with _listening(model, begin, end):
+        model(batch.to(device_of(model)))
+    return pd.DataFrame(rows, columns=["module", "type", "input", "output", "parameters"])
+
+
+def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Tensor]:
+    """{name of an attention module: the weights that it returned for `batch`}, in the order of the calls.
+
+    An attention module is one whose forward returns a pair of tensors, (output, weights). Its weights are (batch,
+    query_length, key_length), or (batch, heads, query_length, key_length).
+    """
+    maps: dict[str, torch.Tensor] = {}
+
+    def keep(name: str, module: nn.Module, inputs: Any, output: Any) -> None:
+        if isinstance(output, tuple) and len(output) == 2 and all(isinstance(part, torch.Tensor) for part in output):
+            maps[name] = output[1].detach().cpu()
+
+    with _listening(model, None, keep):
+        model(batch.to(device_of(model)))
+    return maps
+
+
+@contextmanager
+def _listening(model: nn.Module, before: Listener | None, after: Listener) -> Iterator[None]:
+    """Meanwhile `before` and `after` hear of every call of a module; the model is in eval mode, without gradients."""
+    handles = []
+    for name, module in model.named_modules():
+
+        def at_start(module: nn.Module, inputs: Any, name: str = name) -> None:
+            if before is not None:
+                before(name, module, inputs, None)
+
+        def at_end(module: nn.Module, inputs: Any, output: Any, name: str = name) -> None:
+            after(name, module, inputs, output)
+
+        handles += [module.register_forward_pre_hook(at_start), module.register_forward_hook(at_end)]
+    try:
+        with evaluating(model):
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _shapes(values: Any) -> str:
+    """The shapes of all tensors among `values`, each written once however often it repeats.
+
+    >>> _shapes((torch.zeros(2, 3), torch.zeros(2, 3), None, torch.zeros(2)))
+    '2 x (2, 3), (2,)'
+    """
+    if isinstance(values, torch.Tensor):
+        values = (values,)
+    shapes = [str(tuple(value.shape)) for value in values if isinstance(value, torch.Tensor)]
+    counts = {shape: shapes.count(shape) for shape in shapes}
+    return ", ".join(shape if count == 1 else f"{count} x {shape}" for shape, count in counts.items())
