@@ -52,6 +52,7 @@ def fit(
     source, target = source.to(device), target.to(device)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=steps)
     losses: list[float] = []
     model.train()
     order = torch.empty(0, dtype=torch.long)
@@ -67,6 +68,7 @@ def fit(
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        schedule.step()
         losses.append(loss.item())
         bar.show_loss(losses[-1])
     if watch is not None:

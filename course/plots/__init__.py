@@ -2,7 +2,8 @@
 
 from course.plots.dots import dots
 from course.plots.heat import as_text, heatmap, heatmaps
+from course.plots.lengths import by_length
 from course.plots.lines import bars, curves, fits
 from course.plots.picture import Picture
 
-__all__ = ["Picture", "as_text", "bars", "curves", "dots", "fits", "heatmap", "heatmaps"]
+__all__ = ["Picture", "as_text", "bars", "by_length", "curves", "dots", "fits", "heatmap", "heatmaps"]
