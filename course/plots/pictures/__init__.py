@@ -6,3 +6,4 @@ A lesson writes `![what one sees](picture:broadcasting)`, and the build draws `p
 from course.plots.pictures.lesson_01 import *  # noqa: F403
 from course.plots.pictures.lesson_02 import *  # noqa: F403
 from course.plots.pictures.lesson_04 import *  # noqa: F403
+from course.plots.pictures.lesson_06 import *  # noqa: F403

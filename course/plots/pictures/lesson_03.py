@@ -194,5 +194,3 @@ def positions_added() -> Figure:
             cells(axes, 10.8, top, [total], lit=[(0, 0), (0, 1)], title="what attention sees" if top < 2 else "")
         _note(axes, 15.4, 2.6, "one token,\ntwo places:\ntwo vectors", size=11)
     return figure
-
-

@@ -88,7 +88,9 @@ def mask_over_keys() -> Figure:
         blank(axes, 17.6, 5.4)
         cells(axes, 0.4, 2.1, [[4, 7, 0]], lit=[(0, 2)], title="tokens (3,)", below="0 is padding")
         arrow(axes, (3.8, 2.6), (5.2, 2.6))
-        cells(axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key")
+        cells(
+            axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key"
+        )
         arrow(axes, (9.1, 2.6), (10.7, 2.6))
         _note(axes, 9.9, 2.1, "broadcast")
         rows = [["yes", "yes", "no"]] * 3
