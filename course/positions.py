@@ -152,16 +152,12 @@ def sees_order(model: nn.Module, tokens: torch.Tensor) -> bool:
     """
     ### BEGIN SOLUTION
     examined = copy.deepcopy(model).eval()  # without dropout its answers can be compared
-    length = tokens.shape[1]
-    orders = []
-    for i, j in combinations(range(length), 2):  # every pair of places, swapped
-        order = torch.arange(length)
-        order[i], order[j] = j, i
-        orders.append(order)
-    generator = torch.Generator().manual_seed(0)
-    orders += [torch.randperm(length, generator=generator) for _ in range(20)]  # and some good shuffles
     with torch.no_grad():
         logits = examined(tokens)  # (batch, classes)
-        reordered = [examined(tokens[:, order]) for order in orders]
-    return not all(torch.allclose(other, logits, rtol=1e-4, atol=1e-5) for other in reordered)
+        for i, j in combinations(range(tokens.shape[1]), 2):
+            swapped = tokens.clone()
+            swapped[:, [i, j]] = tokens[:, [j, i]]
+            if not torch.allclose(examined(swapped), logits, rtol=1e-4, atol=1e-5):
+                return True
+    return False
     ### END SOLUTION
