@@ -7,3 +7,4 @@ from course.plots.pictures.lesson_01 import *  # noqa: F403
 from course.plots.pictures.lesson_02 import *  # noqa: F403
 from course.plots.pictures.lesson_04 import *  # noqa: F403
 from course.plots.pictures.lesson_06 import *  # noqa: F403
+from course.plots.pictures.lesson_07 import *  # noqa: F403

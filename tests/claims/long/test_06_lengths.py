@@ -23,7 +23,7 @@ def test_lengths() -> None:
         data = reversal.reversal_task(seed)
         for name, build in WRITERS.items():
             model = lab.seeded(build, seed)
-            lab.train_writer(model, data, steps=2500, seed=seed)
+            lab.train_writer(model, data, steps=1500, seed=seed)
             shares = lab.reversed_by_length(model, data)
             rows += [{"line": name, "seed": seed, "length": at, "exact": share} for at, share in shares.items()]
     write("06_lengths", pd.DataFrame(rows))
