@@ -417,8 +417,8 @@ plots.heatmap(
 # Tokens and positions are *added*, so they compete. What if one of them shouts?
 #
 # PyTorch starts an embedding with numbers of size 1, so a token of 64 numbers has length 8 or so. Our waves have length $\sqrt{64 / 2} = 5.7$.
-# The two are about equally loud. The paper of 2017 multiplies its embeddings by $\sqrt{d_{\text{model}}}$: they began much smaller there,
-# and would have drowned in the waves otherwise.
+# The two are about equally loud. The paper of 2017 multiplies its embeddings by $\sqrt{d_{\text{model}}}$. In its authors'
+# code they begin that much smaller, and would drown in the waves otherwise.
 #
 # We multiply the waves by a factor, and train 300 steps each. **Which factor gets the worst result on Max and Min?**
 
@@ -622,7 +622,9 @@ plots.by_length(by_kind, trained=TRAINED, x_label="letters", title="Reversal by 
 #
 # **What you should see**
 #
-# LENGTH_CLAIMS
+# - Inside the trained lengths learned and sinusoidal positions get more than 95 % right, rotary more than 85 %. Without positions it is below 20 %. <!-- claim: all_but_none_learn -->
+# - Beyond them, learned and sinusoidal positions fall below 5 % at once, at 11 letters. <!-- claim: sinusoids_do_not_extrapolate -->
+# - At 14 letters none of the four gets 5 % right. <!-- claim: nobody_reaches_fourteen -->
 #
 # Now with *your* module, here. One block on each side and 600 steps: a smaller and quicker model.
 
@@ -700,7 +702,9 @@ print("right" if answer == sum(long_sum) else "wrong")
 #
 # **What you should see**
 #
-# PLACE_CLAIMS
+# - By place and with the window, more than 95 % of the sums are right up to 20 digits, and more than 90 % with 50. <!-- claim: fifty_digits -->
+# - It is no luck of easy sums: where one carry runs through three places or more, it is right on more than 95 % as well. <!-- claim: long_carries_too -->
+# - Without the window, or with the usual positions, sums of 5 digits are right too, and from 7 digits on fewer than 5 %. <!-- claim: the_window_matters -->
 #
 # This is no miracle, and no general cleverness. We *told* the model that digits of one place belong together, and that far places
 # don't matter. Such knowledge, put in by hand, is called an **inductive bias**. It is right for sums, and useless for reversal.
@@ -818,9 +822,9 @@ pd.DataFrame({"sees order?": ["yes" if verdict else "no" for verdict in verdicts
 #
 # - Learned, sinusoidal and rotary positions are seen; without positions, and in the colleague's model, the order is not. <!-- claim: who_sees_order -->
 #
-# Run such a test before you train, not after. It costs a millisecond, and a wrong comparison costs weeks.
+# Run such a test before you train, not after. It takes less than a second, and a wrong comparison costs weeks.
 #
-# The cure is one word: `for block ...: x = block(encoded)` in the first block, or `x = self.positions(x)`.
+# The cure is one word: the line must say `x = self.positions(x)`.
 
 # %% [markdown]
 # ## Explain it

@@ -379,10 +379,10 @@ plots.chances(
 
 # %% [markdown]
 # **What you made.** A cut that moves with the doubt. Here are two places: the one where the model hesitates, and the first place of an answer,
-# where it is fairly sure. **How many tokens stay at the hesitating place with p = 0.9?** There are 14.
+# where it is fairly sure. **How many tokens stay at the hesitating place with p = 0.9?** There are 13.
 
 # %%
-guess_kept = None  # a number from 1 to 14
+guess_kept = None  # a number from 1 to 13
 
 with torch.no_grad():
     sure_logits = hasty(source[:1], torch.tensor([[lab.START]]))[:, -1]  # (1, vocab_size)
@@ -390,7 +390,7 @@ kept = {
     name: int(torch.isfinite(top_p_filter(some_logits, 0.9)).sum())
     for name, some_logits in (("hesitating", logits), ("sure", sure_logits))
 }
-print(f"your guess: {guess_kept}; hesitating: {kept['hesitating']} of 14 tokens stay, sure: {kept['sure']}")
+print(f"your guess: {guess_kept}; hesitating: {kept['hesitating']} of 13 tokens stay, sure: {kept['sure']}")
 plots.chances(
     {
         "hesitating": torch.softmax(logits, dim=-1)[0],
@@ -411,7 +411,7 @@ plots.chances(
 
 
 # %%
-def show_sampler(temperature=1.0, k=14, p=1.0):
+def show_sampler(temperature=1.0, k=13, p=1.0):
     """What is left of the hesitating distribution."""
     left = top_p_filter(top_k_filter(logits / temperature, k), p)
     return display(
@@ -422,7 +422,7 @@ def show_sampler(temperature=1.0, k=14, p=1.0):
 
 
 show_sampler(temperature=0.7, k=8, p=0.95)
-lab.sliders(show_sampler, temperature=(0.1, 3.0, 0.7), k=(1, 14, 8), p=(0.05, 1.0, 0.95))
+lab.sliders(show_sampler, temperature=(0.1, 3.0, 0.7), k=(1, 13, 8), p=(0.05, 1.0, 0.95))
 
 # %% [markdown]
 # ## The bug clinic
@@ -833,7 +833,7 @@ plots.by_length(rescue, trained=TRAINED, x_label="letters")
 cache = KeyValueCache()
 with torch.no_grad():
     states = trained.encode(source[:2])
-    whole = trained(source[:2], target[:2])  # all at once, (2, 11, 14)
+    whole = trained(source[:2], target[:2])  # all at once, (2, 11, 13)
     steps = [trained.decode_step(target[:2, t : t + 1], states, cache) for t in range(4)]
     keys, values = cache.append(1, torch.empty(2, 4, 0, 16), torch.empty(2, 4, 0, 16))  # nothing new: all so far
 print("keys of the first self-attention after 4 tokens:", tuple(keys.shape))

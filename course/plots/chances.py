@@ -13,7 +13,7 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
 
     >>> chances({"as it is": [0.5, 0.3, 0.2], "top 2": [0.625, 0.375, 0.0]}, list("abc"))
     as it is: a 0.5, b 0.3, c 0.2
-    top 2: a 0.625, b 0.375, c dropped
+    top 2: a 0.625, b 0.375, c none
     """
     tables = {name: to_numpy(values) for name, values in distributions.items()}
     words = [title] if title else []
@@ -36,7 +36,7 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
                     size=9,
                     color="#5c616a" if value > 0 else FAINT,
                 )
-                said.append(f"{label} {number(float(value)) if value > 0 else 'dropped'}")
+                said.append(f"{label} {number(float(value)) if value > 0 else 'none'}")
             words.append(f"{name}: {', '.join(said)}")
             panel.set(xlim=(0, 1.3 * highest), xticks=[])
             panel.set_title(name, size=10.5)

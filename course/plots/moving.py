@@ -78,7 +78,7 @@ def _grid(
     end: str,
     title: str,
 ) -> Figure:
-    left = 0.5 + 0.62 * max(len(source) for source in sources)
+    left = 0.5 + 0.45 * max(len(source) for source in sources)
     with drawing(1.0 + 0.45 * (left + columns), 1.1 + 0.45 * len(sources)) as (figure, (axes,)):
         axes.set_xlim(0, left + columns + 0.2)
         axes.set_ylim(len(sources) + 0.15, -0.75)
