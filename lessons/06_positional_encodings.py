@@ -692,9 +692,7 @@ long_sum = addition.draw_pairs(7, 1, width, min_digits=width)[0]
 source, target = lab.width_writing(width).tensors([long_sum])
 said = lab.answers(adder, source, target.shape[1])[0]
 answer = lab.width_writing(width).number(said)
-for sign, number in zip("  + =", [*long_sum, "", answer], strict=False):
-    if number != "":
-        print(f"{number:>52}")
+print(f"{long_sum[0]:>52}\n+{long_sum[1]:>51}\n={answer or 0:>51}")
 print("right" if answer == sum(long_sum) else "wrong")
 
 # %% [markdown]

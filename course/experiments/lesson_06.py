@@ -4,6 +4,7 @@ The learner's own functions and modules come in as arguments; the rest of the mo
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import torch
@@ -101,13 +102,17 @@ def by_scale(
     """{factor: accuracy where order counts and where it does not}, with positions that are that much louder."""
     shares = {}
     for factor in factors:
-        model = seeded(lambda factor=factor: Reader(Scaled(positions(), factor)), seed)
+        model = seeded(partial(_scaled_reader, positions, factor), seed)
         found = by_operation(model, data, steps=steps, seed=seed, name=f"{factor} times")
         shares[factor] = {
             "first, second, last": sum(found[name] for name in ("first", "second", "last")) / 3,
             "max, min": (found["max"] + found["min"]) / 2,
         }
     return shares
+
+
+def _scaled_reader(positions: Callable[[], nn.Module], factor: float) -> Reader:
+    return Reader(Scaled(positions(), factor))
 
 
 # --- is a shift a matrix?
@@ -140,7 +145,7 @@ def shift_error(encoding: torch.Tensor, offset: int) -> float:
     """
     here, there = encoding[:-offset].double(), encoding[offset:].double()
     fitted = torch.linalg.lstsq(here, there, driver="gelsd").solution
-    return ((here @ fitted - there).norm() / there.norm()).item()
+    return float((here @ fitted - there).norm() / there.norm())
 
 
 def concatenated(encoding: torch.Tensor) -> torch.Tensor:

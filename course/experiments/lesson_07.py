@@ -140,7 +140,7 @@ def sliders(show: Callable[..., Any], **ranges: tuple[float, float, float]) -> N
     if not in_live_notebook():
         print("In JupyterLab and Colab there are sliders here. The figure above shows the same for some settings.")
         return
-    import ipywidgets
+    import ipywidgets  # type: ignore[import-untyped]
 
     def slider(low: float, high: float, value: float) -> Any:
         if isinstance(low, int):

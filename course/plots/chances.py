@@ -26,7 +26,7 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
             panel.barh(range(len(labels)), values, color=COLOURS[0], height=0.7)
             said = []
             for place, (label, value) in enumerate(zip(labels, values, strict=True)):
-                text = number(float(round(value, 3))) if value > 0 else "×"
+                text = number(float(round(value, 3))) if value > 0 else "none"
                 panel.annotate(
                     text,
                     (value, place),

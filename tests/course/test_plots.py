@@ -13,11 +13,13 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02
+from course.plots.pictures import lesson_01, lesson_02, lesson_06, lesson_07
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
+MODULES = [lesson_01, lesson_02, lesson_06, lesson_07]
 
-@pytest.mark.parametrize("name", [*lesson_01.__all__, *lesson_02.__all__])
+
+@pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])
 def test_each_picture_draws(name: str) -> None:
     figure = getattr(pictures, name)()
     assert isinstance(figure, Figure)

@@ -233,8 +233,8 @@ def digits_by_place() -> Figure:
         for place, name in enumerate(("0", "1", "2", "3")):
             _note(axes, 6.0 + 1.2 * place, 0.5, name, size=11)
         _note(axes, 5.0, 0.5, "place", ha="right", size=11)
-        rows = [(1.1, "first number", "543", (1, 2)), (2.6, "second number", "876", (1, 2))]
-        rows += [(4.6, "answer", "3201", (2,))]
+        rows = [(1.1, "first number", "543", [1, 2]), (2.6, "second number", "876", [1, 2])]
+        rows += [(4.6, "answer", "3201", [2])]
         for top, name, digits, lit in rows:
             axes.text(5.0, top + 0.5, name, ha="right", va="center", weight="bold")
             for place, digit in enumerate(digits):

@@ -46,7 +46,9 @@ def writes_and_reads() -> Figure:
             arrow(axes, (9.5, y + 0.5), (10.5, y + 0.5))
             cells(axes, 10.7, y, [[says]])
             if step < 2:
-                axes.plot([11.2, 11.2, step + 2.1, step + 2.1], [y + 1.0, y + 1.35, y + 1.35, y + 1.65], color=COLOURS[1])
+                axes.plot(
+                    [11.2, 11.2, step + 2.1, step + 2.1], [y + 1.0, y + 1.35, y + 1.35, y + 1.65], color=COLOURS[1]
+                )
         _note(axes, 12.4, 2.4, "what it says\nis what it reads next", ha="left")
     return figure
 
@@ -114,7 +116,9 @@ def temperatures() -> Figure:
     """The logits 2, 1, 0 at temperatures 0.5, 1 and 2: sharp, as they are, flat."""
     with drawing(7.6, 2.5, columns=3, sharey=True) as (figure, panels):
         logits = np.array([2.0, 1.0, 0.0])
-        for panel, (temperature, name) in zip(panels, ((0.5, "careful"), (1.0, "as it is"), (2.0, "bold")), strict=True):
+        for panel, (temperature, name) in zip(
+            panels, ((0.5, "careful"), (1.0, "as it is"), (2.0, "bold")), strict=True
+        ):
             weights = np.exp(logits / temperature)
             _bars(panel, weights / weights.sum(), kept=range(3))
             panel.set_title(f"temperature {temperature:g}: {name}", size=11)
@@ -183,7 +187,9 @@ def tree_of_answers() -> Figure:
             if name in best:
                 axes.texts[-1].arrow_patch.set_linewidth(3.2)  # type: ignore[attr-defined]
             right = 0.4 if y > from_y else 0.0  # beside a line that falls, above one that rises
-            axes.text((from_x + x) / 2 + right, (from_y + y) / 2 - 0.32, chance, ha="center", va="center", weight="bold")
+            axes.text(
+                (from_x + x) / 2 + right, (from_y + y) / 2 - 0.32, chance, ha="center", va="center", weight="bold"
+            )
         for x, y, text in nodes.values():
             box(axes, x, y, text, width=1.4, height=0.9)
         totals = {"aa$": ".24  greedy", "ab$": ".18", "a$": ".18", "b$": ".36  the likeliest", "ba$": ".04"}
@@ -197,12 +203,19 @@ def best_of_many() -> Figure:
     """Four drawn answers to the source abc with their log-likelihoods: -1.2 is kept, though the right one had -2.0."""
     with drawing(7.8, 3.2) as (figure, (axes,)):
         blank(axes, 16.0, 6.4)
-        answers = [("cba$", "-2.0", "right"), ("cbb$", "-1.2", "wrong"), ("cab$", "-3.4", "wrong"), ("ccb$", "-4.1", "wrong")]
+        answers = [
+            ("cba$", "-2.0", "right"),
+            ("cbb$", "-1.2", "wrong"),
+            ("cab$", "-3.4", "wrong"),
+            ("ccb$", "-4.1", "wrong"),
+        ]
         for row, (answer, score, verdict) in enumerate(answers):
             y = 1.0 + 1.15 * row
             cells(axes, 0.6, y, [list(answer)])
             axes.text(6.2, y + 0.5, score, ha="center", va="center", weight="bold" if score == "-1.2" else "normal")
-            axes.text(8.6, y + 0.5, verdict, ha="center", va="center", weight="bold" if verdict == "right" else "normal")
+            axes.text(
+                8.6, y + 0.5, verdict, ha="center", va="center", weight="bold" if verdict == "right" else "normal"
+            )
         _note(axes, 2.6, 0.4, "four answers, drawn by lot")
         _note(axes, 6.2, 0.4, "log-likelihood")
         _note(axes, 8.6, 0.4, "right?")
@@ -233,7 +246,9 @@ def cache_grid() -> Figure:
                             linewidth=1.8 if new else 0.8,
                         )
                     )
-                    axes.text(left + token + 0.5, 1.3 + step, "read" if new else "kept", ha="center", va="center", size=8)
+                    axes.text(
+                        left + token + 0.5, 1.3 + step, "read" if new else "kept", ha="center", va="center", size=8
+                    )
         _note(axes, 4.1, 6.4, "1 + 2 + 3 + 4 + 5 = 15 tokens read")
         _note(axes, 11.5, 6.4, "5 tokens read")
         _note(axes, 0.7, 3.3, "step")
