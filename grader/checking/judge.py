@@ -89,6 +89,7 @@ class Judge:
         self.probe = probe
         generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
         self.cases: list[Case] = sorted(exercise.cases(generator), key=_size)
+        self._seen: dict[tuple[str, int], Observation] = {}
 
     def observe(self, symbol: Any) -> list[Observation]:
         """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
@@ -96,8 +97,11 @@ class Judge:
 
     def keep(self, observations: Sequence[Observation]) -> list[Observation]:
         """Each observation in its canonical form; one that has not even the form to be reduced stays as it is."""
+        return self._kept(observations, self.cases)
+
+    def _kept(self, observations: Sequence[Observation], cases: Sequence[Case]) -> list[Observation]:
         kept = []
-        for observation, case in zip(observations, self.cases, strict=True):
+        for observation, case in zip(observations, cases, strict=True):
             if "error" in observation:
                 kept.append(observation)
                 continue
@@ -112,10 +116,13 @@ class Judge:
         """Per reference, its canonical observations."""
         return [self.keep(self.observe(reference)) for reference in self.exercise.references]
 
-    @cached_property
-    def mistakes(self) -> list[tuple[Mistake, list[Observation]]]:
-        """Per mistake, its canonical observations."""
-        return [(m, self.keep(self.observe(m.implementation))) for m in self.exercise.mistakes]
+    def _seen_of(self, mistake: Mistake, place: int) -> Observation:
+        """What a mistake does on one case. Observed when asked for: most differ from an answer on the first case."""
+        key = (mistake.name, place)
+        if key not in self._seen:
+            case = self.cases[place]
+            (self._seen[key],) = self._kept([observe(self.probe, mistake.implementation, case.inputs)], [case])
+        return self._seen[key]
 
     def verdict(self, observations: Sequence[Observation]) -> Verdict:
         """The best verdict that any of the references allows."""
@@ -180,10 +187,14 @@ class Judge:
     def _diagnose(self, expected: list[Observation], got: list[Observation]) -> Mistake | None:
         """The mistake that does the same in every case; one that agrees in the core alone comes second."""
         core = tuple(key for aspect in self.exercise.aspects if aspect.core for key in aspect.keys)
+        # Where the answer went wrong comes first: most mistakes do something else there, and need no other case.
+        places = sorted(range(len(self.cases)), key=lambda place: not compare(expected[place], got[place]))
         for keys in (None, core):
-            for mistake, seen in self.mistakes:
-                matches = all(agree(m, g, keys) for m, g in zip(seen, got, strict=True))
-                if matches and not all(agree(m, e, keys) for m, e in zip(seen, expected, strict=True)):
+            for mistake in self.exercise.mistakes:
+                matches = all(agree(self._seen_of(mistake, place), got[place], keys) for place in places)
+                if matches and any(
+                    not agree(self._seen_of(mistake, place), e, keys) for place, e in enumerate(expected)
+                ):
                     return mistake
         return None
 

@@ -217,23 +217,23 @@ def test_who_sees_order(seed: int) -> None:
 
 @both_seeds
 def test_all_but_none_learn(seed: int) -> None:
-    for kind, least in (("learned", 0.95), ("sinusoidal", 0.95), ("rotary", 0.85)):
+    for kind, least in (("learned", 0.95), ("sinusoidal", 0.95), ("rotary", 0.9)):
         shares = line("06_lengths", seed, kind)
         assert min(share for length, share in shares.items() if length <= TRAINED[1]) > least, (kind, shares)
     assert max(line("06_lengths", seed, "none").values()) < 0.2
 
 
 @both_seeds
-def test_nobody_reaches_fourteen(seed: int) -> None:
-    for kind in ("none", "learned", "sinusoidal", "rotary"):
-        assert line("06_lengths", seed, kind)[14] < 0.05
+def test_one_letter_beyond(seed: int) -> None:
+    assert line("06_lengths", seed, "learned")[11] < 0.05
+    assert line("06_lengths", seed, "sinusoidal")[11] < 0.5 < line("06_lengths", seed, "rotary")[11]
+    assert line("06_lengths", seed, "sinusoidal")[12] < 0.05
 
 
 @both_seeds
-def test_sinusoids_do_not_extrapolate(seed: int) -> None:
-    for length in (11, 12, 13, 14):
-        assert line("06_lengths", seed, "sinusoidal")[length] < 0.05
-        assert line("06_lengths", seed, "learned")[length] < 0.05
+def test_nobody_reaches_thirteen(seed: int) -> None:
+    for kind in ("none", "learned", "sinusoidal", "rotary"):
+        assert max(line("06_lengths", seed, kind)[length] for length in (13, 14)) < 0.1
 
 
 @both_seeds
