@@ -63,7 +63,7 @@ def predict(model: nn.Module, tokens: torch.Tensor, batch_size: int = 1024) -> t
     """
     device = device_of(model)
     with evaluating(model):
-        return torch.cat([model(rows.to(device)).cpu() for rows in tokens.split(batch_size)])
+        return torch.cat([model(rows.to(device)).cpu() for rows in torch.split(tokens, batch_size)])
 
 
 def accuracy(model: nn.Module, tokens: torch.Tensor, labels: torch.Tensor) -> float:

@@ -22,8 +22,9 @@ def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
     The rows stand in the order in which the calls begin. `parameters` counts the numbers that a module and its
     parts can learn.
 
-    >>> trace(nn.Sequential(nn.Linear(3, 5), nn.ReLU()), torch.zeros(2, 3)).to_string(index=False).splitlines()[1:]
-    [' model Sequential (2, 3) (2, 5)          20', '     0     Linear (2, 3) (2, 5)          20', '     1       ReLU (2, 5) (2, 5)           0']
+    >>> table = trace(nn.Sequential(nn.Linear(3, 5), nn.ReLU()), torch.zeros(2, 3))
+    >>> list(table["type"]), list(table["output"]), list(table["parameters"])
+    (['Sequential', 'Linear', 'ReLU'], ['(2, 5)', '(2, 5)', '(2, 5)'], [20, 20, 0])
     """
     rows: list[dict[str, Any]] = []
     open_rows: list[dict[str, Any]] = []

@@ -30,15 +30,19 @@ def dots(
     series = list(dict.fromkeys(name for row in rows.values() for name in row))
     words = [f"{title} ({x_label})" if x_label else title]
     with drawing(7.6, 1.5 + 0.24 * len(names) * (1 + 0.35 * len(series))) as (figure, (axes,)):
+        labelled: set[str] = set()  # each series stands in the legend once
         for place, name in enumerate(names):
             if place % 2:
                 axes.axhspan(place - 0.5, place + 0.5, color="#f1f1ee", zorder=0, linewidth=0)
             said = []
             for nth, kind in enumerate(series):
-                values = to_numpy(list(rows[name].get(kind, [])))
+                if kind not in rows[name]:
+                    continue
+                values = to_numpy(list(rows[name][kind]))
                 height = place + 0.62 * ((nth + 0.5) / len(series) - 0.5)
                 colour, marker = COLOURS[nth % len(COLOURS)], MARKERS[nth % len(MARKERS)]
-                label = kind if place == 0 else None
+                label = kind if kind not in labelled else None
+                labelled.add(kind)
                 axes.plot(values, np.full(len(values), height), color=colour, linewidth=1.2, zorder=2)
                 axes.scatter(values, np.full(len(values), height), 34, colour, marker=marker, label=label, zorder=3)
                 said.append(f"{kind} {', '.join(number(float(value)) for value in values)}")

@@ -153,8 +153,9 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
         return " The two agree in their first digits: is precision lost on the way, by float32 or by rounding?"
     if abs(factor) > 1e-3 and same(expected * factor, got) and (expected.ndim or _is_round(factor)):
         return f" Yours is {factor:.4g} times the expected one{' everywhere' if expected.ndim else ''}."
-    shift = float((got - expected).mean())
-    if expected.size > 1 and abs(shift) > 1e-4 * scale and same(expected + shift, got):
+    with np.errstate(over="ignore"):
+        shift = float((got - expected).mean())
+    if expected.size > 1 and np.isfinite(shift) and abs(shift) > 1e-4 * scale and same(expected + shift, got):
         return f" Yours is the expected one plus {shift:.4g} everywhere."
     return ""
 

@@ -35,7 +35,7 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
 
     Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through.
     """
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # torch.manual_seed also keeps a traceback for GPUs, which takes a while
     np.random.seed(0)
     try:
         seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})

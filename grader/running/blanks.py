@@ -65,7 +65,14 @@ def blank_modules(modules: Sequence[str]) -> None:
 
 
 def restore(module: str, source: str, symbol: str) -> Any:
-    """Runs a symbol's own text in its module, now that the learner has answered for it; returns the symbol."""
+    """Runs a symbol's own text in its module, now that the learner has answered for it; returns the symbol.
+
+    Other modules of the course that have imported the blank get the symbol too.
+    """
     namespace = vars(importlib.import_module(module))
+    blanked = namespace.get(symbol)
     exec(compile(source, f"<{module}.{symbol}>", "exec"), namespace)
+    for name, other in list(sys.modules.items()):
+        if name.split(".")[0] == "course" and vars(other).get(symbol) is blanked:
+            setattr(other, symbol, namespace[symbol])
     return namespace[symbol]

@@ -13,10 +13,18 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02, lesson_06, lesson_07
+from course.plots.pictures import (
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_03_blocks,
+    lesson_04,
+    lesson_06,
+    lesson_07,
+)
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
-MODULES = [lesson_01, lesson_02, lesson_06, lesson_07]
+MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_06, lesson_07]
 
 
 @pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])
@@ -86,4 +94,31 @@ def test_bars_mark_the_guess_and_survive_numbers_that_are_none() -> None:
     picture = plots.bars({"rate 1": float("nan"), "rate 0.1": 0.2}, guess="rate 0.1", log_x=True)
     assert "rate 1: not a number" in picture.text
     assert "rate 0.1: 0.2 (your guess)" in picture.text
+    assert picture.png()
+
+
+def test_heat_maps_side_by_side_share_their_shades_and_say_every_number() -> None:
+    picture = plots.heatmaps({"head 0": torch.eye(2), "head 1": torch.full((2, 2), 0.5)}, ["a", "b"], title="two heads")
+    assert picture.text.splitlines() == ["two heads", "head 0", "a 1 0", "b 0 1", "head 1", "a 0.5 0.5", "b 0.5 0.5"]
+    limits = [axes.images[0].get_clim() for axes in picture.figure.axes]
+    assert limits[0] == limits[1] == (0.0, 1.0)
+
+
+def test_many_narrow_heat_maps_get_a_bar_in_place_of_numbers() -> None:
+    maps = {f"head {head}": torch.rand(8, 8) for head in range(4)}
+    picture = plots.heatmaps(maps)
+    assert len(picture.figure.axes) == 5
+    assert "head 3" in picture.text
+
+
+def test_dots_tell_each_series_by_its_marker_and_say_every_run() -> None:
+    picture = plots.dots(
+        {"complete": {"all": [0.99, 0.98], "hard": [0.8]}, "1 head": {"all": [0.97]}}, title="t", levels={"coin": 0.5}
+    )
+    assert picture.text.splitlines() == [
+        "t",
+        "complete: all 0.99, 0.98; hard 0.8",
+        "1 head: all 0.97",
+        "level coin: 0.5",
+    ]
     assert picture.png()

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from course.data import measured
 from course.plots.pictures.cells import arrow, blank, box, cells, sign
-from course.plots.style import COLOURS, FAINT, drawing
+from course.plots.style import COLOURS, FAINT, INK, drawing
 
 __all__ = [
     "attention_as_a_matrix",
@@ -72,8 +72,8 @@ def soft_dictionary() -> Figure:
                 axes.text(left + 5.6, y, share, ha="center", va="center", weight="bold" if row == 0 else "normal")
                 box(axes, left + 7.5, y, f"({[10, 0, 10][row]}, {[0, 10, 10][row]})", width=1.9, height=0.8)
                 if left > 5 or row == 0:
-                    line = {"color": COLOURS[0], "linewidth": 1 + 6 * WEIGHTS[row] if left > 5 else 3}
-                    axes.plot([left + 1.9, left + 2.95], [3.3, y], **line)
+                    width = 1 + 6 * WEIGHTS[row] if left > 5 else 3
+                    axes.plot([left + 1.9, left + 2.95], [3.3, y], color=COLOURS[0], linewidth=width)
         _note(axes, 4.2, 5.9, "one key fits, or none", size=11)
         _note(axes, 4.2, 6.7, "result: (10, 0)", size=11)
         _note(axes, 13.6, 5.9, "every key fits a little", size=11)
@@ -110,16 +110,17 @@ def attention_as_a_matrix() -> Figure:
             axes.text(10.2, 1.5 + row, word, va="center")
         arrow(axes, (11.6, 2.5), (12.8, 2.5))
         cells(axes, 13.4, 2.0, [["4", "2", "0"]], title="scores (1, 3)", below="halved, since √4 = 2: 2, 1, 0")
-        arrow(axes, (14.9, 4.3), (2.6, 6.2))
-        _note(axes, 9.0, 4.8, "softmax")
-        weights = [[f"{weight:.2f}" for weight in WEIGHTS]]
+        axes.plot([14.9, 14.9, 2.1], [3.8, 4.8, 4.8], color=INK, linewidth=1.6)
+        arrow(axes, (2.1, 4.8), (2.1, 6.2))
+        _note(axes, 8.5, 4.45, "softmax")
+        weights = [[f"{weight:.2f}"[1:] for weight in WEIGHTS]]
         cells(axes, 0.6, 7.2, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
         sign(axes, 4.3, 7.7, "·")
         cells(axes, 6.0, 6.2, values, title="values (3, 2)")
         for row, word in enumerate(WORDS):
             axes.text(8.2, 6.7 + row, word, va="center")
         sign(axes, 11.0, 7.7, "=")
-        cells(axes, 13.4, 7.2, [["7.55", "3.35"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
+        cells(axes, 13.4, 7.2, [["7.6", "3.3"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
     return figure
 
 

@@ -24,8 +24,8 @@ TOKENS = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])  # (3, 4): thre
 LEFT_HALF = [(row, column) for row in range(3) for column in range(2)]
 
 
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, **options: str) -> None:
-    axes.text(x, y, text, size=size, color=GREY, **({"ha": "center", "va": "center"} | options))
+def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
+    axes.text(x, y, text, size=size, color=GREY, ha=ha, va="center")
 
 
 def vectors_cut_into_heads() -> Figure:
