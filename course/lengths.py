@@ -47,8 +47,7 @@ def lines_of(table: pd.DataFrame) -> dict[str, dict[int, float]]:
     >>> lines_of(table)
     {'a': {4: 0.75}}
     """
-    means = table.groupby(["line", "length"], sort=False)["exact"].mean()
-    lines: dict[str, dict[int, float]] = {}
-    for (line, length), exact in means.items():
-        lines.setdefault(str(line), {})[int(length)] = float(exact)
-    return lines
+    found: dict[str, dict[int, list[float]]] = {}
+    for line, length, exact in zip(table["line"], table["length"], table["exact"], strict=True):
+        found.setdefault(line, {}).setdefault(int(length), []).append(float(exact))
+    return {line: {n: sum(shares) / len(shares) for n, shares in of_line.items()} for line, of_line in found.items()}
