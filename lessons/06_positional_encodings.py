@@ -392,6 +392,7 @@ readers = {name: lab.seeded(lambda make=make: lab.Reader(make()), seed=0) for na
 with_positions = {"none": without}
 for name, reader in readers.items():
     with_positions[name] = lab.by_operation(reader, data, steps=400, name=name)
+for name, reader in readers.items():
     print(f"{name:10} parameters of its positions: {sum(p.numel() for p in reader.positions.parameters())}")
 found = sum(share > 0.9 for share in with_positions["sinusoidal"].values())
 print(f"your guess: {guess_waves}, it is: {found}")

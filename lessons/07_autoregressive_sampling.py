@@ -31,7 +31,7 @@
 # - find likelier answers with beam search, and say when likelier is not better
 # - make decoding fast with a cache of keys and values, and prove that nothing else changed
 #
-# **Time.** Two sittings, about 100 and 100 minutes. The place for the break is marked. What comes after it is marked *stretch*: it builds on
+# **Time.** Two sittings, about 115 minutes each. The place for the break is marked. What comes after it is marked *stretch*: it builds on
 # the first sitting, and no later lesson needs it.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` by your own code, and run the cell.
@@ -663,10 +663,9 @@ plots.bars(every_answer, title="All answers of the tree; the sum is 1", x_label=
 #
 # The penalty is a matter of taste, not of truth. Translators found that sums alone gave them answers that were too short.
 #
-# Now the hasty model, on 200 rows. **How many rows will four beams get right, if greedy gets the share below?**
+# Now the hasty model, on 200 rows. Part 1 printed which share greedy decoding gets right. **Which share will four beams get right?**
 
 # %%
-print(f"greedy: {greedy_scores['rows']:.3f} of the rows")
 guess_beams = None  # a share
 
 beams = {"1 (greedy)": alone}
