@@ -221,7 +221,7 @@ plots.curves(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)` makes them take turns. Filling `[:, 0::2]` and `[:, 1::2]` of a table of zeros
+# `torch.stack([?, ?], dim=-1).flatten(1)` makes them take turns. Filling `[:, 0::2]` and `[:, 1::2]` of a table of zeros
 # does it too.
 # </details>
 #
@@ -304,7 +304,7 @@ plots.curves(alike, title="How alike are two positions?", x_label="distance", y_
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# With `even = torch.arange(0, d_model, 2)`, the line `matrix[even, even + 1] = angles.sin()` fills one of the four places of every block.
+# If `even` holds the numbers 0, 2, 4 and so on, then `matrix[even, even + 1] = angles.sin()` fills one of the four places of every block.
 # </details>
 #
 # Docs: [torch.zeros](https://pytorch.org/docs/stable/generated/torch.zeros.html) ·
@@ -511,7 +511,7 @@ print("your guess:", guess_layout, f" it is: 2. After a layer with its weights i
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `angles = positions.unsqueeze(-1) * frequencies`, with frequencies in the dtype and on the device of x. At the end `torch.stack([?, ?], dim=-1).flatten(-2)`.
+# The angles are `positions.unsqueeze(-1)` times the frequencies, which have the dtype and the device of x. At the end `torch.stack([?, ?], dim=-1).flatten(-2)`.
 # </details>
 #
 # Docs: [torch.stack](https://pytorch.org/docs/stable/generated/torch.stack.html) ·
@@ -573,7 +573,7 @@ plots.heatmap(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `turned_query @ turned_key.transpose(-2, -1)` gives `(..., length, length)`.
+# `?.transpose(-2, -1)` turns `(..., length, d)` into `(..., d, length)`, and `@` does the rest.
 # </details>
 #
 # Docs: [torch.matmul](https://pytorch.org/docs/stable/generated/torch.matmul.html).

@@ -145,7 +145,7 @@ pd.DataFrame(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `next_ids = model(source, written)[:, -1].argmax(dim=-1).masked_fill(ended, 0)`, then `torch.cat([written, next_ids.unsqueeze(1)], dim=1)`,
+# `model(source, written)[:, ?].argmax(dim=-1)` is what each row would say next, and `.masked_fill(?, 0)` keeps the ended ones quiet. Then append `next_ids.unsqueeze(1)` as a column,
 # then `ended | (next_ids == end_id)`.
 # </details>
 #
@@ -369,8 +369,8 @@ plots.chances(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `ordered, places = logits.sort(dim=-1, descending=True)`, fill what is dropped with -inf, and
-# `torch.empty_like(logits).scatter(-1, places, kept)` puts everything back.
+# `logits.sort(dim=-1, descending=True)` gives values and places. Fill what is dropped with -inf, and
+# `torch.empty_like(logits).scatter(-1, places, ?)` puts everything back.
 # </details>
 #
 # Docs: [torch.sort](https://pytorch.org/docs/stable/generated/torch.sort.html) ·
@@ -475,7 +475,7 @@ def colleagues_decode(model, sources):
     written = torch.full_like(sources[:, :1], lab.START)
     for _ in range(lab.MAX_LENGTH):
         next_ids = model(sources, written)[:, -1].argmax(dim=-1)
-        written = torch.cat([written, next_ids.unsqueeze(1)], dim=1)
+        written = torch.hstack([written, next_ids[:, None]])
         if (next_ids == lab.END).all():
             break
     return written[:, 1:].detach()
@@ -817,7 +817,7 @@ plots.by_length(rescue, trained=TRAINED, x_label="letters")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `torch.cat([earlier_keys, keys], dim=2)`, the same for the values, remember both, return both.
+# `torch.cat([earlier_keys, keys], dim=?)`, along the axis of the tokens; the same for the values, remember both, return both.
 # </details>
 #
 # Docs: [torch.cat](https://pytorch.org/docs/stable/generated/torch.cat.html) ·
@@ -856,7 +856,7 @@ print(f"step by step or all at once: the logits differ by {(torch.cat(steps, 1) 
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `tokens = model.decode_step(tokens, encoder_states, cache).argmax(dim=-1).masked_fill(ended, 0)`, with `ended` of shape `(batch, 1)`.
+# `model.decode_step(?, encoder_states, cache).argmax(dim=-1)` has the shape `(batch, 1)`, and so has `ended`. What comes out goes in again.
 # </details>
 #
 # Docs: [torch.cat](https://pytorch.org/docs/stable/generated/torch.cat.html) ·
