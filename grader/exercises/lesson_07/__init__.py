@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from course import beam, caching, decoding, sampling
-from grader.exercises.aspects import USUAL, main
-from grader.exercises.draw import integers, normal
-from grader.exercises.spec import Case, Exercise, Lesson
-
-_MODULES = (decoding, sampling, beam, caching)
-
-
-def _exercise(symbol, points):
-    reference = next(getattr(m, symbol) for m in _MODULES if getattr(m, symbol, None) and hasattr(m, symbol))
-    return Exercise(
-        symbol,
-        points,
-        lambda g: [
-            Case("on a small case", {"logits": normal(g, 4, 6), "source": integers(g, 3, 9, 4, 3)}, USUAL),
-        ],
-        (reference,),
-        (main("the right result"),),
-        (),
-        {},
-    )
-
+from grader.exercises.lesson_07.beam import BEAM
+from grader.exercises.lesson_07.best import BEST_OF_N
+from grader.exercises.lesson_07.cache import CACHE
+from grader.exercises.lesson_07.cached import CACHED
+from grader.exercises.lesson_07.clinic import ENDS_EACH
+from grader.exercises.lesson_07.equivalents import EQUIVALENTS
+from grader.exercises.lesson_07.filters import TOP_K, TOP_P
+from grader.exercises.lesson_07.greedy import GREEDY
+from grader.exercises.lesson_07.temperature import SAMPLE
+from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="07_autoregressive_sampling",
     title="Autoregressive sampling",
-    exercises=(
-        _exercise("greedy_decode", 4),
-        _exercise("sample_with_temperature", 2),
-        _exercise("top_k_filter", 2),
-        _exercise("top_p_filter", 3),
-        _exercise("ends_each_sequence", 3),
-        _exercise("beam_search", 4),
-        _exercise("best_of_n", 3),
-        _exercise("KeyValueCache", 2),
-        _exercise("cached_greedy_decode", 3),
-    ),
+    exercises=(GREEDY, SAMPLE, TOP_K, TOP_P, ENDS_EACH, BEAM, BEST_OF_N, CACHE, CACHED),
+    equivalents=EQUIVALENTS,
 )
