@@ -27,7 +27,7 @@ class Tree:
     def answers(self) -> dict[Ids, float]:
         """Every answer, ended or cut, with its log-probability."""
         found: dict[Ids, float] = {}
-        reached = {(): 0.0}
+        reached: dict[Ids, float] = {(): 0.0}
         for _ in range(self.max_length):
             longer: dict[Ids, float] = {}
             for ids, total in reached.items():

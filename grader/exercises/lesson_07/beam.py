@@ -36,6 +36,7 @@ class Ways:
     compete: Callable[[list[Entry], list[Entry]], list[Entry]] = lambda finished, alive: finished + alive
     choose: Callable[..., Entry] = max
     ended: Callable[[list[int], int], bool] = lambda ids, end: ids[-1] == end
+    late: int = 0  # steps for which an answer that has ended still goes on
     stop: Callable[[list[Entry]], bool] = lambda finished: False
 
     def run(
@@ -53,7 +54,7 @@ class Ways:
             ]
             continued = self.keep(continued, width)
             finished += [entry for entry in continued if self.ended(entry[0], end)]
-            alive = [entry for entry in continued if not self.ended(entry[0], end)]
+            alive = [entry for entry in continued if not self.ended(entry[0][: len(entry[0]) - self.late] or [-1], end)]
             if not alive or self.stop(finished):
                 break
 
@@ -111,6 +112,7 @@ WRONG = {
     "raw_logits_added": Ways(logs=lambda logits: logits),
     "probabilities_added": Ways(logs=lambda logits: logits.softmax(-1)),
     "ends_not_seen": Ways(ended=lambda ids, end: False),
+    "goes_on_for_one_step": Ways(late=1),
     "ended_answers_forgotten": Ways(compete=lambda finished, alive: alive or finished),
     "cut_answers_forgotten": Ways(compete=lambda finished, alive: finished or alive),
     "first_to_end": Ways(stop=lambda finished: bool(finished), compete=lambda finished, alive: finished or alive),
@@ -137,6 +139,15 @@ def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
         return with_nothing[[places.get(tuple(ids), -1) for ids in beginnings]]
 
     return tuple(WRONG[name].run(logits_of, tree.end_id, tree.max_length, width, penalty))
+
+
+def _late_shows(task: Task, width: int, penalty: float) -> bool:
+    """Whether going on for one step finds something else: that needs the model itself, behind an end too."""
+    late, right = (
+        searcher(ways)(task.model(), task.source, task.start_id, task.end_id, task.max_length, width, penalty)
+        for ways in (WRONG["goes_on_for_one_step"], Ways())
+    )
+    return not torch.equal(late, right)
 
 
 @dataclass(frozen=True)
@@ -179,6 +190,8 @@ class Plan:
             return None
         task = replace(pool, source=pool.source[list(rows.values())], max_length=self.max_length)
         more = {} if self.penalty is None else {"length_penalty": self.penalty}
+        if self.penalty and not _late_shows(task, self.width, self.penalty):
+            return None
         return Case(self.label, task.inputs(beam_width=self.width, **more), frozenset({self.tag}))
 
     def _differ(self, way: str | tuple[str, str], tree: Tree, answer: Ids) -> bool:
@@ -193,7 +206,7 @@ ALWAYS = ("greedy", "worst_kept", *RANKING, "first_to_end", "worst_of_all")
 
 
 def _cases(generator: np.random.Generator) -> list[Case]:
-    penalty = round(float(generator.uniform(0.5, 0.7)), 2)
+    penalty = round(float(generator.uniform(1.3, 1.5)), 2)
 
     def better(tree: Tree, answer: Ids) -> bool:
         return answer == tree.best() and answer != tree.greedy() and answer[-1] == tree.end_id
@@ -345,6 +358,12 @@ BEAM = Exercise(
             "ends_not_seen",
             searcher(WRONG["ends_not_seen"]),
             "Your answers go on behind their end token. What should happen to an answer that has ended?",
+        ),
+        Mistake(
+            "goes_on_for_one_step",
+            searcher(WRONG["goes_on_for_one_step"]),
+            "An answer that has ended goes on for one token more, and with a length penalty that can look better. When "
+            "do you look whether it has ended?",
         ),
         Mistake(
             "ended_answers_forgotten",
