@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -226,12 +227,7 @@ def _cases(generator: np.random.Generator) -> list[Case]:
     wider = (("never_pruned", "one_more_kept"),)
     long = (*ALWAYS, *ended, "branches_once", "cut_answers_forgotten", "penalty_multiplied", *of_length)
     cut = (*ALWAYS, *ended, "cut_answers_forgotten")
-    apart = (
-        ("penalty_multiplied", "penalty_ignored"),
-        ("start_counted", "end_not_counted"),
-        ("start_counted", "penalty_ignored"),
-        ("end_not_counted", "penalty_without_a_power"),
-    )
+    apart = tuple(combinations((*of_length, "penalty_multiplied"), 2))
     small = "on a batch of one, with max_length = 1, a beam wider than the vocabulary, and the length penalty 0"
     plans = [
         Plan("with two beginnings at a time", "usual", better, 2, (*ALWAYS, *ended)),

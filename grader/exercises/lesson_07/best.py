@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from course.sampling import best_of_n, sample_with_temperature
-from grader.exercises.aspects import KNOWN, main, shape, special, untouched
+from grader.exercises.aspects import CONTENT, KNOWN, main, shape, special, untouched
 from grader.exercises.lesson_07.answers import Ids, Tree, trees
 from grader.exercises.lesson_07.chance import distance, settled
 from grader.exercises.lesson_07.drawing import Task, draw_task, in_full_width
@@ -316,7 +316,7 @@ BEST_OF_N = Exercise(
         special("one sample is as the model draws", "single", weight=2.0),
         special("the best of a few", "few", weight=2.0),
         special("a batch of one", "one"),
-        Aspect("chance from the generator alone", keys=("chance",), kinds=KNOWN),
+        Aspect("chance from the generator alone", ("chance",), CONTENT, tags=frozenset({"chance"})),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
         Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
         untouched(),

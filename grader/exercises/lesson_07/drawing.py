@@ -54,7 +54,8 @@ def draw_task(
         "head": sharpness * normal(generator, WIDTH, vocabulary),
         "bias": bias,
     }
-    source = torch.from_numpy(generator.integers(1, vocabulary, (batch, length)))
+    others = [i for i in range(1, vocabulary) if i not in (start_id, end_id)]
+    source = torch.from_numpy(generator.choice(others, (batch, length)))
     return Task(tables, source, start_id, end_id, max_length)
 
 

@@ -20,10 +20,11 @@ HIDDEN = -torch.inf
 def _uneven(
     generator: np.random.Generator, batch: int, vocabulary: int, kind: torch.dtype = torch.float32
 ) -> torch.Tensor:
-    """Logits in no order, of which no two in a row are close to each other."""
+    """Logits in no order, of which no two in a row are close to each other; rows lie above and below row 0."""
     order = generator.permuted(np.tile(np.arange(vocabulary), (batch, 1)), axis=1)
     jitter = generator.uniform(-0.3, 0.3, (batch, vocabulary))
-    return torch.from_numpy((order - vocabulary / 2 + jitter) * 0.7).to(kind)
+    level = np.arange(batch)[:, None] * (-1) ** np.arange(batch)[:, None] * 2
+    return torch.from_numpy((order - vocabulary / 2 + jitter + level) * 0.7).to(kind)
 
 
 def _with_hidden(logits: torch.Tensor, count: int) -> torch.Tensor:
@@ -41,7 +42,7 @@ def _numbers(generator: np.random.Generator) -> list[Case]:
         return {"logits": _uneven(generator, rows, tokens, kind), "k": k}
 
     below = draw(batch, vocabulary, k)
-    below["logits"] -= 2 * vocabulary
+    below["logits"] -= below["logits"].max() + 1
     hidden = {"logits": _with_hidden(_uneven(generator, batch, vocabulary), vocabulary - 2), "k": 3}
     some = {"logits": _with_hidden(_uneven(generator, batch, vocabulary), 2), "k": 2}
     return [

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from course.sampling import sample_with_temperature
-from grader.exercises.aspects import KNOWN, special, untouched
+from grader.exercises.aspects import CONTENT, KNOWN, special, untouched
 from grader.exercises.draw import dims, normal, strided
 from grader.exercises.lesson_07.chance import counted, distance, settled, shows
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
@@ -212,7 +212,7 @@ SAMPLE = Exercise(
         special("tokens that can't be drawn", "hidden"),
         special("one row, float64", "row"),
         special("large logits", "large"),
-        Aspect("chance from the generator alone", keys=("chance",), kinds=KNOWN, weight=2.0),
+        Aspect("chance from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
         untouched(),
     ),
