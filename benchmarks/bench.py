@@ -5,6 +5,8 @@ Machines differ and are busy: look at the ratios, which come from one run.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 import statistics
@@ -12,18 +14,31 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import nbformat
+import psutil
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
 from grader.building.build import out_of_step
 from grader.checking.notebook import Checker
-from grader.demo.lesson_01 import HONEST, LESSON
-from grader.demo.run import exchange_step, hand_in, make_course
+from grader.demo.learners import Learner
+from grader.demo.run import make_course
+from grader.exercises import load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.running.grade import grade
+from grader.running.intake import Cell, read_submission
+from grader.running.limits import Limits
+from grader.running.session import Session
+
+CHECKED = "01_pytorch_basics"
+GRADED = "03_classification_transformer"
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -42,7 +57,7 @@ def checks_table() -> Table:
     table = Table(title="one check, milliseconds", box=None)
     for column in ("exercise", "right answer", "slowest wrong answer"):
         table.add_column(column, justify="left" if column == "exercise" else "right")
-    check = Checker(LESSON)
+    check = Checker(CHECKED)
     for exercise in check.lesson.exercises:
 
         def of(answer: object, name: str = exercise.symbol) -> Callable[[], object]:
@@ -54,46 +69,197 @@ def checks_table() -> Table:
     return table
 
 
-def grading_seconds(command: list[str], course: Course) -> float:
-    """Time of a grading command on a copy of the course, per submission."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "course")
-        shutil.copytree(course.root, copy)
-        start = time.perf_counter()
-        subprocess.run(command, cwd=copy, check=True, capture_output=True)
-        return (time.perf_counter() - start) / len(HONEST)
+def honest(lesson: str, count: int) -> list[Learner]:
+    """Learners whose answers are right, some in other words than the course's, some half-way through."""
+    exercises = load_lesson(lesson).exercises
+    return [Learner(f"learner{n:03}", lesson, begins=99 if n % 4 else 1 + n % len(exercises)) for n in range(count)]
+
+
+def hostile(lesson: str) -> list[str]:
+    """Cells that a grader must survive; the last exercise's answer is one of them."""
+    return [
+        "while True: pass",
+        "import os\nos._exit(1)",
+        "x = [0] * 10**10",
+        "while True: print('again' * 1000)",
+        "def f(): return f()\nimport sys; sys.setrecursionlimit(10**8); f()",
+    ]
+
+
+def course_with(repository: Repository, folder: Path, lesson: str, learners: Sequence[Learner]) -> Course:
+    """A course in which these learners have handed in."""
+    course, _ = make_course(repository, folder, (lesson,))
+    course.ensure_assignment(lesson)
+    released = (course.root / "notebooks" / lesson / f"{lesson}.ipynb").read_text("utf-8")
+    for learner in learners:
+        place = course.submission(learner.name, lesson)
+        place.mkdir(parents=True)
+        (place / f"{lesson}.ipynb").write_text(learner.hand_in(released), "utf-8")
+    return course
+
+
+def copied(course: Course) -> Path:
+    """A copy of the course's folder."""
+    copy = course.root.with_name(f"copy{len(list(course.root.parent.iterdir()))}")
+    shutil.copytree(course.root, copy)
+    return copy
+
+
+def run(command: list[str], course: Course) -> tuple[float, Path]:
+    """The seconds of a grading command on a copy of the course, and the copy."""
+    copy = copied(course)
+    start = time.perf_counter()
+    subprocess.run(command, cwd=copy, check=False, capture_output=True)
+    return time.perf_counter() - start, copy
+
+
+def scores(root: Path) -> dict[str, float]:
+    """Each learner's score in a gradebook."""
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        return {s.student_id: s.score for a in gradebook.assignments for s in gradebook.assignment_submissions(a.name)}
+
+
+def against_nbgrader(repository: Repository, folder: Path, lesson: str, count: int, bin_folder: Path) -> Table:
+    """The same submissions, the same marks: nbgrader's time beside ours, with and without what is paid once."""
+    course = course_with(repository, folder, lesson, honest(lesson, count))
+    table = Table(title=f"grading {count} honest submissions of {lesson}", box=None)
+    for column in ("command", "in all, s", "each, s", "times as fast", "each once warm, s", "times as fast once warm"):
+        table.add_column(column, justify="left" if column == "command" else "right")
+    plain, graded = run([str(bin_folder / "nbgrader"), "autograde", lesson], course)
+    marks = scores(graded)
+    table.add_row("nbgrader autograde", f"{plain:.0f}", f"{plain / count:.2f}", "1", "", "")
+    for jobs in (1, 2):
+        command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", str(jobs)]
+        ours, graded = run(command, course)
+        if scores(graded) != marks:
+            raise SystemExit("The marks differ: the times mean nothing.")
+        warm = warm_seconds(graded, lesson)
+        row = (
+            f"{ours:.1f}",
+            f"{ours / count:.2f}",
+            f"{plain / ours:.1f}",
+            f"{warm:.2f}",
+            f"{plain / count / warm:.1f}",
+        )
+        table.add_row(f"grader autograde --jobs {jobs}", *row)
+    return table
+
+
+def warm_seconds(root: Path, lesson: str) -> float:
+    """Seconds from one submission to the next, by when the feedback pages were written; the first is left out."""
+    written = sorted(path.stat().st_mtime for path in root.glob(f"feedback/*/{lesson}.html"))
+    written = written or sorted(path.stat().st_mtime for path in root.glob(f"feedback/*/{lesson}/*.html"))
+    return (written[-1] - written[0]) / (len(written) - 1)
+
+
+def large_class(repository: Repository, folder: Path, lesson: str, count: int, bin_folder: Path) -> Table:
+    """A class of `count`, one in twenty of them hostile or broken: time, memory, and whether the end is slower."""
+    learners = honest(lesson, count)
+    cells = hostile(lesson)
+    for place in range(0, count, 20):
+        cell = cells[place // 20 % len(cells)]
+
+        def broken(notebook: NotebookNode, cell: str = cell) -> str:
+            notebook.cells.append(nbformat.v4.new_code_cell(cell))
+            return json.dumps(notebook)
+
+        learners[place] = replace(learners[place], accident=broken)
+    course = course_with(repository, folder, lesson, learners)
+    copy = copied(course)
+    start = time.perf_counter()
+    with (copy.parent / "said.txt").open("w") as said:
+        command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", "2"]
+        own, warm = memory_while(subprocess.Popen(command, cwd=copy, stdout=said, stderr=said))
+    seconds_taken = time.perf_counter() - start
+    pages = sorted(path.stat().st_mtime for path in copy.rglob("feedback/*/**/*.html"))
+    third, part = len(pages) // 3, len(own) // 3
+    marks = scores(copy)
+    table = Table(
+        title=f"{count} submissions of {lesson}, one in twenty hostile, --jobs 2", box=None, show_header=False
+    )
+    table.add_row("in all", f"{seconds_taken:.0f} s, {seconds_taken / count:.2f} s each")
+    table.add_row("graded", f"{len(marks)} of {count}")
+    table.add_row("first third, last third", f"{pages[third] - pages[0]:.1f} s, {pages[-1] - pages[-third - 1]:.1f} s")
+    table.add_row("the grader's memory at most", f"{max(own):.0f} MB; in the first third {max(own[:part]):.0f} MB")
+    table.add_row("a warm process's memory at most", f"{max(warm):.0f} MB")
+    if len(marks) < count:
+        table.add_row("not graded", ", ".join(sorted({learner.name for learner in learners} - set(marks))))
+        table.add_row("what was said", (copy.parent / "said.txt").read_text())
+    return table
+
+
+def memory_while(process: subprocess.Popen[bytes]) -> tuple[list[float], list[float]]:
+    """Resident megabytes, ten times a second until it ends: of the process, and of the largest that it started.
+
+    A learner's process is started by one of these, and is not counted.
+    """
+    own, warm = [0.0], [0.0]
+    watched = psutil.Process(process.pid)
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):  # gone between two lines
+            own.append(watched.memory_info().rss / 1e6)
+            warm += [max(child.memory_info().rss / 1e6 for child in watched.children())]
+        time.sleep(0.1)
+    return own, warm
+
+
+def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table:
+    """Where the processor's time for one right submission goes, once all is warm; gradebook and pages not counted."""
+    data = repository.solution(lesson).read_bytes()
+    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
+    cells = [step.source for step in read_submission(data).steps if isinstance(step, Cell)]
+
+    def run_cells() -> None:
+        with Session(lesson, modules, Limits()) as session:
+            for cell in cells:
+                session.run(cell)
+
+    whole = processor_milliseconds(lambda: grade(data, seed=1), repeats)
+    bare = processor_milliseconds(run_cells, repeats)
+    table = Table(
+        title=f"one right submission of {lesson}: milliseconds of processor time", box=None, show_header=False
+    )
+    table.add_row("a process forked, walled in, and ended", f"{whole['fork']:.0f}")
+    table.add_row("in it: the learner's cells", f"{bare['child']:.0f}")
+    table.add_row("in it: answering the questions, gradients included", f"{whole['child'] - bare['child']:.0f}")
+    table.add_row("the grader: reading, asking, comparing", f"{whole['grader']:.0f}")
+    return table
+
+
+def processor_milliseconds(work: Callable[[], object], repeats: int) -> dict[str, float]:
+    """Per run of `work`, after one that warms up: of this process, of the warm ones, and of what those forked."""
+
+    def now() -> tuple[float, float, float]:
+        warm = [child.cpu_times() for child in psutil.Process().children()]
+        return (
+            time.process_time(),
+            sum(times.user + times.system for times in warm),
+            sum(times.children_user + times.children_system for times in warm),
+        )
+
+    work()
+    start = now()
+    for _ in range(repeats):
+        work()
+    own, fork, child = (1000 * (after - before) / repeats for before, after in zip(start, now(), strict=True))
+    return {"grader": own, "fork": fork, "child": child}
 
 
 def main() -> None:
     """Prints the tables."""
-    console = Console()
+    console = Console(width=140)
     repository = Repository.find(Path(__file__).parent)
     console.print(checks_table())
-    build = seconds(lambda: out_of_step(repository, LESSON), 3)
+    build = seconds(lambda: out_of_step(repository, CHECKED), 3)
     console.print(f"\nbuilding a learner's notebook and comparing it: {build:.1f} s\n")
-
     bin_folder = Path(sys.executable).parent
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:
-        course, exchange = make_course(repository, Path(folder))
-        course.ensure_assignment(LESSON)
-        exchange_step(course, "ReleaseAssignment", LESSON)
-        for learner in HONEST:
-            hand_in(course, exchange, learner)
-        exchange_step(course, "Collect", LESSON)
-        grader = str(bin_folder / "grader")
-        table = Table(title=f"one graded submission of {LESSON}, mean of {len(HONEST)}", box=None)
-        for column in ("command", "seconds", "times as fast"):
-            table.add_column(column, justify="left" if column == "command" else "right")
-        plain = grading_seconds([str(bin_folder / "nbgrader"), "autograde", LESSON], course)
-        for name, command in (
-            ("grader autograde", [grader, "autograde", LESSON]),
-            ("grader autograde --jobs 2", [grader, "autograde", LESSON, "--jobs", "2"]),
-        ):
-            ours = grading_seconds(command, course)
-            table.add_row(name, f"{ours:.2f}", f"{plain / ours:.1f}")
-        table.add_row("nbgrader autograde", f"{plain:.2f}", "1.0")
-        console.print(table)
+        console.print(against_nbgrader(repository, Path(folder, "few"), GRADED, 20, bin_folder))
+        console.print()
+        console.print(cost_of_one(repository, GRADED))
+        console.print()
+        console.print(large_class(repository, Path(folder, "many"), GRADED, 300, bin_folder))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The autograder of "Transformers, cell by cell".
 
-In a notebook: `check = grader.checks("01_pytorch_basics")`, then `check(symbol)`. That part needs no nbgrader.
+In a notebook: `check = grader.checks("01_pytorch_basics")`, then `check(symbol)`; at the end `grader.submit()`.
+That part needs no nbgrader.
 """
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader.checking.notebook import Checker
+    from pathlib import Path
 
-__all__ = ["checks"]
+    from grader.checking.notebook import Checker
+    from grader.submitting.notebook import Receipt
+
+__all__ = ["checks", "submit"]
 
 
 def checks(lesson: str) -> Checker:
@@ -18,3 +22,16 @@ def checks(lesson: str) -> Checker:
     from grader.checking.notebook import Checker
 
     return Checker(lesson)
+
+
+def submit(
+    lesson: str | None = None,
+    *,
+    path: str | Path | None = None,
+    into: str | Path | None = None,
+    name: str | None = None,
+) -> Receipt:
+    """Hands this notebook in. See `grader.submitting.notebook.submit`."""
+    from grader.submitting.notebook import submit as hand_in
+
+    return hand_in(lesson, path=path, into=into, name=name)

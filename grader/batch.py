@@ -1,21 +1,25 @@
-"""Grading many files with progress; one that can't be graded costs itself only."""
+"""Grading many submissions with progress; one that can't be graded costs itself only."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from grader.errors import GraderError
-from grader.running.grade import Result, grade
+from grader.running import zygotes
+from grader.running.grade import grade
 from grader.running.intake import read_file
-from grader.running.session import Limits
+from grader.running.limits import Limits
+from grader.running.result import OwnTest, Result
 
 
 @dataclass(frozen=True)
@@ -26,37 +30,83 @@ class Failure:
     message: str
 
 
+@dataclass(frozen=True)
+class Job:
+    """How a batch is graded: the same for all of it."""
+
+    seed: int
+    lesson: str | None = None
+    jobs: int = 1
+    limits: Limits = field(default_factory=Limits)
+    own_tests: Mapping[str, OwnTest] = field(default_factory=dict)
+
+
 def hidden_seed() -> int:
     """A seed that nobody knows beforehand."""
     return secrets.randbits(32)
 
 
 def grade_files(
-    paths: Sequence[Path], seed: int, *, lesson: str | None = None, jobs: int = 1, limits: Limits | None = None
+    paths: Sequence[Path], job: Job, others: Callable[[Path], dict[str, str]] = lambda path: {}
 ) -> Iterator[tuple[Path, Result | Failure]]:
-    """Grades files, `jobs` at a time, and yields each as soon as it is done."""
+    """Grades files, `job.jobs` at a time, and yields each as soon as it is done.
+
+    `others` gives the other files that were handed in with one. Whoever stops listening, by Ctrl-C or an error,
+    stops the work.
+    """
 
     def one(path: Path) -> Result | Failure:
         try:
-            return grade(read_file(path), seed, lesson=lesson, name=str(path), limits=limits)
+            files = others(path)
+            data = read_file(path)
+            return grade(
+                data,
+                job.seed,
+                lesson=job.lesson,
+                name=str(path),
+                files=files,
+                own_tests=job.own_tests,
+                limits=job.limits,
+            )
         except GraderError as error:
             return Failure(str(path), str(error))
         except Exception as error:  # a fault of ours must not cost the others their marks
             return Failure(str(path), f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
 
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
-        waiting = {pool.submit(one, path): path for path in paths}
-        for done in as_completed(waiting):
-            yield waiting[done], done.result()
+    ahead = iter(paths)
+    with ThreadPoolExecutor(max(1, job.jobs)) as pool:
+        running: dict[Future[Result | Failure], Path] = {}
+        try:
+            while True:
+                # A few are waiting, so that nobody idles; not all, so that no more results than that lie about.
+                for path in islice(ahead, 2 * job.jobs - len(running)):
+                    running[pool.submit(one, path)] = path
+                if not running:
+                    return
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(done), done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            zygotes.close_all()  # what is being graded ends at once
+            raise
+
+
+class _Rate(ProgressColumn):
+    """Submissions a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text("" if not speed else f"{speed:.1f}/s" if speed >= 1 else f"{1 / speed:.1f} s each")
 
 
 @contextmanager
 def progress(console: Console, what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar with count and time left; call the yielded function once for each thing done."""
+    """A bar with count, rate and time left; call the yielded function once for each thing done."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[last]}"),
     )

@@ -1,4 +1,4 @@
-"""The command line: `grader build`, `grader demo`, `grader grade`, `grader autograde`, `grader audit`.
+"""The command line: `grader build`, `demo`, `grade`, `collect`, `autograde`, `export`, `audit`, `doctor`.
 
 Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,11 @@ from rich.markup import escape
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.batch import Failure
     from grader.exercises.spec import Lesson
+    from grader.running.result import Result
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +30,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help='The autograder of "Transformers, cell by cell".',
 )
+
+
+class Format(StrEnum):
+    """The systems that `grader export` writes for."""
+
+    csv = "csv"
+    canvas = "canvas"
+    moodle = "moodle"
+    gradescope = "gradescope"
+
+
+REQUIRE = "Refuse to grade where a protection is missing; grader doctor lists them."
 out = Console()
 err = Console(stderr=True)
 
@@ -52,7 +69,7 @@ def build(
     if found:
         err.print("Run: grader build", highlight=False)
         raise typer.Exit(1)
-    out.print(f"In step: {', '.join(names)}", highlight=False)
+    out.print(f"In step: {', '.join(names)}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -64,17 +81,22 @@ def grade(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+    require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
-    from grader.batch import Failure, grade_files, hidden_seed, in_order, progress
+    from grader.running.zygotes import warm_up
+
+    warm_up(min(jobs, len(notebooks)))
+    from grader.batch import Failure, Job, grade_files, hidden_seed, in_order, progress
     from grader.tables import results_table
 
     if lesson is not None:
         known_lesson(lesson)
     seed = hidden_seed() if seed is None else seed
+    check_walls(lesson or lesson_of(notebooks), require_sandbox)
     finished = []
     with progress(err, "grading", len(notebooks)) as advance:
-        for path, outcome in grade_files(notebooks, seed, lesson=lesson, jobs=jobs):
+        for path, outcome in grade_files(notebooks, Job(seed, lesson, jobs)):
             finished.append((path, outcome))
             advance(path.name)
     outcomes = in_order(notebooks, finished)
@@ -82,15 +104,9 @@ def grade(
     names = [path.name if distinct else str(path) for path in notebooks]
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
-    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     if json_file is not None:
-        written = {
-            "version": 1,
-            "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
-            "errors": [{"notebook": f.notebook, "message": f.message} for f in failures],
-        }
-        write_json(json_file, written)
-    if failures:
+        write_json(json_file, as_json(outcomes))
+    if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
 
@@ -99,21 +115,107 @@ def autograde(
     lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
+    resume: Annotated[bool, typer.Option(help="Go on where an earlier run was stopped.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
+    ] = None,
+    require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.batch import Failure, hidden_seed
+    from grader.running.zygotes import warm_up
+
+    warm_up(jobs)
+    from grader.batch import Failure, Job, hidden_seed
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course
-    from grader.tables import results_table
+    from grader.tables import results_table, summary_table
 
     name = known_lesson(lesson).name
     course = Course.open(Path.cwd())
-    seed = hidden_seed() if seed is None else seed
-    outcomes = autograde_lesson(course, name, seed, jobs, err)
+    if resume and seed is not None:
+        raise GraderError("--resume goes on with the seed that the run began with: leave --seed out.")
+    check_walls(name, require_sandbox)
+    try:
+        outcomes, seed = autograde_lesson(
+            course, name, Job(hidden_seed() if seed is None else seed, name, jobs), err, resume=resume
+        )
+    except KeyboardInterrupt:
+        err.print("Stopped. What is graded is kept; --resume goes on from here.", highlight=False)
+        raise typer.Exit(1) from None
     out.print(results_table(sorted(outcomes.items()), "learner"))
+    out.print()
+    out.print(summary_table(outcomes.values()))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    if json_file is not None:
+        write_json(json_file, as_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
         raise typer.Exit(1)
+
+
+@app.command()
+def collect(
+    paths: Annotated[list[Path], typer.Argument(help="Folders, zip files, notebooks, as a platform gives them out.")],
+    lesson: Annotated[
+        str | None, typer.Option(help="Take this lesson only, also from notebooks that don't tell.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Where to put them; the course's submitted/ unless given.", file_okay=False)
+    ] = None,
+    roster: Annotated[
+        Path | None, typer.Option(help="A CSV file that says who is who: student, and what platforms call them.")
+    ] = None,
+) -> None:
+    """Put what learners handed in (Moodle, Canvas, Gradescope, submit()) into nbgrader's submitted/."""
+    from grader.collecting.collect import collect as collect_all
+    from grader.collecting.roster import Roster
+    from grader.collecting.tables import in_a_line, who_table
+
+    name = known_lesson(lesson).name if lesson is not None else None
+    if into is None:
+        from grader.gradebook.course import Course
+
+        course = Course.open(Path.cwd())
+        into = course.root / str(course.directory.submitted_directory)
+    collected = collect_all(paths, into, name, Roster.read(roster) if roster is not None else None)
+    if not collected.placed and not collected.doubts:
+        raise GraderError(f"There is no notebook in {', '.join(map(str, paths))}.")
+    if collected.placed:
+        out.print(who_table(collected))
+    for doubt in collected.doubts:
+        err.print(escape(f"{doubt.where}: {doubt.why}"), highlight=False, soft_wrap=True)
+    out.print(escape(in_a_line(collected)), highlight=False, soft_wrap=True)
+    if collected.doubts:
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    to: Annotated[Format, typer.Option(help="For which system.")] = Format.csv,
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="What the marks' column is called there; the lesson's name unless given.")
+    ] = None,
+) -> None:
+    """Give the marks back, as Canvas, Moodle or a spreadsheet read them."""
+    from grader.exporting import marks, text
+    from grader.gradebook.course import Course
+
+    name = known_lesson(lesson).name
+    found = marks(Course.open(Path.cwd()), name)
+    made = text(found, to.value, column or name)
+    if file is None:
+        typer.echo(made, nl=False)
+    else:
+        write_text(file, made)
+    missing = sum(mark.score is None for mark in found)
+    unfinished = sum(mark.open for mark in found)
+    summary = f"{len(found)} learners, {missing} without a submission"
+    if unfinished:
+        summary += f"; {unfinished} to be looked at by hand (make formgrader)"
+    err.print(escape(summary), highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -162,6 +264,57 @@ def demo(
     run_demo(Repository.find(), folder, out)
 
 
+@app.command()
+def doctor() -> None:
+    """Say what this machine offers for grading, and what it lacks."""
+    from grader.doctor import examine
+
+    table, missing = examine()
+    out.print(table)
+    if missing:
+        raise typer.Exit(1)
+
+
+def check_walls(lesson: str | None, required: bool) -> None:
+    """Says which protections are missing here.
+
+    Raises:
+        GraderError: when one is missing that is required.
+    """
+    from grader.doctor import missing_walls, say_missing
+    from grader.exercises import lesson_names
+
+    missing = missing_walls(lesson or lesson_names()[0])
+    if missing and required:
+        raise GraderError(f"{say_missing(missing)} Nothing was graded, since --require-sandbox was asked for.")
+    if missing:
+        err.print(escape(say_missing(missing)), highlight=False, soft_wrap=True)
+
+
+def lesson_of(notebooks: list[Path]) -> str | None:
+    """The lesson of the first notebook that tells."""
+    from grader.running.intake import Unreadable, read_file, read_submission
+
+    for path in notebooks:
+        try:
+            return read_submission(read_file(path)).lesson.name
+        except (Unreadable, OSError):
+            continue
+    return None
+
+
+def as_json(outcomes: Iterable[Result | Failure]) -> dict[str, Any]:
+    """What `--json` writes of results and failures."""
+    from grader.batch import Failure
+
+    outcomes = list(outcomes)
+    return {
+        "version": 1,
+        "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
+        "errors": [{"notebook": o.notebook, "message": o.message} for o in outcomes if isinstance(o, Failure)],
+    }
+
+
 def known_lesson(name: str) -> Lesson:
     """The lesson of that name.
 
@@ -182,8 +335,17 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     Raises:
         GraderError: when it can't be written.
     """
+    write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file.
+
+    Raises:
+        GraderError: when it can't be written.
+    """
     try:
-        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise GraderError(f"{path} can't be written: {error.strerror}.") from error
 

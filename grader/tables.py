@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.markup import escape
@@ -9,8 +10,8 @@ from rich.table import Table
 
 from grader.batch import Failure
 from grader.checking.cards import points
-from grader.checking.judge import MISSING, PASSED, Verdict
-from grader.running.grade import Result
+from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
+from grader.running.result import Result
 
 
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
@@ -25,6 +26,29 @@ def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) ->
         else:
             score = f"{points(outcome.score)} / {points(outcome.max_score)}"
             table.add_row(escape(name), score, escape(in_a_few_words(outcome)))
+    return table
+
+
+def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
+    """A line for each exercise: how many solved it, how many points it gave on average, and its commonest mistake."""
+    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
+    table = Table(box=None, pad_edge=False)
+    table.add_column("exercise")
+    for column in ("right", "partly", "not yet", "blank", "mean"):
+        table.add_column(column, justify="right")
+    table.add_column("commonest mistake")
+    symbols = list(dict.fromkeys(verdict.symbol for result in results for verdict in result.verdicts))
+    for symbol in symbols:
+        verdicts = [verdict for result in results for verdict in result.verdicts if verdict.symbol == symbol]
+        counts = Counter(verdict.status if verdict.status in (PASSED, PARTIAL, MISSING) else "" for verdict in verdicts)
+        mistakes = Counter(verdict.diagnosis for verdict in verdicts if verdict.diagnosis).most_common(1)
+        mean = sum(verdict.score for verdict in verdicts) / len(verdicts)
+        table.add_row(
+            symbol,
+            *(str(counts[status] or "") for status in (PASSED, PARTIAL, "", MISSING)),
+            f"{points(round(mean, 2))} / {points(verdicts[0].max_score)}",
+            "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in mistakes),
+        )
     return table
 
 

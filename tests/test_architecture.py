@@ -15,23 +15,28 @@ MAX_LINES = 400
 LIGHT = {"errors"}
 EXERCISES = {"probes", "exercises"} | LIGHT
 CHECKING = EXERCISES | {"checking"}
-RUNNING = CHECKING | {"running"}
+RUNNING = CHECKING | {"running", "sandbox"}
 REPORTING = RUNNING | {"batch", "tables", "repository"}
 MAY_IMPORT = {
     "errors": set(),
     "probes": set(),
     "exercises": EXERCISES,
+    "sandbox": set(),
     "checking": CHECKING,
     "running": RUNNING,
     "repository": LIGHT,
     "batch": RUNNING,
     "tables": RUNNING | {"batch"},
     "building": CHECKING | {"repository"},
+    "doctor": RUNNING,
     "audit": REPORTING,
     "gradebook": REPORTING,
+    "submitting": RUNNING,
+    "collecting": RUNNING | {"submitting"},
+    "exporting": LIGHT | {"gradebook"},
     "demo": REPORTING | {"gradebook"},
-    "cli": REPORTING | {"building", "audit", "gradebook", "demo"},
-    "__init__": {"checking"},
+    "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor"},
+    "__init__": {"checking", "submitting"},
     "__main__": {"cli"},
 }
 

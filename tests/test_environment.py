@@ -25,7 +25,9 @@ def wanted() -> dict[str, Requirement]:
 
 def conda() -> dict[str, Requirement]:
     content = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
-    found = [Requirement(line) for line in content["dependencies"] if isinstance(line, str)]
+    lines = [line for line in content["dependencies"] if isinstance(line, str)]
+    (from_pip,) = [group["pip"] for group in content["dependencies"] if isinstance(group, dict)]
+    found = [Requirement(line) for line in [*lines, *from_pip] if not line.startswith("-")]
     return {canonicalize_name(requirement.name): requirement for requirement in found}
 
 

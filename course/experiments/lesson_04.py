@@ -1,7 +1,7 @@
 """Lesson 4's experiments: a shortcut to beat, one sample walked through, and what the decoder looks at."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pandas as pd
 import torch
@@ -91,17 +91,6 @@ def attention_of(
     return seen
 
 
-def sharpest_head(weights: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """Of the heads (heads, all_rows, all_columns), the one that is surest of where to look, cut to the real tokens.
-
-    >>> heads = torch.tensor([[[0.5, 0.5]], [[0.9, 0.1]]])  # (2, 1, 2)
-    >>> sharpest_head(heads, rows=1, columns=2)
-    tensor([[0.9000, 0.1000]])
-    """
-    cut = weights[:, :rows, :columns]
-    return cut[cut.amax(dim=-1).mean(dim=-1).argmax()]
-
-
 def parameters_of(model: nn.Module) -> int:
     """How many numbers a model learns."""
     return sum(math.prod(parameter.shape) for parameter in model.parameters())
@@ -115,8 +104,3 @@ def target_influence(
 ) -> float:
     """The learner's measure with the roles exchanged: how far the answers move when the *target input* changes."""
     return encoder_influence(lambda written, asked: model(asked, written), target_input, source)
-
-
-def grid_of(masks: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Boolean masks as one table of 0 and 1, a row each."""
-    return torch.stack([mask.flatten() for mask in masks]).long()

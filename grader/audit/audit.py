@@ -18,10 +18,11 @@ from grader.checking.judge import Judge, Verdict
 from grader.exercises.spec import Exercise, Lesson
 from grader.probes import load_probes
 from grader.running.blanks import sources
-from grader.running.session import Limits, Session, Stopped
+from grader.running.limits import Limits
+from grader.running.session import Question, Session, Stopped
 
 SEED = 20_001  # any seed will do, and must
-MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0)
+MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
 FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
 
 
@@ -140,10 +141,8 @@ def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -
     try:
         if session.run(source) is not None:
             return False
-        seen = []
-        for case in judge.cases:
-            answer = session.probe(exercise.symbol, dict(case.inputs), MUTANT_LIMITS.probe_seconds)
-            seen.append(answer.get("seen", {}))
+        question = Question.of(exercise.symbol, [case.inputs for case in judge.cases])
+        seen = [answer.get("seen", {}) for answer in session.probe(question)]
     except Stopped:
         session.restart()
         return False

@@ -104,7 +104,7 @@ def _tables(expected: Any, got: Any) -> str:
         return _box("expected", _text(expected)) + _box("yours", _text(got))
     if left is None or left.numel() == 0:
         return ""
-    if right is None:
+    if right is None or right.numel() == 0:
         return _table("expected", left, None) + _box("yours", html.escape(kind_of(got)))
     if left.shape != right.shape:
         return _table("expected", left, None) + _table("yours", right, None)

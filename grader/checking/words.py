@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from grader.checking.compare import Difference, is_number, near
-from grader.probes.observe import Opaque
+from grader.probes.observe import Opaque, harmless
 
 _NAMES = {"output": "the result", "arguments": "the arguments", "gradients": "the gradients"}
 
@@ -26,7 +26,7 @@ def kind_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"a NumPy array of shape {value.shape}"
     if isinstance(value, Opaque):
-        return value.name
+        return harmless(value.name)
     if value is None:
         return "None (is there a return?)"
     if isinstance(value, bool) or is_number(value):
@@ -48,6 +48,8 @@ def say(difference: Difference) -> str:
             return _say_changed(difference.path)
         case "type" if difference.key == "gradients" and isinstance(got, str | None):
             return _say_no_gradient(got)
+        case _ if _describes(difference):
+            return f"{_cap(where)} should be {expected}, but it is {got if isinstance(got, str) else kind_of(got)}."
         case "type":
             return f"{_cap(where)} should be {_plain(expected)}, but it is {kind_of(got)}."
         case "shape":
@@ -65,12 +67,18 @@ def say(difference: Difference) -> str:
             return _say_values(difference)
 
 
+def _describes(difference: Difference) -> bool:
+    """Whether the probe said in words what it saw: a text that is no result of the learner's."""
+    return isinstance(difference.expected, str) and difference.key not in _NAMES
+
+
 def say_error(got: Any) -> str:
     """What stopped the code, from an exception's description; or that nothing did, where something should."""
     if got is None:
         return "It should stop with a clear error here, and it goes on."
-    text = f"It stops with {got['type']}" + (f": {got['message']}" if got["message"] else "")
-    line = f' The line is "{got["line"]}".' if got["line"] else ""
+    kind, message, code = (harmless(got[key]) for key in ("type", "message", "line"))
+    text = f"It stops with {kind}" + (f": {message}" if message else "")
+    line = f' The line is "{code}".' if code else ""
     return text.rstrip(".") + "." + line
 
 
@@ -88,7 +96,7 @@ def _say_no_gradient(got: str | None) -> str:
     if got == "cut off":
         return "No gradient flows back: is there a detach, .item(), .data, NumPy or no_grad on the way?"
     if got.startswith("stopped with "):
-        return f"With inputs that want gradients it {got.rstrip('.')}."
+        return f"With inputs that want gradients it {harmless(got).rstrip('.')}."
     return "The result should be a tensor of floating-point numbers that gradients can flow through."
 
 

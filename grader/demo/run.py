@@ -8,14 +8,14 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nbgrader.auth import Authenticator
 from nbgrader.exchange import ExchangeFactory
 from rich.console import Console
 
-from grader.batch import Failure, hidden_seed
+from grader.batch import Failure, Job, hidden_seed
 from grader.demo import lesson_01, lesson_02
 from grader.demo.learners import Learner
 from grader.errors import GraderError
@@ -49,7 +49,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     failed: set[str] = set()
     for lesson in lessons:
         with _timed(console, f"graded {lesson}, and wrote feedback"):
-            outcomes = autograde_lesson(course, lesson, hidden_seed(), os.cpu_count() or 1, console)
+            outcomes, _ = autograde_lesson(course, lesson, Job(hidden_seed(), lesson, os.cpu_count() or 1), console)
         console.print()
         console.print(results_table(sorted(outcomes.items()), "learner"))
         console.print()
@@ -68,8 +68,10 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         raise GraderError(f"Only {NOT_A_NOTEBOOK}'s letter can't be graded, but these were not: {sorted(failed)}.")
 
 
-def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Path]:
-    """A fresh nbgrader course with the demo's lessons, and a folder for its exchange.
+def make_course(
+    repository: Repository, folder: Path | None, lessons: Sequence[str] = (lesson_01.LESSON, lesson_02.LESSON)
+) -> tuple[Course, Path]:
+    """A fresh nbgrader course with some lessons, and a folder for its exchange.
 
     Raises:
         GraderError: when `folder` holds something already.
@@ -84,7 +86,7 @@ def make_course(repository: Repository, folder: Path | None) -> tuple[Course, Pa
     exchange.mkdir()
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
     shutil.copy(repository.root / "nbgrader_config.py", root)
-    for lesson in (lesson_01.LESSON, lesson_02.LESSON):
+    for lesson in lessons:
         shutil.copytree(repository.solution(lesson).parent, root / "solutions" / lesson)
     course = Course.open(root)
     course.config.Exchange.root = str(exchange)

@@ -77,14 +77,15 @@ def feed_forward(
 
 
 def mask(generator: np.random.Generator, *shape: int) -> torch.Tensor:
-    """A boolean mask in which every row allows something, and hides something where it has two keys or more."""
-    allowed = generator.random(shape) < 0.6
-    rows = allowed.reshape(-1, shape[-1])
+    """A boolean mask: of three keys or more, every row allows at least two and hides at least one."""
+    rows = (generator.random(shape) < 0.6).reshape(-1, shape[-1])
     for row in rows:
         first, *others = generator.permutation(shape[-1])
         row[first] = True
         if others:
-            row[others[0]] = False
+            row[others.pop()] = False
+        if others:
+            row[others.pop()] = True
     return torch.from_numpy(rows.reshape(shape))
 
 
@@ -96,6 +97,10 @@ def with_an_empty_row(allowed: torch.Tensor) -> torch.Tensor:
 
 
 def padding(generator: np.random.Generator, batch: int, length: int) -> torch.Tensor:
-    """What a padding mask looks like: (batch, 1, 1, length), each row True at first, then False, of another length."""
-    real = generator.choice(np.arange(1, length), size=batch, replace=batch >= length)
+    """What a padding mask looks like: (batch, 1, 1, length), each row True at first, at least twice, then False.
+
+    The length is at least 3.
+    """
+    choices = np.arange(2, length)
+    real = generator.choice(choices, size=batch, replace=batch > len(choices))
     return torch.from_numpy(np.arange(length) < real[:, None])[:, None, None, :]

@@ -8,40 +8,59 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from grader.batch import Failure, grade_files, progress
+from grader.batch import Failure, Job, grade_files, progress
 from grader.errors import GraderError
 from grader.gradebook.course import Course
-from grader.gradebook.writer import write, write_failure
-from grader.running.grade import Result
+from grader.gradebook.journal import Journal, digest
+from grader.gradebook.writer import Writer
+from grader.probes.observe import harmless
 from grader.running.intake import read_file, read_submission
-from grader.running.session import Limits
+from grader.running.result import Result
+
+MAX_OTHER_FILES = 50
+MAX_OTHER_BYTES = 2**20
 
 
 def autograde_lesson(
-    course: Course, lesson: str, seed: int, jobs: int, console: Console, limits: Limits | None = None
-) -> dict[str, Result | Failure]:
-    """Grades every submission of a lesson and writes what came of it; per student, the result.
+    course: Course, lesson: str, job: Job, console: Console, *, resume: bool = False
+) -> tuple[dict[str, Result | Failure], int]:
+    """Grades every submission of a lesson and writes what came of it; per student the result, and the seed used.
 
-    Several are graded at a time if asked; one at a time is written, in this thread.
+    Several are graded at a time if asked; one at a time is written, in this thread. With `resume`, what an earlier
+    run has graded is left as it is, unless it was handed in anew since.
 
     Raises:
         GraderError: when there is nothing to grade, or nbgrader can't set the lesson up.
     """
     students = course.students(lesson)
     course.ensure_assignment(lesson)
-    handed_in = {student: choose(course.submission(student, lesson), lesson) for student in students}
+    journal = Journal(course.root, lesson)
+    if not (resume and journal.go_on()):
+        journal.begin(job.seed)
+    assert journal.seed is not None
+    digests = {student: digest(course.submission(student, lesson)) for student in students}
+    done = {student: journal.graded(student, digests[student]) for student in students}
+    outcomes: dict[str, Result | Failure] = {name: result for name, result in done.items() if result is not None}
+    if outcomes:
+        console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
+    handed_in = {
+        student: choose(course.submission(student, lesson), lesson) for student in students if student not in outcomes
+    }
     student_of = {path: student for student, (path, _) in handed_in.items()}
-    outcomes: dict[str, Result | Failure] = {}
-    with progress(console, f"grading {lesson}", len(students)) as advance:
-        for path, outcome in grade_files(list(student_of), seed, lesson=lesson, jobs=jobs, limits=limits):
+    with Writer(course, lesson) as writer, progress(console, f"grading {lesson}", len(student_of)) as advance:
+        job = dataclasses.replace(job, seed=journal.seed, lesson=lesson, own_tests=writer.own_tests)
+        for path, outcome in grade_files(list(student_of), job, other_files):
             student = student_of[path]
             if isinstance(outcome, Result) and handed_in[student][1]:
                 outcome = dataclasses.replace(outcome, repairs=(handed_in[student][1], *outcome.repairs))
-            outcomes[student] = written = _written(course, student, lesson, path, outcome)
-            if isinstance(written, Failure):
-                console.print(escape(f"{student}: {written.message}"), highlight=False, soft_wrap=True)
+            written = _written(writer, student, path, outcome)
+            if isinstance(written, Result):
+                journal.add(student, digests[student], written)
+            outcomes[student] = _remembered(written)
+            for line in _troubles(student, written):
+                console.print(escape(line), highlight=False, soft_wrap=True)
             advance(student)
-    return outcomes
+    return outcomes, journal.seed
 
 
 def choose(folder: Path, lesson: str) -> tuple[Path, str]:
@@ -54,12 +73,32 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
         return folder, ""
     others = sorted(path for path in folder.glob("*.ipynb") if path != named)
     if not others or _is_of(named, lesson):
-        left = ", ".join(path.name for path in others)
+        left = ", ".join(harmless(path.name) for path in others)
         return named, f"There was more than one notebook; {left} was left out." if others else ""
     for other in others:
         if _is_of(other, lesson):
-            return other, f"The notebook was called {other.name}; it was taken for {named.name}."
+            return other, f"The notebook was called {harmless(other.name)}; it was taken for {named.name}."
     return named if named.exists() else others[0], ""
+
+
+def other_files(notebook: Path) -> dict[str, str]:
+    """The small texts that were handed in with a notebook, by name: modules that it imports, data that it reads."""
+    found: dict[str, str] = {}
+    folder = notebook.parent
+    if folder.is_symlink() or not folder.is_dir():
+        return found
+    for path in sorted(folder.rglob("*"))[: 20 * MAX_OTHER_FILES]:
+        inside = path.relative_to(folder)
+        if path.suffix == ".ipynb" or inside.as_posix() == "timestamp.txt" or not path.is_file():
+            continue
+        linked = any((folder / part).is_symlink() for part in [inside, *inside.parents][:-1])
+        if linked or path.stat().st_size > MAX_OTHER_BYTES or len(found) == MAX_OTHER_FILES:
+            continue
+        try:
+            found[inside.as_posix()] = path.read_text("utf-8")
+        except (UnicodeDecodeError, OSError):
+            continue
+    return found
 
 
 def _is_of(path: Path, lesson: str) -> bool:
@@ -69,15 +108,34 @@ def _is_of(path: Path, lesson: str) -> bool:
         return False
 
 
-def _written(course: Course, student: str, lesson: str, path: Path, outcome: Result | Failure) -> Result | Failure:
+def _written(writer: Writer, student: str, path: Path, outcome: Result | Failure) -> Result | Failure:
+    lesson = writer.lesson.name
     if isinstance(outcome, Result) and outcome.lesson != lesson:
         message = f"This is a notebook of lesson {outcome.lesson}, not of {lesson}. Submit the right one."
         outcome = Failure(outcome.notebook, message)
     if isinstance(outcome, Result):
         try:
-            write(course, student, read_file(path), outcome)
+            writer.write(student, read_file(path), outcome)
             return outcome
         except GraderError as error:
-            outcome = Failure(outcome.notebook, f"nbgrader can't take it: {error}")
-    write_failure(course, student, lesson, outcome.message)
+            outcome = Failure(outcome.notebook, f"The marks can't be written: {error}")
+    writer.write_failure(student, outcome.message)
     return outcome
+
+
+def _remembered(outcome: Result | Failure) -> Result | Failure:
+    """A result without its pictures: three hundred of those are too many to hold."""
+    if isinstance(outcome, Failure):
+        return outcome
+    light = tuple(dataclasses.replace(verdict, evidence=None, printed="") for verdict in outcome.verdicts)
+    return dataclasses.replace(outcome, verdicts=light)
+
+
+def _troubles(student: str, outcome: Result | Failure) -> list[str]:
+    """One line for a submission that failed or needed repair."""
+    if isinstance(outcome, Failure):
+        return [f"{student}: {outcome.message}"]
+    if not outcome.repairs:
+        return []
+    more = len(outcome.repairs) - 1
+    return [f"{student}: {outcome.repairs[0]}" + (f" ({more} more)" if more else "")]

@@ -63,6 +63,10 @@ class Course:
         """The folder that a student handed in."""
         return self._path(self.directory.submitted_directory, student, lesson)
 
+    def autograded(self, student: str, lesson: str) -> Path:
+        """Where the graded submission goes."""
+        return self._path(self.directory.autograded_directory, student, lesson)
+
     def feedback(self, student: str, lesson: str) -> Path:
         """Where the student's page goes."""
         return self._path(self.directory.feedback_directory, student, lesson) / f"{lesson}.html"

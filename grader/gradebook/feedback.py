@@ -10,7 +10,7 @@ from markupsafe import Markup
 from grader.checking.cards import card, points
 from grader.checking.judge import MISSING, PASSED, Verdict
 from grader.exercises import load_lesson
-from grader.running.grade import Result
+from grader.running.result import Result
 
 WORDS = {
     "passed": "right",

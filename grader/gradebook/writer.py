@@ -1,150 +1,213 @@
-"""Writes a graded submission as nbgrader would: gradebook and autograded notebook.
+"""Writes graded submissions as `nbgrader autograde` would: the gradebook, the autograded notebook, and our own page.
 
-nbgrader's own Autograde does all of it (late penalties, locked cells, hand-graded cells); only the step that runs
-the notebook is replaced: the test cells get the verdicts that were made elsewhere.
+nbgrader's tables, formats and reading of a mark are used; its tower of converters, which reads and writes the database
+for every cell, is not.
 """
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import logging
-import warnings
-from collections.abc import Mapping
+import json
+import os
+import shutil
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Self
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.converters import Autograde
-from nbgrader.converters.base import NbGraderException
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 
 from grader.checking.cards import card, plain
 from grader.checking.judge import Verdict
 from grader.errors import GraderError
 from grader.exercises import load_lesson
+from grader.gradebook.book import Book
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.repair import sound_notebook
-from grader.running.grade import Result
+from grader.running.result import OwnTest, Result
+
+_FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
+"""What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
 
 
-class _Verdicts(NbGraderPreprocessor):  # type: ignore[misc]
-    """Stands where nbgrader's Execute stands."""
+class Writer:
+    """Writes the submissions of one lesson, one after the other."""
 
-    verdicts: Mapping[str, Verdict] = {}
+    def __init__(self, course: Course, lesson: str) -> None:
+        self.course = course
+        self.lesson = load_lesson(lesson)
+        self.book = Book(course, lesson)
+        # nbgrader's own settings for what it copies and which permissions it gives
+        self._settings = Autograde(coursedir=course.directory, config=course.config)
 
-    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        for cell in nb.cells:
-            if utils.is_grade(cell) and cell.cell_type == "code":
-                symbol = cell.metadata.nbgrader.grade_id.removeprefix("test_")
-                if symbol in self.verdicts:
-                    cell.outputs = outputs(self.verdicts[symbol])
-        return nb, resources
+    def __enter__(self) -> Self:
+        return self
 
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.book.__exit__(kind, error, trace)
 
-class _Autograde(Autograde):  # type: ignore[misc]
-    """nbgrader's Autograde for one notebook that is in memory, and graded already."""
+    @property
+    def own_tests(self) -> dict[str, OwnTest]:
+        """The test cells that the instructor wrote and that are no `check`, by name, as they were released."""
+        checks = {f"test_{exercise.symbol}" for exercise in self.lesson.exercises}
+        return {
+            name: OwnTest(cell.source, cell.points)
+            for name, cell in self.book.cells.items()
+            if cell.points is not None and not cell.answer and cell.cell_type == "code" and name not in checks
+        }
 
-    notebook: NotebookNode
-    lesson: str
+    def write(self, student: str, data: bytes, result: Result) -> None:
+        """Writes marks, the autograded notebook and the feedback page of one submission.
 
-    def init_notebooks(self) -> None:
-        folder = self._format_source(self.lesson, self.coursedir.student_id)
-        # The notebook may have been handed in under another name; nbgrader knows it under this one.
-        self.assignments = {folder: [str(Path(folder, f"{self.lesson}.ipynb"))]}
-
-    def convert_single_notebook(self, notebook_filename: str) -> None:
-        self._sanitizing = True
-        resources = self.init_single_notebook_resources(notebook_filename)
-        self._init_preprocessors()
-        sanitized, _ = self.exporter.from_notebook_node(self.notebook, copy.deepcopy(resources))
-        self._sanitizing = False
+        Raises:
+            GraderError: when that fails; the gradebook then holds what it held before.
+        """
+        notebook = sound_notebook(data, self.lesson)
+        self._as_released(notebook)
+        show(notebook, result)
+        graded = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if utils.is_grade(c) or utils.is_task(c)}
+        scores = {name: _score(cell) for name, cell in graded.items()}
+        answers = [cell for cell in notebook.cells if utils.is_solution(cell) and not utils.is_task(cell)]
+        blank = frozenset(
+            cell.metadata.nbgrader.grade_id
+            for cell in answers
+            if cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
+        )
+        submission = self.course.submission(student, self.lesson.name)
         try:
-            self._init_preprocessors()
-            graded, resources = self.exporter.from_notebook_node(nbformat.reads(sanitized, 4), resources)
-            self.write_single_notebook(graded, resources)
-        finally:
-            self._sanitizing = True
+            self._write_files(student, submission, notebook)
+            self.book.write(student, timestamp(submission), scores, blank)
+            self._write_page(student, page(result, student))
+        except OSError as error:
+            raise GraderError(f"{error.filename or 'a file'} can't be written: {error.strerror}") from error
+
+    def write_failure(self, student: str, message: str) -> None:
+        """Tells a learner why nothing could be graded. The gradebook stays as it is."""
+        self._write_page(student, failure_page(self.lesson.name, student, message))
+
+    def _as_released(self, notebook: NotebookNode) -> None:
+        """Gives nbgrader's cells the marks, and locked ones the text, that they were released with."""
+        for cell in notebook.cells:
+            marks = cell.metadata.get("nbgrader")
+            if marks is None:
+                continue
+            source = self.book.cells.get(marks["grade_id"])
+            if source is None:
+                del cell.metadata["nbgrader"]
+                continue
+            if cell.cell_type != source.cell_type:
+                cell.cell_type = source.cell_type
+                for name in ("outputs", "execution_count"):
+                    cell.pop(name, None)
+                if source.cell_type == "code":
+                    cell.update(outputs=[], execution_count=None)
+            graded = source.points is not None
+            marks.update(
+                cell_type=source.cell_type,
+                locked=source.locked,
+                checksum=source.checksum,
+                grade=graded and not marks.get("task", False),
+                solution=source.answer and not marks.get("task", False),
+            )
+            if graded:
+                marks["points"] = source.points
+            if source.locked:
+                cell.source = source.source
+
+    def _write_files(self, student: str, submission: Path, notebook: NotebookNode) -> None:
+        """The submission's folder as it was graded. It appears whole or not at all."""
+        name = self.lesson.name
+        final = self.course.autograded(student, name)
+        made = final.with_name(f".{name}.new")
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(parents=True)
+        kept = self._settings.exclude_overwriting.get(name, [])
+        released = Path(self.course.directory.format_path(self.course.directory.source_directory, ".", name))
+        self._copy_others(submission, made, [])
+        self._copy_others(released, made, kept)
+        text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
+        (made / f"{name}.ipynb").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+        for path in made.rglob("*"):
+            if path.is_file():
+                path.chmod(int(str(self._settings.permissions), 8))
+        shutil.rmtree(final, ignore_errors=True)
+        made.rename(final)
+
+    def _copy_others(self, source: Path, target: Path, kept: list[str]) -> None:
+        for found in utils.find_all_files(str(source), [*self.course.directory.ignore, "*.ipynb"]):
+            path = Path(found)
+            inside = path.relative_to(source)
+            # nbgrader would follow a link out of the folder
+            if str(inside) in kept or any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(source)):
+                continue
+            (target / inside).parent.mkdir(parents=True, exist_ok=True)
+            if path.is_file():
+                shutil.copy(path, target / inside)
+
+    def _write_page(self, student: str, text: str) -> None:
+        path = self.course.feedback(student, self.lesson.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
+        os.replace(fresh, path)
+        submission = self.course.submission(student, self.lesson.name)
+        for name in _FOR_RELEASE:
+            note = submission / name
+            if note.is_file() and not note.is_symlink() and not submission.is_symlink():
+                shutil.copy(note, path.parent / name)
+
+
+def show(notebook: NotebookNode, result: Result) -> None:
+    """Puts into each test cell what its check would have left there: the card, and the score as nbgrader reads it."""
+    verdicts = {f"test_{verdict.symbol}": verdict for verdict in result.verdicts}
+    own = {test.name: test for test in result.own_tests}
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in verdicts and cell.cell_type == "code":
+            cell.outputs = outputs(verdicts[name])
+        elif name in own and cell.cell_type == "code":
+            score, message = own[name].score, own[name].message
+            cell.outputs = [nbformat.from_dict(_number({"text/plain": repr(score)}) if score else _error(message))]
 
 
 def outputs(verdict: Verdict) -> list[NotebookNode]:
-    """What `check` would have left in the notebook: the card, and the score as nbgrader reads it."""
+    """What `check` leaves in a notebook."""
     if verdict.score > 0:
-        data = {"text/plain": repr(verdict.score), "text/html": card(verdict)}
-        return [nbformat.v4.new_output("execute_result", data=data, execution_count=None)]
-    shown = {"text/plain": plain(verdict), "text/html": card(verdict)}
-    return [
-        nbformat.v4.new_output("display_data", data=shown),
-        nbformat.v4.new_output("error", ename="NotYet", evalue=verdict.message, traceback=[verdict.message]),
-    ]
+        shown = [_number({"text/plain": repr(verdict.score), "text/html": card(verdict)})]
+    else:
+        data = {"text/plain": plain(verdict), "text/html": card(verdict)}
+        shown = [{"output_type": "display_data", "data": data, "metadata": {}}, _error(verdict.message)]
+    return [nbformat.from_dict(output) for output in shown]
 
 
-def write(course: Course, student: str, data: bytes, result: Result) -> None:
-    """Writes marks, the autograded notebook and the feedback page of one submission.
+def _number(data: dict[str, str]) -> dict[str, object]:
+    return {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}
 
-    Raises:
-        GraderError: when nbgrader can't; the gradebook then holds what it held before.
-    """
-    directory = course.directory
-    verdicts = {verdict.symbol: verdict for verdict in result.verdicts}
-    step = type("_ThisSubmission", (_Verdicts,), {"verdicts": verdicts})
-    converter = _Autograde(coursedir=directory, config=course.config)
-    converter.notebook = sound_notebook(data, load_lesson(result.lesson))
-    converter.lesson = result.lesson
-    converter.autograde_preprocessors = [
-        step if preprocessor is Execute else preprocessor for preprocessor in converter.autograde_preprocessors
-    ]
-    converter.force = True
-    heard = _Heard()
-    converter.log = heard.logger
-    directory.assignment_id, directory.student_id = result.lesson, student
-    ignored = directory.ignore
-    # nbgrader copies whatever else was handed in, and would follow a link out of the folder.
-    directory.ignore = [*ignored, *links(course.submission(student, result.lesson))]
+
+def _error(message: str) -> dict[str, object]:
+    return {"output_type": "error", "ename": "NotYet", "evalue": message, "traceback": [message]}
+
+
+def _score(cell: NotebookNode) -> float | None:
+    """nbgrader's own reading of a cell's mark."""
+    if utils.is_task(cell):
+        return None
+    score = utils.determine_grade(cell)[0]
+    return None if score is None else float(score)
+
+
+def timestamp(submission: Path) -> datetime | None:
+    """When nbgrader collected the submission, in UTC; None where its note is missing or no date."""
+    note = submission / "timestamp.txt"
+    if note.is_symlink() or not note.is_file():
+        return None
     try:
-        with contextlib.chdir(course.root), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nbgrader 0.9.6 makes SQLAlchemy warn about nbgrader's own code
-            converter.start()
-    except (NbGraderException, OSError) as error:
-        raise GraderError(heard.last() or str(error)) from error
-    finally:
-        directory.student_id, directory.ignore = "*", ignored
-    write_page(course, student, result.lesson, page(result, student))
-
-
-def write_failure(course: Course, student: str, lesson: str, message: str) -> None:
-    """Tells a learner why nothing could be graded. The gradebook stays as it is."""
-    write_page(course, student, lesson, failure_page(lesson, student, message))
-
-
-def write_page(course: Course, student: str, lesson: str, text: str) -> None:
-    """Writes a feedback page."""
-    path = course.feedback(student, lesson)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def links(folder: Path) -> list[str]:
-    """The names of all links in a submission, at any depth."""
-    return sorted({path.name for path in folder.rglob("*") if path.is_symlink()})
-
-
-class _Heard(logging.Handler):
-    """Keeps nbgrader's errors instead of printing pages of them."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.errors: list[str] = []
-        self.logger = logging.Logger("grader.nbgrader")
-        self.logger.addHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.errors.append(record.getMessage())
-
-    def last(self) -> str:
-        """The sentence at the heart of the last error: the last line of its traceback."""
-        traces = [e for e in self.errors if "Traceback" in e] or self.errors
-        return traces[-1].strip().splitlines()[-1] if traces else ""
+        found: datetime = utils.parse_utc(note.read_text("utf-8").strip())
+    except (ValueError, OverflowError, OSError):
+        return None
+    return found

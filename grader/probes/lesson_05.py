@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import torch
-
 from grader.probes.calls import Probe, call
+from grader.probes.translators import look_at
+from grader.probes.writers import ask_about
+
+Inputs = Mapping[str, Any]
 
 
-def _mask(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, *inputs.values())
+def _future_leak(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return ask_about(symbol, inputs)
 
 
-def _model(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {"output": list(symbol(*inputs["sizes"])(inputs["source"], inputs["target_input"]).shape)}
+def _causal_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return {"output": symbol(inputs["length"])}
 
 
-def _leak(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    table = torch.sin(torch.arange(200.0)).reshape(20, 10)
+def _decoder_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return call(symbol, *(inputs[name] for name in ("targets", "pad_id") if name in inputs))
 
-    def model(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
-        return table[target_input.roll(-1, dims=1) if inputs["model"] == "peeks" else target_input]
 
-    return {"output": symbol(model, inputs["source"], inputs["target_input"]) > 0}
+def _causal_seq2seq(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return look_at(symbol, inputs)
 
 
 PROBES: dict[str, Probe] = {
-    "future_leak": _leak,
-    "causal_mask": _mask,
-    "decoder_mask": _mask,
-    "CausalSeq2SeqTransformer": _model,
+    "future_leak": _future_leak,
+    "causal_mask": _causal_mask,
+    "decoder_mask": _decoder_mask,
+    "CausalSeq2SeqTransformer": _causal_seq2seq,
 }

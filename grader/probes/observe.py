@@ -35,7 +35,7 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
 
     Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through.
     """
-    torch.default_generator.manual_seed(0)  # torch.manual_seed also keeps a traceback for GPUs, which takes a while
+    torch.default_generator.manual_seed(0)  # `torch.manual_seed` asks every kind of GPU, which takes a millisecond
     np.random.seed(0)
     try:
         seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})
@@ -77,6 +77,11 @@ def _learners_line(trace: types.TracebackType | None) -> str:
 def readable(text: str) -> str:
     """The text with half characters (lone surrogates), which no file can hold, written out."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def harmless(text: str) -> str:
+    """The text with all that is no printable character written out: what could steer a terminal, or turn a line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def fresh(value: Any) -> Any:

@@ -158,7 +158,7 @@ READERS: dict[str, type[Reader]] = {
     "last row open": _seeing(_last_row_open),
     "last position": _pooling(lambda x, real: x[:, -1]),
     "one logit": _finishing(_one_logit),
-    "small leak": _pooling(lambda x, real: _mean(x, real + 0.01 * ~real)),
+    "small leak": _pooling(lambda x, real: _mean(x, real + 0.0006 * ~real)),
     "divided by the length": _pooling(lambda x, real: (x * real[..., None]).mean(dim=1)),
     "second column": _seeing(lambda tokens, real: real | ((~real).cumsum(dim=1) > 1)),
     "places": _PlacesLeak,

@@ -73,6 +73,6 @@ def restore(module: str, source: str, symbol: str) -> Any:
     blanked = namespace.get(symbol)
     exec(compile(source, f"<{module}.{symbol}>", "exec"), namespace)
     for name, other in list(sys.modules.items()):
-        if name.split(".")[0] == "course" and vars(other).get(symbol) is blanked:
+        if name.startswith("course.") and blanked is not None and getattr(other, symbol, None) is blanked:
             setattr(other, symbol, namespace[symbol])
     return namespace[symbol]

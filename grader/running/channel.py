@@ -21,19 +21,20 @@ class Closed(Exception):
 
 
 class Channel:
-    """Sends and receives messages on two file descriptors, which it owns."""
+    """Sends and receives messages on a socket's file descriptor, which it owns.
 
-    def __init__(self, incoming: int, outgoing: int) -> None:
-        self.incoming = incoming
-        self.outgoing = outgoing
-        os.set_blocking(incoming, False)
-        os.set_blocking(outgoing, False)
+    What arrived before a deadline is kept: after a TimeoutError one may go on waiting for the rest.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._arrived = bytearray()
+        os.set_blocking(descriptor, False)
 
     def close(self) -> None:
-        """Closes both pipes."""
-        for descriptor in (self.incoming, self.outgoing):
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+        """Closes the socket."""
+        with contextlib.suppress(OSError):
+            os.close(self.descriptor)
 
     def put(self, message: bytes, deadline: float) -> None:
         """Sends a message.
@@ -44,9 +45,9 @@ class Channel:
         """
         left = memoryview(_LENGTH.pack(len(message)) + message)
         while left:
-            _wait([], [self.outgoing], deadline)
+            _wait([], [self.descriptor], deadline)
             try:
-                left = left[os.write(self.outgoing, left[:_CHUNK]) :]
+                left = left[os.write(self.descriptor, left[:_CHUNK]) :]
             except BlockingIOError:
                 continue
             except OSError as error:
@@ -59,23 +60,27 @@ class Channel:
             TimeoutError: when it is not there in full by `deadline` (`time.monotonic`).
             Closed: when the other end is gone, or announces more than `most`.
         """
-        (length,) = _LENGTH.unpack(self._read(_LENGTH.size, deadline))
+        self._wait_for(_LENGTH.size, deadline)
+        (length,) = _LENGTH.unpack_from(self._arrived)
         if not 0 <= length <= most:
             raise Closed(f"a message of {length} bytes")
-        return self._read(length, deadline)
+        self._wait_for(_LENGTH.size + length, deadline)
+        message = bytes(self._arrived[_LENGTH.size : _LENGTH.size + length])
+        del self._arrived[: _LENGTH.size + length]
+        return message
 
-    def _read(self, size: int, deadline: float) -> bytes:
-        read = bytearray()
-        while len(read) < size:
-            _wait([self.incoming], [], deadline)
+    def _wait_for(self, size: int, deadline: float) -> None:
+        while len(self._arrived) < size:
+            _wait([self.descriptor], [], deadline)
             try:
-                part = os.read(self.incoming, min(size - len(read), 1 << 20))
+                part = os.read(self.descriptor, max(size - len(self._arrived), _CHUNK))
             except BlockingIOError:
                 continue
+            except OSError as error:
+                raise Closed(str(error)) from error
             if not part:
                 raise Closed("the other end is gone")
-            read += part
-        return bytes(read)
+            self._arrived += part
 
 
 def _wait(reading: list[int], writing: list[int], deadline: float) -> None:

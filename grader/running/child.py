@@ -2,116 +2,168 @@
 
 It holds no secret: no seed, no reference, no gradebook. It is told what to do one message at a time:
 
-- `{"do": "begin", "lesson", "modules", ...limits}`: make ready; the course's modules of this lesson are blanked
-- `{"do": "run", "source"}`: run a cell -> `{"ok"}` or `{"error"}`
-- `{"do": "probe", "symbol", "inputs"}`: call the learner's symbol on a case -> `{"seen"}`, `{"absent"}`, ...
-- `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for
+- `{"do": "files", "files"}`: put the learner's other files into the working folder -> `{"ok"}`
+- `{"do": "run", "source"}`: run a cell -> `{"ok", "value"}` (of its last line, where it is a number) or `{"error"}`
+- `{"do": "probe", "symbol", "cases"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
+  or one `{"absent"}` or `{"imported"}`
+- `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for.
+  It comes in a message of its own: what a message holds, the learner's code can find
 """
 
 from __future__ import annotations
 
-import os
-import resource
+import builtins
+import io
 import sys
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-from grader.running.wire import decode, encode
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+import grader
+from grader.checking.earlier import bound
+from grader.probes import load_probes
+from grader.probes.observe import describe_error, observe
+from grader.running.blanks import restore
+from grader.running.wire import MAX_MESSAGE, MAX_TEXT, decode, encode
+
+MAX_PRINTED = 10_000_000  # characters a cell
+
+
+class OutputLimit(RuntimeError):
+    """A cell printed more than anybody could read."""
+
+
+class NobodyToAsk(RuntimeError):
+    """A cell called `input()`."""
+
+
+class _Shell(InteractiveShell):  # type: ignore[misc]
+    """IPython without a terminal, a history, or windows."""
+
+    def enable_gui(self, gui: object = None) -> None:
+        """There are no windows here, and `%matplotlib inline` asks for none."""
+
+    def showtraceback(self, *args: object, **kwargs: object) -> None:
+        """The error goes to the grader; nobody reads it here."""
+
+    showsyntaxerror = showtraceback
+
+
+class _Output(io.TextIOBase):
+    """Takes what is printed, and forgets it; counts, so that printing without end comes to an end."""
+
+    encoding = "utf-8"
+    printed = 0
+
+    def write(self, text: str) -> int:
+        self.printed += len(text)
+        if self.printed > MAX_PRINTED:
+            raise OutputLimit(f"more than {MAX_PRINTED:,} characters were printed")
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
 
 
 class Child:
-    """State of the learner's process: an IPython shell and the earlier symbols handed over so far."""
+    """State of the learner's process. Made once in the zygote; each forked child goes on from there."""
 
-    def __init__(self) -> None:
-        from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
-
-        class Shell(InteractiveShell):  # type: ignore[misc]
-            def enable_gui(self, gui: object = None) -> None:
-                """There are no windows here, and `%matplotlib inline` asks for none."""
-
-        no_history = Config({"HistoryManager": {"enabled": False}})
-        self.shell: Any = Shell.instance(user_ns={"__name__": "__main__"}, config=no_history)
-        self.earlier: dict[str, Any] = {}
-        self.probes: dict[str, Any] = {}
-
-    def begin(self, lesson: str, modules: list[str], memory_bytes: int, file_bytes: int) -> dict[str, Any]:
-        import matplotlib
-
-        import grader
-        from grader.probes import load_probes
-        from grader.running.blanks import blank_modules
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        matplotlib.use("agg")
+    def __init__(self, lesson: str) -> None:
+        config = Config({"HistoryManager": {"enabled": False}})
+        self.shell: Any = _Shell.instance(user_ns={"__name__": "__main__"}, config=config)
         self.probes = load_probes(lesson)
-        blank_modules(modules)
+        self.earlier: dict[str, Any] = {}
+        self.output = _Output()
         # A check inside a learner's own cell must not bring the references in.
         setattr(grader, "checks", lambda lesson: _silent_check)  # noqa: B010 (its type says Checker)
-        sys.path.insert(0, os.getcwd())
-        return {"ok": True}
+        builtins.input = _no_input
+        sys.path.insert(0, "")  # as in a notebook: the working folder
 
-    def run(self, source: str) -> dict[str, Any]:
-        from grader.probes.observe import describe_error
+    def serve(self, descriptor: int) -> None:
+        """Answers messages until they end."""
+        channel = Connection(descriptor)
+        sys.stdout = sys.stderr = self.output
+        while True:
+            try:
+                message = decode(channel.recv_bytes(), MAX_MESSAGE)
+            except EOFError:
+                return
+            action = message.pop("do")
+            try:
+                for answer in getattr(self, action)(**message):
+                    channel.send_bytes(_packed(answer))
+            except BaseException as error:  # learner code may raise anything, KeyboardInterrupt included
+                channel.send_bytes(encode({"error": describe_error(error)}))
 
+    def files(self, files: dict[str, str]) -> Iterator[dict[str, Any]]:
+        """Writes the learner's other files into the working folder."""
+        for name, text in files.items():
+            path = Path(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise ValueError("a file outside of the working folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        yield {"ok": True}
+
+    def run(self, source: str) -> Iterator[dict[str, Any]]:
+        """Runs a cell."""
+        self.output.printed = 0
         result = self.shell.run_cell(source, store_history=True, silent=False)
         error = result.error_before_exec or result.error_in_exec
-        if error is None:
-            return {"ok": True}
-        return {"error": describe_error(error)}
+        if error is not None:
+            yield {"error": describe_error(error)}
+        else:
+            yield {"ok": True, "value": float(result.result) if isinstance(result.result, int | float) else None}
 
-    def probe(self, symbol: str, inputs: dict[str, Any]) -> dict[str, Any]:
-        from grader.checking.earlier import bound
-        from grader.probes.observe import observe
+    def probe(self, symbol: str, cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Calls the learner's symbol on each case."""
+        self.output.printed = 0
+        learners = self.shell.user_ns.get(symbol, self)
+        if learners is self:
+            yield {"absent": True}
+        elif _home(learners) == "course":
+            yield {"imported": True}
+        else:
+            for inputs in cases:
+                yield {"seen": self._seen(symbol, learners, inputs)}
 
-        if symbol not in self.shell.user_ns:
-            return {"absent": True}
-        learners = self.shell.user_ns[symbol]
-        if str(getattr(learners, "__module__", "")).split(".")[0] == "course":
-            return {"imported": True}
-        with bound(learners, self.earlier):
-            return {"seen": observe(self.probes[symbol], learners, inputs)}
+    def _seen(self, symbol: str, learners: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+        """What one case shows: there is an answer to each question, whatever the learner's code does."""
+        try:
+            with bound(learners, self.earlier):
+                return observe(self.probes[symbol], learners, inputs)
+        except BaseException as error:  # KeyboardInterrupt, or what `bound` met on its way
+            return {"error": describe_error(error)}
 
-    def restore(self, symbol: str, module: str, source: str) -> dict[str, Any]:
-        from grader.running.blanks import restore
-
+    def restore(self, symbol: str, module: str, source: str) -> Iterator[dict[str, Any]]:
+        """Hands over the course's text of a symbol that has been answered for."""
         self.earlier[symbol] = restore(module, source, symbol)
-        return {"ok": True}
+        yield {"ok": True}
+
+
+def _packed(answer: dict[str, Any]) -> bytes:
+    """The answer as it crosses the border; one that can't is an error of its own."""
+    try:
+        return encode(answer, MAX_TEXT)
+    except Exception as error:
+        return encode({"error": describe_error(error)})
+
+
+def _home(symbol: Any) -> str:
+    """The package that a symbol says it comes from."""
+    try:
+        return str(symbol.__module__).split(".")[0]
+    except BaseException:  # a learner's object may raise anything
+        return ""
 
 
 def _silent_check(symbol: object) -> None:
     """Stands for `check` while a submission is graded."""
 
 
-def main() -> None:
-    """Answers messages on standard input and output until they end; the learner's code gets neither."""
-    channel_in, channel_out = os.dup(0), os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
-    incoming = Connection(channel_in, writable=False)
-    outgoing = Connection(channel_out, readable=False)
-
-    import torch
-
-    torch.set_num_threads(1)
-    child = Child()
-    while True:
-        try:
-            message = decode(incoming.recv_bytes())
-        except EOFError:
-            return
-        action = message.pop("do")
-        try:
-            answer = getattr(child, action)(**message)
-        except BaseException as error:  # learner code may raise anything, KeyboardInterrupt included
-            from grader.probes.observe import describe_error
-
-            answer = {"error": describe_error(error)}
-        outgoing.send_bytes(encode(answer))
-
-
-if __name__ == "__main__":
-    main()
+def _no_input(prompt: object = "") -> str:
+    raise NobodyToAsk("input() has nobody to ask while a notebook is graded")

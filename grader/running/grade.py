@@ -6,9 +6,11 @@ that runs the learner's code.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,43 +35,21 @@ from grader.exercises.spec import Lesson
 from grader.probes import load_probes
 from grader.running.blanks import sources
 from grader.running.intake import Cell, read_submission
-from grader.running.session import Limits, Session, Stopped
+from grader.running.limits import Limits
+from grader.running.result import OwnResult, OwnTest, Result
+from grader.running.session import Question, Session, Stopped, error_in
 
 
-@dataclass(frozen=True)
-class Result:
-    """What came of one submission."""
-
-    notebook: str
-    lesson: str
-    verdicts: tuple[Verdict, ...]
-    repairs: tuple[str, ...]
-    seconds: float
-
-    @property
-    def score(self) -> float:
-        """The points earned."""
-        return round(sum(verdict.score for verdict in self.verdicts), 2)
-
-    @property
-    def max_score(self) -> float:
-        """The points there are."""
-        return round(sum(verdict.max_score for verdict in self.verdicts), 2)
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry in the JSON contract."""
-        return {
-            "notebook": self.notebook,
-            "lesson": self.lesson,
-            "score": self.score,
-            "max_score": self.max_score,
-            "seconds": round(self.seconds, 3),
-            "repairs": list(self.repairs),
-            "exercises": [verdict.to_json() for verdict in self.verdicts],
-        }
-
-
-def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", limits: Limits | None = None) -> Result:
+def grade(
+    data: bytes,
+    seed: int,
+    *,
+    lesson: str | None = None,
+    name: str = "",
+    files: dict[str, str] | None = None,
+    own_tests: Mapping[str, OwnTest] | None = None,
+    limits: Limits | None = None,
+) -> Result:
     """Grades a notebook.
 
     Args:
@@ -77,6 +57,8 @@ def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", 
         seed: what the hidden cases are drawn from.
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
+        files: other files of the submission by name, which the notebook may import or read.
+        own_tests: test cells that are no `check`, by name; they run at the end, in the learner's process.
         limits: what it may use.
 
     Raises:
@@ -88,21 +70,29 @@ def grade(data: bytes, seed: int, *, lesson: str | None = None, name: str = "", 
     modules = sorted({e.references[0].__module__ for e in found.exercises})
     with Session(found.name, modules, limits or Limits()) as session:
         run = _Run(found, session, seed)
+        run.begin(files or {})
         for step in submission.steps:
             if isinstance(step, Cell):
                 run.cell(step)
             else:
                 run.ask(step)
+        own = tuple(run.test(test_name, test) for test_name, test in (own_tests or {}).items())
     verdicts = tuple(run.verdicts[exercise.symbol] for exercise in found.exercises)
     repairs = (*submission.repairs, *run.troubles)
-    return Result(name, found.name, verdicts, repairs, time.monotonic() - start)
+    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own)
 
 
 @lru_cache(maxsize=16)
-def _judges(lesson: str, seed: int) -> dict[str, Judge]:
+def _judges(lesson: str, seed: int) -> dict[str, tuple[Judge, Question]]:
     """Drawn once for a batch; the next submission only compares."""
     probes = load_probes(lesson)
-    return {e.symbol: Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises}
+    judges = [Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises]
+    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, [case.inputs for case in j.cases])) for j in judges}
+
+
+@lru_cache(maxsize=16)
+def _sources(lesson: str) -> dict[str, dict[str, str]]:
+    return sources({e.symbol: e.references[0] for e in load_lesson(lesson).exercises})
 
 
 # References draw from torch's global generator; two threads at once would disturb each other.
@@ -117,23 +107,35 @@ class _Run:
         self.session = session
         self.judges = _judges(lesson.name, seed)
         self.public = _judges(lesson.name, PUBLIC_SEED)
-        self.sources = sources({e.symbol: e.references[0] for e in lesson.exercises})
+        self.sources = _sources(lesson.name)
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
+        self.handed_over: set[str] = set()
         self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
+
+    def begin(self, files: dict[str, str]) -> None:
+        """Lays the learner's other files out."""
+        if files:
+            try:
+                self.session.hand_over(files)
+            except Stopped:
+                self.troubles.append("The other files that were handed in could not be laid out.")
+                self._restart()
 
     def cell(self, cell: Cell) -> None:
         """Runs a cell; what fails is remembered for the symbols it was to define."""
         try:
             error = self.session.run(cell.source)
         except Stopped as stop:
-            sentence = _stopped(stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds)
-            self._failed(cell, stop.status, sentence)
+            sentence = _stopped(
+                stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds, self.session.limits
+            )
+            self._failed(cell, _status(stop), sentence)
             self._restart()
             return
         if error is not None:
             status = MEMORY if _out_of_memory(error) else ERROR
-            self._failed(cell, status, f"Cell {cell.number}: {say_error(error)}")
+            self._failed(cell, status, f"Cell {cell.number}: {_say_stop(error)}")
 
     def _failed(self, cell: Cell, status: str, sentence: str) -> None:
         symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
@@ -143,16 +145,38 @@ class _Run:
             self.troubles.append(f"{sentence} The cell was left out.")
 
     def ask(self, symbol: str) -> None:
-        """Gives the verdict on a symbol, then hands over the course's text of it."""
+        """Gives the verdict on a symbol, then hands over the course's text of all that have been answered for.
+
+        In the lesson's order: from the text of a later symbol an earlier one could be had.
+        """
         self.verdicts[symbol] = self._verdict(symbol)
+        for exercise in self.lesson.exercises:
+            if exercise.symbol not in self.verdicts:
+                return
+            if exercise.symbol in self.handed_over:
+                continue
+            self.handed_over.add(exercise.symbol)
+            try:
+                self.session.restore(exercise.symbol, **self.sources[exercise.symbol])
+            except Stopped:
+                self._restart()
+
+    def test(self, name: str, test: OwnTest) -> OwnResult:
+        """Runs an instructor's own test cell, and reads its mark as nbgrader does."""
         try:
-            self.session.restore(symbol, **self.sources[symbol])
-        except Stopped:
+            error, value = self.session.test(test.source)
+        except Stopped as stop:
             self._restart()
+            limits = self.session.limits
+            return OwnResult(name, 0.0, test.points, _stopped(stop.status, name, limits.cell_seconds, limits))
+        if error is not None:
+            return OwnResult(name, 0.0, test.points, _say_stop(error))
+        score = test.points if not isinstance(value, int | float) else min(max(float(value), 0.0), test.points)
+        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It went through without an error.")
 
     def _verdict(self, symbol: str) -> Verdict:
-        judge = self.judges[symbol]
-        verdict = self._look(symbol, judge)
+        judge, question = self.judges[symbol]
+        verdict = self._look(symbol, judge, question)
         if symbol in self.failures:
             if verdict.status == MISSING:
                 return zero(judge.exercise, *self.failures[symbol])
@@ -161,23 +185,21 @@ class _Run:
         if verdict.status not in (PARTIAL, FAILED, ERROR):
             return verdict
         # The mark is made on the hidden cases. What is told comes from the public ones, which the learner can see.
-        return without_hidden_cases(verdict, self._look(symbol, self.public[symbol]))
+        return without_hidden_cases(verdict, self._look(symbol, *self.public[symbol]))
 
-    def _look(self, symbol: str, judge: Judge) -> Verdict:
-        limit = self.session.limits.probe_seconds
-        deadline = time.monotonic() + limit
+    def _look(self, symbol: str, judge: Judge, question: Question) -> Verdict:
         seen: list[dict[str, Any]] = []
-        for case in judge.cases:
-            try:
-                answer = self.session.probe(symbol, dict(case.inputs), deadline - time.monotonic())
-            except Stopped as stop:
-                self._restart()
-                return zero(judge.exercise, stop.status, _stopped(stop.status, symbol, limit))
-            if "absent" in answer:
-                return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
-            if "imported" in answer:
-                return zero(judge.exercise, MISSING, blank_message(symbol))
-            seen.append(_observation(answer))
+        try:
+            for answer in self.session.probe(question):
+                if "absent" in answer:
+                    return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
+                if "imported" in answer:
+                    return zero(judge.exercise, MISSING, blank_message(symbol))
+                seen.append(_observation(answer))
+        except Stopped as stop:
+            self._restart()
+            limits = self.session.limits
+            return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
         with _JUDGING:
             verdict = judge.verdict(seen)
         if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
@@ -188,7 +210,10 @@ class _Run:
         try:
             self.session.restart()
         except Stopped as stop:
-            self.troubles.append(_stopped(stop.status, "The notebook", self.session.limits.cell_seconds))
+            limits = self.session.limits
+            sentence = _stopped(stop.status, "The notebook", limits.cell_seconds, limits)
+            if sentence not in self.troubles:
+                self.troubles.append(sentence)
 
 
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
@@ -209,10 +234,7 @@ def _observation(answer: dict[str, Any]) -> dict[str, Any]:
     seen = answer.get("seen")
     if not isinstance(seen, dict):
         return {}
-    if "error" in seen:
-        error = seen["error"] if isinstance(seen["error"], dict) else {}
-        return {"error": {key: str(error.get(key, ""))[:300] for key in ("type", "message", "line")}}
-    return seen
+    return {"error": error_in(seen) or error_in({"error": {}})} if "error" in seen else seen
 
 
 def _out_of_memory(error: Any) -> bool:
@@ -221,8 +243,29 @@ def _out_of_memory(error: Any) -> bool:
     )
 
 
-def _stopped(status: str, what: str, seconds: float) -> str:
-    if status == TIMEOUT:
+def _status(stop: Stopped) -> str:
+    return CRASHED if stop.status == "crashed" else TIMEOUT
+
+
+def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
+    if status == "spent":
+        return (
+            f"{what} was not run to its end: the notebook had used up the {limits.cpu_seconds:g} s of processor time "
+            "that a submission may use. Are there loops that never end?"
+        )
+    if status == "timeout":
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
-    assert status == CRASHED
     return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
+
+
+def _say_stop(error: dict[str, Any]) -> str:
+    match error.get("type"):
+        case "OutputLimit":
+            return f"{_cap(str(error.get('message')))}: is there a loop that never stops printing?"
+        case "NobodyToAsk":
+            return "input() has nobody to ask while a notebook is graded. Write the value into the cell instead."
+    return say_error(error)
+
+
+def _cap(text: str) -> str:
+    return text[:1].upper() + text[1:]

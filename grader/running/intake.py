@@ -161,7 +161,7 @@ def source_of(cell: dict[str, Any]) -> str:
 def _definitions(source: str) -> tuple[frozenset[str], bool]:
     """The names a cell defines at its top level, and whether it does nothing but import and define."""
     try:
-        body = ast.parse(TransformerManager().transform_cell(source)).body
+        body = _parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         # A cell that does not parse may still be somebody's attempt: go by its first words.
         return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), False
@@ -176,6 +176,14 @@ def _definitions(source: str) -> tuple[frozenset[str], bool]:
         elif not isinstance(node, ast.Import | ast.ImportFrom):
             only = False
     return frozenset(names), only
+
+
+def _parse(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # magics and the like, which IPython turns into Python; that takes its time
+        text: str = TransformerManager().transform_cell(source)
+        return ast.parse(text)
 
 
 def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | None]:
@@ -214,7 +222,10 @@ def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
             c.number for c in cells if c.asks == symbol
         ]
         written = [c.number for c in runs if c.grade_id == symbol or symbol in c.defines]
-        asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=len(cells) + 1)
+        named = [c.number for c in runs if symbol in c.source]
+        # A symbol that is nowhere is asked for in its turn, so that what follows is not kept waiting for its text.
+        last = len(cells) + 1 if named else max(asked_after.values(), default=0)
+        asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=last)
     steps: list[tuple[int, int, Cell | str]] = [(cell.number, -1, cell) for cell in runs]
     steps += [(asked_after[symbol], place, symbol) for place, symbol in enumerate(symbols)]
     ordered = sorted(steps, key=lambda step: step[:2])

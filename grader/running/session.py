@@ -1,57 +1,58 @@
-"""The parent's side of the border: starts the learner's process, asks it, and stops it when it must."""
+"""The parent's side of the border: has a learner's process forked, asks it, and stops it when it must."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import subprocess
-import sys
-import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from grader.running.channel import Channel, Closed
+from grader.running.limits import WALL_FACTOR, Limits
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
+from grader.running.zygotes import Zygote, borrowed
 
-START_SECONDS = 120.0  # importing torch on a busy machine
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use."""
-
-    cell_seconds: float = 20.0
-    probe_seconds: float = 10.0
-    """For all cases of one exercise together."""
-    memory_bytes: int = 8 * 2**30
-    """Address space, torch's own mappings included."""
-    file_bytes: int = 64 * 2**20
+_LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while it works
+_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class Stopped(Exception):
-    """The learner's process is gone: it ran too long, or it ended by itself."""
+    """The learner's process is gone. `status` is "timeout", "crashed", or "spent": all its time is used up."""
 
     def __init__(self, status: str) -> None:
         super().__init__(status)
         self.status = status
 
 
+@dataclass(frozen=True)
+class Question:
+    """A symbol and the cases to call it on, as a message: made once for many submissions."""
+
+    message: bytes
+    cases: int
+
+    @classmethod
+    def of(cls, symbol: str, cases: Sequence[Mapping[str, Any]]) -> Question:
+        """The question what `symbol` does on `cases`."""
+        return cls(encode({"do": "probe", "symbol": symbol, "cases": [dict(case) for case in cases]}), len(cases))
+
+
 class Session:
     """One learner's process. After `Stopped`, `restart` makes a fresh one that knows what the old one had learnt."""
 
     def __init__(self, lesson: str, modules: list[str], limits: Limits) -> None:
-        self.lesson = lesson
-        self.modules = modules
         self.limits = limits
-        self._history: list[dict[str, Any]] = []
-        self._process: subprocess.Popen[bytes] | None = None
+        self._lending = borrowed(lesson, modules)
+        self._history: list[bytes] = []
+        self._spent = 0.0  # processor seconds of the processes that are gone
+        self._pid = 0
 
     def __enter__(self) -> Self:
-        self._scratch = tempfile.TemporaryDirectory(prefix="submission-")
+        self._zygote: Zygote = self._lending.__enter__()
+        self.ends = time.monotonic() + WALL_FACTOR * self.limits.cpu_seconds
         self._start()
         return self
 
@@ -59,8 +60,20 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
-        with contextlib.suppress(OSError):
-            self._scratch.cleanup()
+        self._lending.__exit__(kind, error, trace)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """The protections that this machine lacks, with the reasons."""
+        return self._zygote.missing
+
+    def hand_over(self, files: dict[str, str]) -> None:
+        """Puts the learner's other files into the working folder.
+
+        Raises:
+            Stopped: when they don't fit.
+        """
+        self._remembered({"do": "files", "files": files})
 
     def run(self, source: str) -> dict[str, Any] | None:
         """Runs a cell; returns the error's description, or None when it went well.
@@ -68,92 +81,151 @@ class Session:
         Raises:
             Stopped: when it did not come back.
         """
-        message = {"do": "run", "source": source}
-        answer = self._ask(message, self.limits.cell_seconds)
-        self._history.append(message)  # what a cell did before its error stays
-        error = answer.get("error")
-        return error if isinstance(error, dict) else None
+        return error_in(self._remembered({"do": "run", "source": source}))  # what it did before its error stays
 
-    def probe(self, symbol: str, inputs: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """What the learner's symbol does on one case: `{"seen": ...}`, `{"absent": True}` or `{"imported": True}`.
+    def test(self, source: str) -> tuple[dict[str, Any] | None, Any]:
+        """Runs a test cell: the error's description, or None, and the number that its last line gave, if any.
+
+        The number comes from a process in which the learner's code runs: it can be forged.
 
         Raises:
-            Stopped: when no answer came.
+            Stopped: when it did not come back.
         """
-        answer = self._ask({"do": "probe", "symbol": symbol, "inputs": inputs}, seconds)
-        if "error" in answer:  # the learner's code got around the probe's own net
-            return {"seen": {"error": answer["error"]}}
-        return answer
+        answer = self._ask(encode({"do": "run", "source": source}))
+        return error_in(answer), answer.get("value")
+
+    def probe(self, question: Question) -> Iterator[dict[str, Any]]:
+        """What the learner's symbol does on each case: `{"seen": ...}`; or once `{"absent"}` or `{"imported"}`.
+
+        Raises:
+            Stopped: when an answer did not come in time.
+        """
+        clock = _Clock(self, self.limits.probe_seconds)
+        self._put(question.message, clock)
+        for number in range(question.cases):
+            answer = self._take(clock)
+            if "error" in answer:  # the learner's code got around the probe's own net
+                answer = {"seen": {"error": error_in(answer)}}
+            if number == 0 and (answer.get("absent") is True or answer.get("imported") is True):
+                yield answer
+                return
+            if not isinstance(answer.get("seen"), dict):
+                self._stop()
+                raise Stopped("crashed")  # no answer to the question: somebody else speaks here
+            yield answer
 
     def restore(self, symbol: str, module: str, source: str) -> None:
-        """Hands over the course's text of a symbol that has been answered for."""
-        message = {"do": "restore", "symbol": symbol, "module": module, "source": source}
-        self._ask(message, self.limits.cell_seconds)
-        self._history.append(message)
+        """Hands over the course's text of a symbol that has been answered for.
+
+        Raises:
+            Stopped: when the process is gone.
+        """
+        self._remembered({"do": "restore", "symbol": symbol, "module": module, "source": source})
 
     def restart(self) -> None:
         """A fresh process, in which everything that came back is done again.
 
         Raises:
-            Stopped: when what came back before does not come back again.
+            Stopped: when what came back before does not come back again, or there is no time left.
         """
         self._stop()
+        if self.is_spent():
+            raise Stopped("spent")
         self._start()
         for message in self._history:
-            self._ask(message, self.limits.cell_seconds)
+            self._ask(message)
 
     def _start(self) -> None:
-        # Nothing of this process's environment goes in but what Python itself needs.
-        environment = {
-            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-            "HOME": self._scratch.name,
-            "IPYTHONDIR": self._scratch.name,
-            "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR", self._scratch.name),
-            "MPLBACKEND": "agg",
-            "OMP_NUM_THREADS": "1",
-            "LC_ALL": "C.UTF-8",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.running.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self._scratch.name,
-            env=environment,
-            start_new_session=True,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._channel = Channel(os.dup(self._process.stdout.fileno()), os.dup(self._process.stdin.fileno()))
-        self._process.stdin.close()
-        self._process.stdout.close()
-        beginning = {
-            "do": "begin",
-            "lesson": self.lesson,
-            "modules": self.modules,
-            "memory_bytes": self.limits.memory_bytes,
-            "file_bytes": self.limits.file_bytes,
-        }
-        self._ask(beginning, START_SECONDS)
+        self._pid, descriptor = self._zygote.fork(self.limits)
+        self._channel = Channel(descriptor)
 
-    def _stop(self) -> None:
-        if self._process is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+    def _stop(self) -> int:
+        if self._pid == 0:
+            return 0
+        self._spent += self.processor_seconds()
+        self._pid = 0
         self._channel.close()
-        self._process = None
+        return self._zygote.end()
 
-    def _ask(self, message: dict[str, Any], seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
+    def is_spent(self) -> bool:
+        """Whether the whole submission has had its time, working or waiting."""
+        return self._spent > self.limits.cpu_seconds or time.monotonic() > self.ends
+
+    def processor_seconds(self) -> float:
+        """What the process that runs now has used so far."""
         try:
-            self._channel.put(encode(message), deadline)
-            answer = decode(self._channel.take(deadline, MAX_MESSAGE))
+            with open(f"/proc/{self._pid}/stat", encoding="ascii", errors="replace") as file:
+                numbers = file.read().rpartition(")")[2].split()
+        except OSError:
+            return 0.0  # no /proc on this machine: the wall clock alone decides
+        return (int(numbers[11]) + int(numbers[12])) / _TICKS
+
+    def _remembered(self, message: dict[str, Any]) -> dict[str, Any]:
+        encoded = encode(message)
+        answer = self._ask(encoded)
+        self._history.append(encoded)
+        return answer
+
+    def _ask(self, message: bytes) -> dict[str, Any]:
+        clock = _Clock(self, self.limits.cell_seconds)
+        self._put(message, clock)
+        return self._take(clock)
+
+    def _put(self, message: bytes, clock: _Clock) -> None:
+        if self._pid == 0:
+            raise Stopped("spent" if self.is_spent() else "crashed")
+        try:
+            self._channel.put(message, clock.deadline)
         except TimeoutError as error:
             raise Stopped("timeout") from error
-        except (Closed, BadMessage) as error:
-            raise Stopped("crashed") from error
-        if not isinstance(answer, dict):
-            raise Stopped("crashed")
-        return answer
+        except Closed as error:
+            raise Stopped(self._how_it_ended()) from error
+
+    def _take(self, clock: _Clock) -> dict[str, Any]:
+        while True:
+            try:
+                answer = decode(self._channel.take(clock.next_look(), MAX_MESSAGE))
+            except TimeoutError as error:
+                if clock.is_over():
+                    raise Stopped("spent" if self.is_spent() else "timeout") from error
+                continue
+            except Closed as error:
+                raise Stopped(self._how_it_ended()) from error
+            except BadMessage as error:
+                raise Stopped("crashed") from error
+            if not isinstance(answer, dict):
+                raise Stopped("crashed")
+            return answer
+
+    def _how_it_ended(self) -> str:
+        status = self._stop()
+        return "spent" if -status in (signal.SIGXCPU, 0) and self._spent > self.limits.cpu_seconds else "crashed"
+
+
+def error_in(answer: Mapping[str, Any]) -> dict[str, str] | None:
+    """The description of an error in an answer, if there is one. The learner's process may send anything."""
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return None
+    return {key: value[:300] if isinstance(value := error.get(key), str) else "" for key in ("type", "message", "line")}
+
+
+class _Clock:
+    """The time for one thing to do: processor seconds, and some more on the wall."""
+
+    def __init__(self, session: Session, seconds: float) -> None:
+        self.session = session
+        self.seconds = seconds
+        self.deadline = min(time.monotonic() + WALL_FACTOR * seconds, session.ends)
+        self._at_start: float | None = None
+
+    def next_look(self) -> float:
+        """When to look at the processor time again."""
+        return min(time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4), self.deadline)
+
+    def is_over(self) -> bool:
+        """Whether the time is up."""
+        used = self.session.processor_seconds()
+        if self._at_start is None:  # looked at the first time only when something takes long
+            self._at_start = max(used - _LOOK_SECONDS, 0.0)
+        return time.monotonic() >= self.deadline or used - self._at_start > self.seconds

@@ -95,6 +95,14 @@ def test_what_is_said_of_arguments_and_gradients() -> None:
     assert "floating-point numbers" in said([A], "no tensor to follow", "gradients")
 
 
+def test_what_a_probe_saw_is_said_in_its_own_words() -> None:
+    assert (
+        said("hidden", "seen", "padding_in_the_encoder") == "Padding in the encoder should be hidden, but it is seen."
+    )
+    assert said("above 0", 3, "leak") == "Leak should be above 0, but it is the number 3."
+    assert said("abc", "abd") == "The result should be the text 'abc', but it is the text 'abd'."
+
+
 def test_what_is_said_of_errors() -> None:
     error = {"type": "ValueError", "message": "too short", "line": "x = y[3]"}
     assert say_error(error) == 'It stops with ValueError: too short. The line is "x = y[3]".'

@@ -19,12 +19,13 @@ from course.plots.pictures import (
     lesson_03,
     lesson_03_blocks,
     lesson_04,
+    lesson_05,
     lesson_06,
     lesson_07,
 )
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
-MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_06, lesson_07]
+MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05, lesson_06, lesson_07]
 
 
 @pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])
@@ -121,4 +122,11 @@ def test_dots_tell_each_series_by_its_marker_and_say_every_run() -> None:
         "1 head: all 0.97",
         "level coin: 0.5",
     ]
+    assert picture.png()
+
+
+def test_the_plot_by_length_shades_what_was_trained_and_survives_a_missing_length() -> None:
+    picture = plots.by_length({"a": {9: 1.0, 11: 0.5}, "b": {9: 0.5, 10: 0.25}}, trained=(1, 10))
+    assert picture.text.splitlines()[-1] == "trained on lengths 1 to 10"
+    assert "not a number at 10" in picture.text
     assert picture.png()

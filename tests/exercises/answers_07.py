@@ -416,7 +416,7 @@ WRONG: dict[str, list[Any]] = {
         InPlace,
         Detaches64,
         ForgetsAfterFour,
-        lambda: {},
+        dict,
         lambda: None,
     ],
     "cached_greedy_decode": [

@@ -12,7 +12,7 @@ import pytest
 from nbformat import NotebookNode
 from rich.console import Console
 
-from grader.batch import Failure
+from grader.batch import Failure, Job
 from grader.demo.learners import doubled, stripped
 from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
@@ -20,9 +20,9 @@ from grader.exercises import load_lesson
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
-from grader.running.grade import Result
 from grader.running.intake import MAX_BYTES
-from grader.running.session import Limits
+from grader.running.limits import Limits
+from grader.running.result import Result
 
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 FULL = sum(exercise.points for exercise in load_lesson(LESSON).exercises)
@@ -136,7 +136,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     hand_in("link_beside", ada.hand_in(released))
     (course.submission("link_beside", LESSON) / "data.csv").symlink_to(secret)
     limits = Limits(cell_seconds=4.0, probe_seconds=4.0)
-    outcomes = autograde_lesson(course, LESSON, 3, 2, Console(quiet=True), limits)
+    outcomes, _ = autograde_lesson(course, LESSON, Job(3, LESSON, 2, limits), Console(quiet=True))
     return course, outcomes
 
 

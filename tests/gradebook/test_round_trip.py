@@ -264,6 +264,18 @@ def test_generate_feedback_runs_on_what_we_graded(school: Class, tmp_path: Path)
     assert page.count('role="group"') >= len(SYMBOLS)
 
 
+def test_release_feedback_hands_out_our_pages(school: Class, tmp_path: Path) -> None:
+    copy = tmp_path / "course"
+    shutil.copytree(school.course.root, copy, ignore=shutil.ignore_patterns("submitted", "autograded"))
+    for name in BROKEN:  # put there by hand, so nbgrader has no secret of theirs
+        shutil.rmtree(copy / "feedback" / name)
+    shutil.copytree(school.exchange, tmp_path / "exchange")
+    nbgrader(copy, "release_feedback", LESSON, f"--Exchange.root={tmp_path / 'exchange'}")
+    released = {path.read_text("utf-8") for path in (tmp_path / "exchange").rglob("feedback/*.html")}
+    assert (copy / "feedback" / "chidi" / LESSON / f"{LESSON}.html").read_text("utf-8") in released
+    assert len(released) == len(NAMES)
+
+
 def test_list_fetch_submit_and_collect(school: Class, tmp_path: Path) -> None:
     options = [f"--Exchange.root={school.exchange}", f"--Exchange.cache={tmp_path / 'cache'}"]
     said = nbgrader(school.course.root, "list", *options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import struct
 import time
 from collections.abc import Iterator
@@ -16,9 +17,10 @@ from grader.running.channel import Channel, Closed
 @pytest.fixture
 def ends() -> Iterator[tuple[Channel, int, int]]:
     """The parent's channel, and the file descriptors that the child reads from and writes to."""
-    child_reads, parent_writes = os.pipe()
-    parent_reads, child_writes = os.pipe()
-    channel = Channel(parent_reads, parent_writes)
+    ours, theirs = socket.socketpair()
+    child_reads = theirs.detach()
+    child_writes = os.dup(child_reads)
+    channel = Channel(ours.detach())
     yield channel, child_reads, child_writes
     channel.close()
     for descriptor in (child_reads, child_writes):

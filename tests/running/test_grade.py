@@ -29,8 +29,9 @@ from grader.checking.judge import Judge, Verdict
 from grader.checking.notebook import Checker
 from grader.exercises import load_lesson
 from grader.probes import load_probes
-from grader.running.grade import Result, grade
-from grader.running.session import Limits
+from grader.running.grade import grade
+from grader.running.limits import Limits
+from grader.running.result import Result
 
 QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
@@ -98,7 +99,7 @@ def battered() -> Result:
             "mlp_predict_numpy": answer("mlp_predict_numpy") + "\nwhile True: pass",
             "mse_loss_numpy": "import os\ndef mse_loss_numpy(params, batch):\n    os._exit(0)",
             "mlp_predict": "def mlp_predict(params, inputs):\n    raise SystemExit",
-            "mse_loss": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n" + answer("mse_loss"),
+            "mse_loss": "import ctypes\nctypes.string_at(0)\n" + answer("mse_loss"),
             "loss_gradients": "def loss_gradients(params, batch:\n    return 3",
             "sgd_step": "from course.training import sgd_step",
             "l2_penalty": "def l2_penalty(params):\n    return torch.empty(10**13).sum()",
@@ -219,7 +220,8 @@ def test_the_learners_process_holds_no_secret() -> None:
     assert "told: []" in said["modules"]
     assert "told: _silent_check" in said["checks"]
     assert "NotImplementedError" in said["blank"]
-    assert "NotImplementedError" in said["blank again"]
+    # With walls around it the file itself is out of sight; without them it is blanked anew.
+    assert any(name in said["blank again"] for name in ("ModuleNotFoundError", "NotImplementedError"))
     assert "told: b''" in said["stdin"]
     assert "5" not in said["arguments"].split("told:")[1].split("The line")[0]
     assert "told: batched_dot" in handed_over

@@ -28,13 +28,13 @@ def _triples(generator: np.random.Generator) -> list[Case]:
     def allow(*sizes: int) -> torch.Tensor:
         return mask(generator, *sizes)
 
-    b, q, k, d, v = dims(generator, 5, 2, 7)
-    batch, heads, rows, keys, d_head = dims(generator, 5, 2, 6)
+    b, q, k, d, v = dims(generator, 5, 3, 8)
+    batch, heads, rows, keys, d_head = dims(generator, 5, 3, 7)
     side = int(generator.integers(3, 5))
-    large = draw(b, q=q, k=k, d=d, v=v)
+    large = draw(b, q=q, k=k, d=d, v=v, kind=torch.float64)
     large["mask"] = allow(b, q, k)
-    large["query"][..., 0] += 20.0  # and with each key the same large number comes into the scores of a row
-    large["key"][..., 0] = 20.0
+    large["query"][..., 0] += 30.0  # and with each key the same large number comes into the scores of a row
+    large["key"][..., 0] = 30.0 * d**0.5
     laid_out = {name: strided(tensor) for name, tensor in draw(b, q=q, k=k, d=d, v=v).items()}
 
     def four() -> Inputs:

@@ -30,6 +30,7 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
         return draw.mask(generator, *sizes)
 
     b, n, heads = draw.dims(generator, 3, 2, 5)
+    n += 1
     width = int(generator.integers(2, 4))
     d_ff = int(generator.integers(11, 15))
     sizes = (b, n, heads, width, d_ff)

@@ -26,6 +26,7 @@ _TRIED = [
     ("dropout", "some", "dropout", "with a sound model that is in training mode and has dropout"),
     ("rounding", "some", "rounding", "with a sound model whose last digits move with the length"),
     ("attention", "empty", "empty", "with a sound model, where one row is all padding"),
+    ("bag", "nothing", "empty", "with a sound model, where all rows are padding"),
     ("mean over all", "some", "broken", "with a model whose mean counts the padding"),
     ("no mask", "some", "broken", "with a model whose attention sees the padding"),
     ("inverted", "some", "broken", "with a model whose mask is turned round"),
@@ -57,6 +58,7 @@ def _models(generator: np.random.Generator) -> list[Case]:
             "one": [int(generator.integers(2, 4))],
             "empty": [1, 3, length],
             "second": [1, 0, 1],
+            "nothing": [length, length],
         }[kind]
         tokens = draw.integers(generator, 1, 10, len(amounts), length)
         for row, amount in zip(tokens, amounts, strict=True):
@@ -67,7 +69,7 @@ def _models(generator: np.random.Generator) -> list[Case]:
         return {
             "embedding": draw.normal(generator, 10, 6),
             "positions": draw.normal(generator, 64, 6),
-            "head": draw.normal(generator, 3, 6),
+            "head": 3 * draw.normal(generator, 3, 6),
         }
 
     return [
@@ -165,7 +167,7 @@ def _put_back(model: Any, tokens: torch.Tensor) -> bool:
         model.train(training)
         for module, mode in modes.items():
             module.training = mode
-    return max((answer - answers[0]).abs().max().item() for answer in answers) < 1e-3 and not any(
+    return max((answer - answers[0]).abs().max().item() for answer in answers) < 1e-4 and not any(
         bool(answer.isnan().any()) for answer in answers
     )
 
@@ -283,15 +285,8 @@ IGNORES_PADDING = Exercise(
         ),
         Mistake(
             "tolerance_too_wide",
-            _judged(ENOUGH, same=lambda answers: _same(answers, 0.25)),
+            _judged(ENOUGH, same=lambda answers: _same(answers, 0.3)),
             "Small leaks get through, since you allow a wide difference. How large is a rounding error?",
-        ),
-        Mistake(
-            "classes_compared",
-            _judged(
-                ENOUGH, same=lambda answers: all(torch.equal(a.argmax(-1), answers[0].argmax(-1)) for a in answers)
-            ),
-            "You compare the winning classes. Can padding move the logits without changing the winner?",
         ),
         Mistake(
             "first_row_only",

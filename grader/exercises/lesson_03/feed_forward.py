@@ -25,13 +25,13 @@ def _networks(generator: np.random.Generator) -> list[Case]:
             "weights": draw.feed_forward(generator, "", d_model, d_ff, kind),
         }
 
-    b, n, d, d_ff = draw.dims(generator, 4, 2, 9)
-    narrow, wide = sorted(draw.dims(generator, 2, 3, 9))
-    side = int(generator.integers(3, 6))
+    b, n, d, d_ff = draw.dims(generator, 4, 4, 9)
+    narrow, wide = sorted(draw.dims(generator, 2, 5, 9))
+    side = int(generator.integers(5, 7))
     laid_out = network(b, n, d, d_ff)
     return [
         Case("with four different sizes", network(b, n, d, d_ff), USUAL),
-        Case("with d_ff above d_model", network(n, b, narrow, 2 * wide), USUAL),
+        Case("with d_ff above d_model", network(n, b, narrow, 2 * wide + 1), USUAL),
         Case("with d_ff below d_model", network(b, n, wide, narrow), USUAL),
         Case("where all sizes are equal", network(side, side, side, side), USUAL),
         Case("on a batch of one", network(1, n, d, d_ff), tagged("one")),

@@ -46,7 +46,8 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     def allow(*sizes: int) -> torch.Tensor:
         return draw.mask(generator, *sizes)
 
-    b, q, k, heads = draw.dims(generator, 4, 2, 6)
+    heads = int(generator.integers(2, 4))
+    b, (q, k) = 5 - heads, draw.dims(generator, 2, 4, 7)
     width = int(generator.integers(2, 4))
     sizes = (b, q, k, heads, width)
     side = int(generator.integers(2, 4))

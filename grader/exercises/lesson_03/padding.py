@@ -19,6 +19,7 @@ def _tokens(generator: np.random.Generator) -> list[Case]:
         """Ids from 0 to 19 with padding on the right, another amount in each row."""
         ids = draw.integers(generator, 0, 20, batch, length)
         ids[ids == pad_id] = 20
+        ids[0, 0] = 20 if pad_id == 0 else 0
         real = draw.padding(generator, batch, length)[:, 0, 0]
         return torch.where(real, ids, pad_id)
 

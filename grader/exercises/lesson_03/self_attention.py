@@ -27,7 +27,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     def allow(*sizes: int) -> torch.Tensor:
         return draw.mask(generator, *sizes)
 
-    b, n, d = draw.dims(generator, 3, 2, 6)
+    b, n, d = draw.dims(generator, 3, 3, 6)
     side = int(generator.integers(3, 6))
     laid_out = layer(b, n, d)
     return [

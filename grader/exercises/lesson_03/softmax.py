@@ -23,10 +23,10 @@ def _scores(generator: np.random.Generator) -> list[Case]:
     def allow(*sizes: int) -> torch.Tensor:
         return mask(generator, *sizes)
 
-    b, q, k = dims(generator, 3, 2, 6)
-    batch, heads, rows, keys = dims(generator, 4, 2, 6)
+    b, q, k = dims(generator, 3, 3, 6)
+    batch, heads, rows, keys = dims(generator, 4, 3, 6)
     side = int(generator.integers(3, 6))
-    far = draw(b, q, k + 2)
+    far = draw(b, q, k + 2, kind=torch.float64)
     far[0] += 1000.0
     far[1:] -= 1000.0
     empty = with_an_empty_row(allow(b, q, k))

@@ -1,0 +1,1 @@
+"""`grader collect`: what learners handed in, as the platforms give it out, goes to nbgrader's `submitted/`."""

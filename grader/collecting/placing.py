@@ -1,0 +1,128 @@
+"""Putting a submission into nbgrader's `submitted/`. Nothing that is there is overwritten."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.collecting.sorting import Submission
+from grader.errors import GraderError
+
+COLLECTED, ALREADY, NEWER = "collected", "already there", "newer: replaced"
+RECORD = ".collected.json"
+EARLIER = ".earlier"
+
+
+class Refused(GraderError):
+    """This one was not put there; the message says why."""
+
+
+@dataclass
+class Place:
+    """The folder `submitted/`, and a record of what was put there from which platform."""
+
+    into: Path
+
+    def __post_init__(self) -> None:
+        try:
+            found = json.loads((self.into / RECORD).read_text("utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        self._record: dict[str, Any] = found if isinstance(found, dict) else {}
+
+    def put(self, made: Submission) -> str:
+        """Puts a submission into its folder; says what that was.
+
+        Raises:
+            Refused: when something else is there, or it can't be written.
+        """
+        key = f"{made.student}/{made.lesson}"
+        folder = self.into / made.student / made.lesson
+        try:
+            self._check(made.student, folder)
+            there = folder.exists()
+            if there and _same(folder, made):
+                return ALREADY
+            if there and not self._newer(key, made):
+                raise Refused(
+                    f"Another notebook is in {folder} already, and nothing says that this one is newer. If it is to "
+                    "count, move that folder away and collect again."
+                )
+            with self._written(made) as fresh:
+                if there:
+                    self._set_aside(made, folder)
+                folder.parent.mkdir(exist_ok=True)
+                fresh.rename(folder)
+            self._record[key] = {"platform": made.owner.platform, "rank": list(made.rank)}
+            self._save()
+        except OSError as error:
+            raise Refused(f"{error.filename or folder} can't be written: {error.strerror}.") from error
+        return NEWER if there else COLLECTED
+
+    def _check(self, student: str, folder: Path) -> None:
+        if not self.into.is_dir():
+            self.into.mkdir(parents=True)
+        for part in (folder.parent, folder):
+            if part.is_symlink() or (part.exists() and not part.is_dir()):
+                raise Refused(f"{part} is a link or a file, not a folder: move it away.")
+        for there in self.into.iterdir():
+            if there.name != student and there.name.casefold() == student.casefold():
+                raise Refused(
+                    f"There is a learner {there.name} already: if that is the same one, say so with --roster."
+                )
+
+    def _newer(self, key: str, made: Submission) -> bool:
+        """Whether the platform itself says that this came after what is there."""
+        known = self._record.get(key)
+        if not isinstance(known, dict) or known.get("platform") != made.owner.platform or not made.rank:
+            return False
+        rank = known.get("rank")
+        return (
+            isinstance(rank, list) and all(isinstance(r, int) for r in rank) and bool(rank) and list(made.rank) > rank
+        )
+
+    @contextlib.contextmanager
+    def _written(self, made: Submission) -> Iterator[Path]:
+        """A fresh folder with the submission in it, beside the others: it appears whole or not at all."""
+        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.into))
+        try:
+            fresh.chmod(0o755)
+            (fresh / f"{made.lesson}.ipynb").write_bytes(made.data)
+            for name, data in made.others.items():
+                path = fresh / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            if made.time is not None:
+                text = made.time.strftime("%Y-%m-%d %H:%M:%S.%f UTC")  # as nbgrader's exchange writes it
+                (fresh / "timestamp.txt").write_text(text, encoding="utf-8")
+            yield fresh
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+    def _set_aside(self, made: Submission, folder: Path) -> None:
+        number = 1
+        while (kept := self.into / EARLIER / str(number) / made.student / made.lesson).exists():
+            number += 1
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(kept)
+
+    def _save(self) -> None:
+        fresh = self.into / f"{RECORD}.new"
+        fresh.write_text(json.dumps(self._record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(fresh, self.into / RECORD)
+
+
+def _same(folder: Path, made: Submission) -> bool:
+    """Whether a submission is there, file by file."""
+    wanted = {f"{made.lesson}.ipynb": made.data, **made.others}
+    return all(
+        not (path := folder / name).is_symlink() and path.is_file() and path.read_bytes() == data
+        for name, data in wanted.items()
+    )

@@ -1,0 +1,77 @@
+"""`grader doctor`: what this machine offers for grading, and what it lacks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+from rich.table import Table
+
+from grader.exercises import lesson_names, load_lesson
+from grader.running.limits import Limits
+from grader.running.zygotes import borrowed
+from grader.sandbox.walls import NAMES
+
+_PACKAGES = ("torch", "nbgrader", "ipython", "safetensors", "landlock", "pyseccomp")
+
+
+def missing_walls(lesson: str) -> dict[str, str]:
+    """The protections that this machine lacks, with the reasons. Starts the process that grading needs anyway.
+
+    Raises:
+        GraderError: when it does not start.
+    """
+    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
+    with borrowed(lesson, modules) as zygote:
+        return zygote.missing
+
+
+def examine() -> tuple[Table, dict[str, str]]:
+    """A table of what was found, and the protections that are missing.
+
+    Raises:
+        GraderError: when submissions can't be run here at all.
+    """
+    lesson = lesson_names()[0]
+    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
+    start = time.perf_counter()
+    with borrowed(lesson, modules) as zygote:
+        warm = time.perf_counter() - start
+        start = time.perf_counter()
+        descriptor = zygote.fork(Limits())[1]
+        forked = time.perf_counter() - start
+        os.close(descriptor)
+        zygote.end()
+        missing = zygote.missing
+    table = Table(box=None, pad_edge=False)
+    for column in ("", "", ""):
+        table.add_column(column)
+    table.add_row("machine", f"{platform.system()} {platform.release()}, {os.cpu_count()} cores", "")
+    table.add_row("Python", platform.python_version(), f"as {'root' if _is_root() else 'an ordinary user'}")
+    table.add_row("packages", ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), "")
+    table.add_row(
+        "speed", f"{warm:.1f} s to get warm, once a core", f"{1000 * forked:.0f} ms for each submission's process"
+    )
+    for name, gives in NAMES.items():
+        table.add_row(name, "missing" if name in missing else "there", missing.get(name, gives))
+    return table, missing
+
+
+def say_missing(missing: dict[str, str]) -> str:
+    """One sentence about what is missing."""
+    listed = ", ".join(f"{name} ({NAMES[name]})" for name in missing)
+    return f"This machine lacks protections: {listed}. grader doctor says why."
+
+
+def _is_root() -> bool:
+    return sys.platform != "win32" and os.geteuid() == 0
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,0 +1,24 @@
+"""What one submission may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WALL_FACTOR = 3.0  # a busy machine may take this much longer than the processor time that it gives
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds are processor time; waiting without work may take `WALL_FACTOR` times as long."""
+
+    cell_seconds: float = 10.0
+    probe_seconds: float = 10.0
+    """For all cases of one exercise together."""
+    cpu_seconds: float = 120.0
+    """For the whole submission; an evening's worth of loops ends here."""
+    memory_bytes: int = 4 * 2**30
+    """Address space beside what Python and torch take."""
+    file_bytes: int = 64 * 2**20
+    """For all files together, where the kernel can count them; else for each."""
+    processes: int = 64
+    """Threads included."""

@@ -1,0 +1,143 @@
+"""The warm process that learners' processes are forked from: one a core, single-threaded, without a secret.
+
+It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
+walls itself in, and then waits on its control socket, standard input:
+
+- `{"lesson", "modules"}` says which lesson it is for -> `{"ready": true, "missing": {...}}`, with the protections that
+  this machine lacks
+- `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
+- `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
+
+When the control socket closes, it ends, and its children with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+from grader.running.blanks import blank_modules
+from grader.running.child import Child
+from grader.sandbox import kernel
+from grader.sandbox.walls import Walls
+
+_HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
+
+
+def main() -> None:
+    """Serves the control socket until it closes."""
+    control = socket.socket(fileno=os.dup(0))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    _warm()
+    text, *_ = socket.recv_fds(control, 1 << 16, 0)
+    if not text:
+        return
+    child = _for_lesson(**json.loads(text))
+    walls = Walls.build(_hidden())
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    gc.collect()
+    gc.freeze()  # or the collector would touch, and so copy, every page after a fork
+    _say(control, {"ready": True, "missing": walls.missing})
+    pid = 0
+    while True:
+        text, descriptors, *_ = socket.recv_fds(control, 1 << 16, 1)
+        if not text:
+            return
+        order = json.loads(text)
+        if order.pop("do") == "end":
+            _say(control, {"status": _end(pid)})
+            pid = 0  # the number may soon be somebody else's
+            continue
+        pid = walls.fork()
+        if pid == 0:
+            control.close()
+            _become(child, walls, descriptors[0], order)
+        os.close(descriptors[0])
+        _say(control, {"pid": pid})
+
+
+def _warm() -> None:
+    """Imports what every lesson needs."""
+    for name in _HEAVY:
+        importlib.import_module(name)
+    import matplotlib
+    import torch
+
+    torch.set_num_threads(1)
+    matplotlib.use("agg")
+    _first_times()
+
+
+def _for_lesson(lesson: str, modules: list[str]) -> Child:
+    """Imports the course with the lesson's blanks, and makes the shell that the learner's cells will run in."""
+    import course
+
+    blank_modules(modules)
+
+    for module in pkgutil.walk_packages(course.__path__, "course."):
+        with contextlib.suppress(NotImplementedError):  # a later lesson's, made with what is blank in this one
+            importlib.import_module(module.name)
+    return Child(lesson)
+
+
+def _first_times() -> None:
+    """What is slow the first time, done here once. No gradients: their threads would not survive a fork."""
+    import torch
+
+    with torch.no_grad():
+        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+        for dtype in (torch.float32, torch.float64):
+            x = torch.nn.functional.linear(torch.ones(2, 3, 4, dtype=dtype), torch.ones(4, 4, dtype=dtype))
+            torch.softmax(x @ x.transpose(-2, -1), dim=-1)
+
+
+def _hidden() -> list[Path]:
+    """The folders that hold solutions and references: all that is needed of them is imported already."""
+    import course
+    import grader
+
+    return [Path(folder) for package in (course, grader) for folder in package.__path__]
+
+
+def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> None:
+    """The life of a forked child; never returns."""
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader
+        os.setsid()
+        walls.shut(**order)
+        child.serve(channel)
+        code = 0
+    finally:
+        os._exit(code)  # no exit handler of a learner's, and none of the zygote's
+
+
+def _end(pid: int) -> int:
+    if pid == 0:
+        return 0
+    try:
+        os.kill(pid, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except (ProcessLookupError, ChildProcessError):
+        return 0
+    finally:
+        kernel.end_children()  # none are left where the child was the first of a namespace of its own
+
+
+def _say(control: socket.socket, message: dict[str, Any]) -> None:
+    control.sendall(json.dumps(message).encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""The parent's side of the zygotes: started when needed, lent to one submission at a time, kept warm in between."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError
+from grader.running.limits import Limits
+
+START_SECONDS = 120.0  # importing torch on a busy machine
+MAX_IDLE = 4
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class _Process:
+    """A process that is getting warm, and does not know its lesson yet."""
+
+    def __init__(self) -> None:
+        self.control, theirs = socket.socketpair()
+        self.control.settimeout(START_SECONDS)
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (read only if it does not start)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "grader.running.zygote"],
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=self._said,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,
+        )
+        theirs.close()
+
+    def ask(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Sends an order and returns the answer.
+
+        Raises:
+            OSError: when the process is gone.
+        """
+        self.control.sendall(json.dumps(order).encode())
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        """The next answer."""
+        text, *_ = socket.recv_fds(self.control, 1 << 16, 0)
+        if not text:
+            raise ConnectionError("it ended")
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def last_words(self) -> str:
+        """The last line of what it said on its standard error."""
+        self._said.seek(0)
+        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it gave no reason"
+
+    def kill(self) -> None:
+        """Ends it, and all its children."""
+        self.control.close()
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        self._said.close()
+
+
+class Zygote:
+    """One warm process for one lesson; see `grader.running.zygote`."""
+
+    def __init__(self, lesson: str, modules: list[str]) -> None:
+        self.lesson = lesson
+        self._modules = modules
+        self._scratch: str | None = None
+        self._over = False
+        self._open()
+
+    def _open(self) -> None:
+        self._process = _POOL.started()
+        try:
+            order = {"lesson": self.lesson, "modules": self._modules}
+            self.missing: dict[str, str] = self._process.ask(order)["missing"]
+        except (OSError, ValueError):
+            reason = self._process.last_words()
+            self._kill()
+            raise GraderError(f"The process that runs submissions did not start: {reason}") from None
+
+    def fork(self, limits: Limits) -> tuple[int, int]:
+        """Forks a child; returns its process id and the file descriptor that it can be talked to on.
+
+        Raises:
+            GraderError: when there is no zygote any more, and a new one does not start.
+        """
+        try:
+            return self._fork(limits)
+        except OSError:  # somebody ended it, or the machine was out of memory
+            if self._over:
+                raise GraderError("The grading was stopped.") from None
+            self._kill()
+            self._open()
+            return self._fork(limits)
+
+    def _fork(self, limits: Limits) -> tuple[int, int]:
+        ours, theirs = socket.socketpair()
+        if "namespaces" in self.missing:  # a child can't have a /tmp of its own
+            self._scratch = tempfile.mkdtemp(prefix="submission-")
+        order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
+        with ours, theirs:
+            socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
+            return int(self._process.answer()["pid"]), ours.detach()
+
+    def end(self) -> int:
+        """Kills the last child with all that it started; returns how it ended (a negative number is a signal)."""
+        try:
+            return int(self._process.ask({"do": "end"})["status"])
+        except OSError:  # the zygote is gone, and its children with it
+            return -signal.SIGKILL
+        finally:
+            self._clean()
+
+    def close(self) -> None:
+        """Ends the process and its children, for good."""
+        self._over = True
+        self._kill()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        self._clean()
+
+    def _clean(self) -> None:
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch = None
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of this process's environment but what Python itself needs."""
+    passed = {name: os.environ[name] for name in ("PYTHONPATH", "MPLCONFIGDIR") if name in os.environ}
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "HOME": os.path.expanduser("~"),  # matplotlib's list of fonts; a child gets another home
+        "MPLBACKEND": "agg",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **dict.fromkeys(_THREADS, "1"),
+        **passed,
+    }
+
+
+_SHUT = ("memory_bytes", "file_bytes", "cpu_seconds", "processes")
+
+
+class _Pool:
+    """Idle zygotes, the one used last in front."""
+
+    def __init__(self) -> None:
+        self.idle: list[Zygote] = []
+        self.lent: list[Zygote] = []
+        self.warming: list[_Process] = []
+        self.lock = threading.Lock()
+
+    def started(self) -> _Process:
+        with self.lock:
+            if self.warming:
+                return self.warming.pop()
+        return _Process()
+
+    def take(self, lesson: str) -> Zygote | None:
+        with self.lock:
+            for zygote in self.idle:
+                if zygote.lesson == lesson:
+                    self.idle.remove(zygote)
+                    return zygote
+        return None
+
+    def give_back(self, zygote: Zygote) -> None:
+        with self.lock:
+            if zygote not in self.lent:  # ended while it was out
+                return
+            self.lent.remove(zygote)
+            self.idle.insert(0, zygote)
+            leaving = self.idle[MAX_IDLE:]
+            del self.idle[MAX_IDLE:]
+        for old in leaving:
+            old.close()
+
+    def close(self) -> None:
+        with self.lock:
+            leaving, self.idle, self.lent = [*self.idle, *self.lent], [], []
+            unused, self.warming = self.warming, []
+        for zygote in leaving:
+            zygote.close()
+        for process in unused:
+            process.kill()
+
+    def lend(self, zygote: Zygote) -> None:
+        with self.lock:
+            self.lent.append(zygote)
+
+
+_POOL = _Pool()
+atexit.register(_POOL.close)
+
+
+def warm_up(count: int) -> None:
+    """Starts `count` processes ahead: they get warm while this one still reads its own modules."""
+    _POOL.warming += [_Process() for _ in range(count)]
+
+
+def close_all() -> None:
+    """Ends every zygote, also those at work: what they were doing is over."""
+    _POOL.close()
+
+
+@contextlib.contextmanager
+def borrowed(lesson: str, modules: list[str]) -> Iterator[Zygote]:
+    """A zygote for this lesson, nobody else's while the context lasts.
+
+    Raises:
+        GraderError: when it can't be started.
+    """
+    zygote = _POOL.take(lesson) or Zygote(lesson, modules)
+    _POOL.lend(zygote)
+    try:
+        yield zygote
+    except BaseException:
+        zygote.close()  # whatever state it is in
+        raise
+    _POOL.give_back(zygote)

@@ -1,0 +1,165 @@
+"""The few system calls that Python has no function for. Numbers are those of x86-64 and 64-bit ARM."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+
+NEW_NAMESPACE = {
+    "mount": 0x00020000,
+    "uts": 0x04000000,
+    "ipc": 0x08000000,
+    "user": 0x10000000,
+    "pid": 0x20000000,
+    "net": 0x40000000,
+}
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
+MNT_DETACH = 2
+_AT_RECURSIVE, _AT_FDCWD = 0x8000, -100
+_CALLS = {
+    "x86_64": {"clone": 56, "pivot_root": 155, "capset": 126, "mount_setattr": 442},
+    "aarch64": {"clone": 220, "pivot_root": 41, "capset": 91, "mount_setattr": 442},
+}.get(platform.machine(), {})
+PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
+
+_libc = ctypes.CDLL(None, use_errno=True)
+# Keeps Python's lock during the call, as `fork` must.
+_libc_holding_the_lock = ctypes.PyDLL(None, use_errno=True)
+
+
+def unshare(*names: str) -> None:
+    """Leaves the namespaces `names` for fresh ones.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    _check(_libc.unshare(sum(NEW_NAMESPACE[name] for name in names)), "unshare")
+
+
+def fork_into(*names: str) -> int:
+    """`os.fork`, with the child in fresh namespaces: one call, since a pid namespace begins with a process.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    flags = sum(NEW_NAMESPACE[name] for name in names) | signal.SIGCHLD
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = _libc_holding_the_lock.syscall(ctypes.c_long(_CALLS["clone"]), ctypes.c_ulong(flags), None, None, None, None)
+    error = ctypes.get_errno()
+    if pid == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        return 0
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise OSError(error, os.strerror(error), "clone")
+    return int(pid)
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """mount(2).
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    arguments = (source.encode(), target.encode(), kind.encode() or None)
+    result = _libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None)
+    _check(result, f"mount {target}")
+
+
+def unmount(target: str) -> None:
+    """Takes a mount away as soon as nobody uses it."""
+    _check(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
+
+
+def make_read_only(target: str) -> None:
+    """Makes a mount, and all that is mounted below it, read-only and without set-user-id programs.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    _set_attributes(target, MS_RDONLY | MS_NOSUID, 0, _AT_RECURSIVE)
+
+
+def make_writable(target: str) -> None:
+    """Takes `make_read_only` back for one mount.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    _set_attributes(target, 0, MS_RDONLY, 0)
+
+
+def _set_attributes(target: str, on: int, off: int, flags: int) -> None:
+
+    class Attributes(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns_fd")]
+
+    attributes = Attributes(on, off, 0, 0)
+    result = _libc.syscall(
+        ctypes.c_long(_CALLS["mount_setattr"]),
+        _AT_FDCWD,
+        target.encode(),
+        flags,
+        ctypes.byref(attributes),
+        ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )
+    _check(result, f"mount_setattr {target}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Makes `new` the root, and puts the old root at `old`."""
+    _check(_libc.syscall(ctypes.c_long(_CALLS["pivot_root"]), new.encode(), old.encode()), "pivot_root")
+
+
+def drop_capabilities() -> None:
+    """Gives up every capability, also those in a user namespace of one's own."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+    none = (ctypes.c_uint32 * 6)()
+    _check(_libc.syscall(ctypes.c_long(_CALLS["capset"]), ctypes.byref(header), ctypes.byref(none)), "capset")
+
+
+def no_new_privileges() -> None:
+    """From now on no program can raise this process's rights; Landlock and seccomp ask for it."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def end_with_parent() -> None:
+    """This process is killed when its parent ends, whatever it is doing."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """What a child of this process leaves behind when it ends becomes a child of this process."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_children() -> None:
+    """Kills all children of this process, and theirs if it adopts orphans, and waits for them."""
+    children = f"/proc/self/task/{os.getpid()}/children"
+    while os.path.exists(children):
+        with open(children, encoding="ascii") as file:
+            for pid in file.read().split():
+                os.kill(int(pid), signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def own_proc_files() -> None:
+    """After a change of user the kernel keeps a process's files in /proc from it; this gives them back."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    _check(_libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0), "prctl")
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), what)

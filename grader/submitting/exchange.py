@@ -1,0 +1,107 @@
+"""Submitting by nbgrader's exchange, where the class has one and this machine sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class Refused(Exception):
+    """The exchange did not take it; the message says why."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the exchange was given, or had been given before."""
+
+    time: str
+    already: bool = False
+
+
+def by_exchange(notebook: Path, lesson: str, data: bytes) -> Sent | None:
+    """Submits the notebook's folder, as `nbgrader submit` does. None where there is no exchange to submit to.
+
+    Raises:
+        Refused: when there is one, and it does not take it.
+    """
+    if os.name == "nt" or importlib.util.find_spec("nbgrader") is None:
+        return None
+    # On a JupyterHub the course's settings stand in Jupyter's own folders, not in the learner's.
+    course = course_around(notebook) or notebook.resolve().parent
+    step = _submit_step(course)
+    if step is None:
+        return None
+    folder = notebook.parent
+    if folder.name != lesson:
+        raise Refused(f"it wants the notebook in a folder called {lesson}, and this one is in {folder.name}")
+    holder = folder.parent
+    if getattr(step, "path_includes_course", False):
+        if holder.name != step.coursedir.course_id:
+            raise Refused(f"it wants the lesson's folder in one called {step.coursedir.course_id}")
+        holder = holder.parent
+    step.coursedir.assignment_id = lesson
+    step.assignment_dir = str(holder)
+    earlier = _same_as_before(step, notebook.name, lesson, data)
+    if earlier is not None:
+        return Sent(earlier, already=True)
+    return Sent(_start(step, course))
+
+
+def course_around(notebook: Path) -> Path | None:
+    """The nbgrader course that a notebook stands in: the folder upwards that holds `nbgrader_config.py`."""
+    return next((folder for folder in notebook.resolve().parents if (folder / "nbgrader_config.py").is_file()), None)
+
+
+def _submit_step(course: Path) -> Any:
+    """nbgrader's step, set up as this course wants it; None where there is no course, or no exchange."""
+    from nbgrader.apps import NbGrader
+    from nbgrader.auth import Authenticator
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.exchange import ExchangeFactory
+    from nbgrader.exchange.default import ExchangeSubmit
+
+    with contextlib.chdir(course):
+        app = NbGrader()
+        app.log.setLevel(logging.CRITICAL)
+        app.load_config_file()
+    app.config.CourseDirectory.root = str(course)
+    step = ExchangeFactory(config=app.config).Submit(
+        coursedir=CourseDirectory(config=app.config), authenticator=Authenticator(config=app.config), config=app.config
+    )
+    step.log = logging.Logger("grader.exchange", logging.CRITICAL)
+    if not step.coursedir.course_id:
+        return None
+    if isinstance(step, ExchangeSubmit) and not Path(step.root).is_dir():
+        return None
+    return step
+
+
+def _same_as_before(step: Any, file: str, lesson: str, data: bytes) -> str | None:
+    """When the very same notebook was submitted, if it was the last time. nbgrader keeps a copy for the learner."""
+    from nbgrader.utils import get_username
+
+    if not getattr(step, "cache", ""):
+        return None
+    kept = Path(step.cache) / step.coursedir.course_id
+    start = f"{get_username()}+{lesson}+"
+    copies = sorted(path for path in kept.glob("*") if path.name.startswith(start)) if kept.is_dir() else []
+    last = copies[-1] / file if copies else None
+    if last is None or not last.is_file() or last.read_bytes() != data:
+        return None
+    return str(copies[-1].name.removeprefix(start))
+
+
+def _start(step: Any, course: Path) -> str:
+    from nbgrader.exchange import ExchangeError
+
+    try:
+        with contextlib.chdir(course):
+            step.start()
+    except (ExchangeError, OSError, RuntimeError) as error:
+        raise Refused(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
+    return str(step.timestamp)

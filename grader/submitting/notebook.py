@@ -1,0 +1,236 @@
+"""`submit()`: finds the notebook, asks to save it when it must, and hands it in."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import json
+import os
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.submitting import package
+from grader.submitting.errors import NotSubmitted
+from grader.submitting.where import notebook_path
+
+DOWNLOAD = "Choose File > Download > Download .ipynb, and hand in that file."
+
+_asked_to_save: dict[Path, int] = {}
+"""When each file had been saved when we asked for it: what is saved later is what its author wants to hand in."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was handed in, or is ready to be, and what to do next."""
+
+    lines: tuple[str, ...]
+    path: Path | None = None
+    """The file to hand in; None when the exchange has it."""
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        return '<div role="status">' + "".join(f"<p>{html.escape(line)}</p>" for line in self.lines) + "</div>"
+
+
+@dataclass(frozen=True)
+class Handed:
+    """The notebook to hand in."""
+
+    data: bytes
+    lesson: str
+    blank: int
+    """How many exercises are still as they were released."""
+    path: Path | None
+    """Its file; None in Colab, where it has none."""
+
+
+def submit(
+    lesson: str | None = None,
+    *,
+    path: str | Path | None = None,
+    into: str | Path | None = None,
+    name: str | None = None,
+) -> Receipt:
+    """Hands this notebook in.
+
+    In an nbgrader course with an exchange, it is submitted. Elsewhere one file is written beside the notebook, and
+    you upload that where your class hands in its work. The notebook goes in as it was last saved.
+
+    Args:
+        lesson: the lesson you mean; a notebook of another one is not handed in.
+        path: the notebook's file, where it can't be found by itself.
+        into: the folder to write the file to. It is then written even where there is an exchange.
+        name: your name, if your class wants it in the file; without it, none is in it.
+
+    Returns:
+        A receipt that says what was done, and what to do next.
+
+    Raises:
+        NotSubmitted: when nothing was handed in; the sentence says why.
+    """
+    if os.environ.get("NBGRADER_EXECUTION"):
+        raise NotSubmitted("This notebook is being graded: nothing was handed in.")
+    if path is None and "google.colab" in sys.modules:
+        return _as_file(_look_at(_from_colab(), lesson, None), Path(into or Path.cwd()), name)
+    shell = _shell()
+    found = Path(path).expanduser().absolute() if path is not None else _find(shell)
+    data = _read(found)
+    handed = _look_at(data, lesson, found)
+    _insist_on_saving(shell, found, data)
+    refused = ""
+    if into is None:
+        receipt, refused = _by_exchange(handed, found)
+        if receipt is not None:
+            return receipt
+    return _as_file(handed, Path(into or found.parent).expanduser(), name, refused)
+
+
+def _shell() -> Any:
+    return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+
+
+def _find(shell: Any) -> Path:
+    found = notebook_path(shell.user_ns if shell is not None else {})
+    if found is None:
+        raise NotSubmitted(
+            "From here nobody knows which notebook this is: name its file, as in submit(path='my_notebook.ipynb')."
+        )
+    return found
+
+
+def _read(path: Path) -> bytes:
+    from grader.running.intake import Unreadable, read_file
+
+    try:
+        return read_file(path)
+    except Unreadable as error:
+        raise NotSubmitted(f"{path}: {error}") from None
+    except OSError as error:
+        raise NotSubmitted(f"{path} can't be read: {error.strerror}.") from None
+
+
+def _from_colab() -> bytes:
+    """The notebook as it stands in the browser: Colab's kernel has no file of it."""
+    try:
+        message = importlib.import_module("google.colab._message")
+        answer = message.blocking_request("get_ipynb", request="", timeout_sec=30)
+        notebook = answer["ipynb"]
+        return json.dumps(notebook, ensure_ascii=False, indent=1).encode("utf-8", errors="backslashreplace")
+    except Exception:  # not an interface that Google promises; whatever fails in it, the menu works
+        raise NotSubmitted(f"Colab did not hand over the notebook. {DOWNLOAD}") from None
+
+
+def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
+    """What the grader will see in this notebook: its lesson, and how much is still blank."""
+    from grader.exercises import UnknownLesson, load_lesson
+    from grader.running.intake import Cell, Unreadable, read_submission
+
+    try:
+        meant = load_lesson(lesson).name if lesson is not None else None
+        submission = read_submission(data, meant)
+    except (Unreadable, UnknownLesson) as error:
+        raise NotSubmitted(str(error)) from None
+    found = submission.lesson
+    if meant not in (None, found.name):
+        raise NotSubmitted(f"This is a notebook of lesson {found.name}, not of {meant}: nothing was handed in.")
+    written = {name for step in submission.steps if isinstance(step, Cell) and not step.blank for name in step.defines}
+    blank = sum(exercise.symbol not in written for exercise in found.exercises)
+    return Handed(data, found.name, blank, path)
+
+
+def _insist_on_saving(shell: Any, path: Path, data: bytes) -> None:
+    """Asks to save when something that was run is not in the file; once, since the file may be meant to be so."""
+    from grader.submitting.unsaved import not_in_the_file
+
+    if shell is None:
+        return
+    manager = getattr(shell, "history_manager", None)
+    history = list(getattr(manager, "input_hist_raw", None) or shell.user_ns.get("In", []))
+    missing = not_in_the_file(history, data)
+    saved = path.stat().st_mtime_ns
+    if not missing or _asked_to_save.get(path, saved) != saved:
+        return
+    _asked_to_save[path] = saved
+    names = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+    raise NotSubmitted(
+        f"Save the notebook first (Ctrl+S, or Cmd+S), then run this cell again: what you ran last ({names}) is not in "
+        f"{path.name} yet."
+    )
+
+
+def _by_exchange(handed: Handed, path: Path) -> tuple[Receipt | None, str]:
+    """A receipt when the exchange has it, or why not; ("" where there is no exchange)."""
+    from grader.submitting.exchange import Refused, by_exchange
+
+    try:
+        sent = by_exchange(path, handed.lesson, handed.data)
+    except Refused as error:
+        return None, str(error)
+    if sent is None:
+        return None, ""
+    if sent.already:
+        return Receipt((f"You submitted this very notebook at {sent.time}: nothing was sent again.",)), ""
+    lines = (
+        f"Submitted {handed.lesson} to your class at {sent.time}, by nbgrader's exchange.",
+        f"What is in it: {_state(handed)}.",
+        "You can submit again; the last one counts.",
+    )
+    return Receipt(lines), ""
+
+
+def _as_file(handed: Handed, folder: Path, name: str | None, refused: str = "") -> Receipt:
+    """Writes the file to hand in, unless it is there already."""
+    path = folder.absolute() / f"{handed.lesson}{package.SUFFIX}"
+    note = package.Note.of(handed.data, handed.lesson, name)
+    try:
+        before = package.made_before(path)
+    except package.Damaged:
+        raise NotSubmitted(f"{path} is there already, and submit() did not write it: move it away first.") from None
+    lines = [f"The exchange did not take it: {refused}. Here is a file to hand in instead."] if refused else []
+    if before is not None and (before.sha256, before.name) == (note.sha256, note.name):
+        lines.append(f"Nothing changed since {_clock(before.time)}: {path.name} is still the file to hand in.")
+    else:
+        try:
+            package.write(path, package.pack(handed.data, note))
+        except OSError as error:
+            raise NotSubmitted(
+                f"{path} can't be written ({error.strerror}): name a folder of yours, as in submit(into='my_folder')."
+            ) from None
+        again = f" It replaces the one of {_clock(before.time)}; hand in this one." if before is not None else ""
+        lines.append(f"Ready to hand in: {path.name}.{again}")
+    lines.append(f"It is in {path.parent}, and holds the notebook {_state(handed)}.")
+    if handed.path is None and _downloads(path):
+        lines.append("Your browser is downloading it. Upload that file where your class hands in its work.")
+    else:
+        lines.append("Upload this file where your class hands in its work.")
+    return Receipt(tuple(lines), path)
+
+
+def _state(handed: Handed) -> str:
+    saved = (
+        f"as you saved it at {_clock(datetime.fromtimestamp(handed.path.stat().st_mtime))}"
+        if handed.path
+        else "as it is"
+    )
+    if not handed.blank:
+        return saved
+    return f"{saved}; {handed.blank} {'exercise is' if handed.blank == 1 else 'exercises are'} still blank"
+
+
+def _clock(time: datetime) -> str:
+    """A time as the learner's clock shows it."""
+    here = time.astimezone()
+    return f"{here:%H:%M}" if here.date() == datetime.now().date() else f"{here:%H:%M on %d %B %Y}"
+
+
+def _downloads(path: Path) -> bool:
+    try:
+        importlib.import_module("google.colab.files").download(str(path))
+    except Exception:  # the file is there all the same
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""The one file to hand in: a zip with the notebook and a note about it. No secret is in it, no name unless given."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from grader.errors import GraderError
+
+SUFFIX = ".submission.zip"
+NOTE = "submission.json"
+FORMAT = "transformers-cell-by-cell submission"
+VERSION = 1
+
+
+class Damaged(GraderError):
+    """A file that `submit` made, or that says so, and that can't be used."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What stands in `submission.json`."""
+
+    lesson: str
+    course: str
+    """The version of the course that the learner has."""
+    sha256: str
+    """Of the notebook, so that a file that was damaged on the way is noticed. It proves nothing about its author."""
+    time: datetime
+    """By the learner's own clock."""
+    name: str | None = None
+
+    @classmethod
+    def of(cls, notebook: bytes, lesson: str, name: str | None = None) -> Note:
+        """The note on a notebook, now."""
+        return cls(lesson, course_version(), hashlib.sha256(notebook).hexdigest(), datetime.now(UTC), name)
+
+    @classmethod
+    def read(cls, data: bytes) -> Note:
+        """The note in a file's bytes.
+
+        Raises:
+            Damaged: when it is none.
+        """
+        try:
+            found: Any = json.loads(data.decode("utf-8"))
+            if found["format"] != FORMAT:
+                raise Damaged(f"{NOTE} is not one that submit() writes.")
+            if found["version"] != VERSION:
+                raise Damaged(f"It was made by a newer course (format {found['version']}): update the course here.")
+            time = datetime.fromisoformat(found["time"]).astimezone(UTC)
+            note = cls(found["lesson"], found["course"], found["sha256"], time, found.get("name"))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise Damaged(f"{NOTE} can't be read ({type(error).__name__}).") from None
+        if not all(isinstance(v, str) for v in (note.lesson, note.course, note.sha256, note.name or "")):
+            raise Damaged(f"{NOTE} can't be read (something in it is no text).")
+        return note
+
+    def fits(self, notebook: bytes) -> bool:
+        """Whether this is the notebook that the note was written about."""
+        return hashlib.sha256(notebook).hexdigest() == self.sha256
+
+    def to_json(self) -> bytes:
+        """The text of `submission.json`."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "lesson": self.lesson,
+            "course": self.course,
+            "sha256": self.sha256,
+            "time": self.time.isoformat(timespec="seconds"),
+            **({"name": self.name} if self.name else {}),
+        }
+        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def course_version() -> str:
+    """The version of the course that is installed here."""
+    try:
+        return version("transformers-cell-by-cell")
+    except PackageNotFoundError:  # a checkout that is only on the path
+        return "unknown"
+
+
+def pack(notebook: bytes, note: Note) -> bytes:
+    """The zip's bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in ((f"{note.lesson}.ipynb", notebook), (NOTE, note.to_json())):
+            archive.writestr(zipfile.ZipInfo(name, note.time.timetuple()[:6]), data, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def made_before(path: Path) -> Note | None:
+    """The note of a file that `submit` made earlier; None when there is no file of that name.
+
+    Raises:
+        Damaged: when there is one that is not ours.
+    """
+    if not path.exists() and not path.is_symlink():
+        return None
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return Note.read(archive.read(NOTE))
+    except (OSError, KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise Damaged(f"{NOTE} can't be read ({type(error).__name__}).") from None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes the file whole or not at all.
+
+    Raises:
+        OSError: when it can't be written.
+    """
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        fresh.write_bytes(data)
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)

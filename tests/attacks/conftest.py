@@ -1,0 +1,51 @@
+"""A course with secrets in it, and zygotes that were started among them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attacks import CANARY, EXERCISES, LESSON
+
+from grader.running import zygotes
+
+SECRETS = (
+    "gradebook.db",
+    "nbgrader_config.py",
+    f"submitted/ada/{LESSON}/{LESSON}.ipynb",
+    f"source/{LESSON}/{LESSON}.ipynb",
+    f"solutions/{LESSON}/{LESSON}.ipynb",
+    f"autograded/ada/{LESSON}/{LESSON}.ipynb",
+    f"feedback/ada/{LESSON}/{LESSON}.html",
+)
+
+
+POOL = zygotes._Pool()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_zygote() -> Iterator[None]:
+    """The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings."""
+    yield
+    POOL.close()
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A course folder, which is the working folder, and beside it the folder for temporary files."""
+    assert EXERCISES
+    base = tmp_path_factory.mktemp("attacked")
+    folder = base / "course folder"
+    for name in SECRETS:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{CANARY} stands in {name}\n")
+    (base / "tmp").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SECRET_TOKEN", CANARY)
+        patch.setattr(tempfile, "tempdir", str(base / "tmp"))
+        patch.setattr(zygotes, "_POOL", POOL)
+        yield folder

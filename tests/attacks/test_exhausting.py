@@ -1,0 +1,169 @@
+"""Taking all there is: time, memory, processes, threads, disk, output, depth, and numbers without end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from attacks import PATIENT, POINTS, SMALL, Attack, answer, carry_out
+
+BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
+DOT = {"batched_dot": answer("batched_dot")}
+
+
+def in_call(source: str, **more: object) -> Attack:
+    """The body of an answer."""
+    body = source.replace("\n", "\n    ")
+    return Attack("", types={"batched_dot": f"def batched_dot(a, b):\n    {body}"}, **more)  # type: ignore[arg-type]
+
+
+def in_cell(*sources: str, **more: object) -> Attack:
+    """Cells in front of two honest answers."""
+    return Attack("", sources, types=DOT, deserves=BOTH, **more)  # type: ignore[arg-type]
+
+
+def ends(status: str, source: str, **more: object) -> Attack:
+    """A call that ends with this status."""
+    return in_call(source, status={"batched_dot": status}, **more)
+
+
+EXHAUSTING = {
+    "loop in a cell": in_cell("while True: pass"),
+    "loop in a call": ends("timeout", "while True: pass"),
+    "loop in an answer's cell": Attack(
+        "", types={"batched_dot": "while True: pass\ndef batched_dot(a, b): pass"}, status={"batched_dot": "timeout"}
+    ),
+    "loop at import": in_cell("open('slow.py', 'w').write('while True: pass')\nimport slow"),
+    "loop in C": ends("timeout", "return sum(range(10**12))"),
+    "loop in a regular expression": ends("timeout", "return re.match('(a+)+$', 'a' * 60 + 'b')"),
+    "loop in __del__": in_cell(
+        "class Slow:\n    def __del__(self):\n        while True: pass\nslow = Slow()\ndel slow"
+    ),
+    "loop in __repr__": in_cell("class Slow:\n    def __repr__(self):\n        while True: pass\nSlow()"),
+    "loop in an exception's text": in_cell(
+        "class Slow(Exception):\n    def __str__(self):\n        while True: pass\nraise Slow"
+    ),
+    "loop in a result's attribute": ends(
+        "timeout", "class Slow(dict):\n    def items(self):\n        while True: pass\nreturn Slow(a=1)"
+    ),
+    "loop that catches everything": ends(
+        "timeout", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    ),
+    "loop that hears no signal": ends(
+        "timeout",
+        """\
+for n in range(1, 65):
+    with contextlib.suppress(OSError, ValueError): signal.signal(n, signal.SIG_IGN)
+while True: pass""",
+    ),
+    "sleep": ends("timeout", "time.sleep(3600)"),
+    "sleep in a cell": in_cell("time.sleep(3600)"),
+    "a read that never ends": ends("timeout", "reader, writer = os.pipe()\nos.read(reader, 1)"),
+    "a lock that is taken": ends("timeout", "lock = threading.Lock()\nlock.acquire()\nlock.acquire()"),
+    "a fifo": ends("error", "os.mkfifo('fifo')\nopen('fifo').read()"),
+    "input": in_cell("input()"),
+    "standard input": in_cell("sys.stdin.read()", "os.read(0, 1)"),
+    "memory in a call": ends("memory", "return bytearray(2**40)"),
+    "memory in small pieces": ends(
+        "memory", "kept = []\nwhile True: kept.append(bytearray(2**20))", limits=replace(SMALL, memory_bytes=2**26)
+    ),
+    "memory in a cell": in_cell("torch.ones(2**36)", "x = [0] * 2**33"),
+    "memory that is kept": in_cell("kept = bytearray(2**28)"),
+    "a huge array": ends("failed", "return torch.ones(1).expand(2**40)"),
+    "a huge answer": ends("failed", "return torch.ones(6 * 2**20)"),
+    "many arrays": in_call("return [torch.ones(1)] * 10**6"),
+    "long words": in_call("return ['x' * 2000] * 19000"),
+    "a very long text": ends("failed", "return 'x' * 10**8"),
+    "a structure without end": ends("failed", "endless = []\nendless.append(endless)\nreturn endless"),
+    "a list that lies about its length": ends(
+        "failed", "class Endless(list):\n    def __iter__(self):\n        while True: yield self\nreturn Endless()"
+    ),
+    "huge integers": ends("failed", "return 10**5000"),
+    "a huge power": ends("timeout", "return 9**9**9**9"),
+    "not a number": ends("failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), float('nan'))"),
+    "infinity": ends("failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), float('inf'))"),
+    "minus infinity": ends("failed", "return -torch.full((a.shape[0], a.shape[1], b.shape[1]), float('inf'))"),
+    "the largest number": ends(
+        "failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), torch.finfo(a.dtype).max)"
+    ),
+    "fork bomb": in_cell(
+        """\
+for _ in range(200):
+    with contextlib.suppress(OSError):
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)"""
+    ),
+    "fork bomb that grows": in_cell("while True:\n    with contextlib.suppress(OSError): os.fork()"),
+    "processes that leave": in_cell(
+        """\
+for _ in range(9):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(0)"""
+    ),
+    "programs in the background": in_cell("subprocess.Popen(['sleep', '60'], start_new_session=True)", "!sleep 60 &"),
+    "threads": in_cell("for _ in range(500): threading.Thread(target=time.sleep, args=(60,)).start()"),
+    "a thread that works on": in_cell(
+        "def work():\n    while True: pass\nthreading.Thread(target=work, daemon=True).start()", limits=PATIENT
+    ),
+    "torch's threads": in_cell(
+        "torch.set_num_threads(64)\ntorch.ones(500, 500) @ torch.ones(500, 500)", hurts_itself=True
+    ),
+    "disk": in_cell("with open('big', 'wb') as file:\n    while True: file.write(bytes(2**20))"),
+    "disk in many files": in_cell("for n in range(10**6): open(f'file{n}', 'wb').write(bytes(2**16))"),
+    "names": in_cell("for n in range(10**6): open(f'file{n}', 'w').close()", limits=PATIENT),
+    "folders": in_cell("for n in range(10**6):\n    os.mkdir('d')\n    os.chdir('d')"),
+    "shared memory": in_cell("for n in range(100): open(f'/dev/shm/{n}', 'wb').write(bytes(2**20))"),
+    "a hole of a terabyte": in_cell("os.truncate(os.open('hole', os.O_CREAT | os.O_RDWR), 2**40)"),
+    "handles": in_cell("kept = [os.dup(0) for _ in range(10**6)]", hurts_itself=True),
+    "output": in_cell("while True: print('x' * 1000)"),
+    "output around Python": in_cell("while True: os.write(1, b'x' * 10**6)"),
+    "warnings": in_cell("import warnings\nfor n in range(10**4): warnings.warn(str(n))"),
+    "deep recursion": ends("error", "return batched_dot(a, b)"),
+    "deeper recursion": in_call(
+        """\
+sys.setrecursionlimit(10**9)
+def deep(n): return deep(n + 1) + [n].index(n)
+return sorted([1, 2], key=lambda x: repr(deep(0)))"""
+    ),
+    "a deep structure": ends("failed", "deep = ()\nfor _ in range(10**3): deep = (deep,)\nreturn deep"),
+    "a cell too deep to parse": in_cell("(" * 5000 + ")" * 5000),
+    "a cell of many lines": in_cell("x = 1\n" * 10**4),
+    "exit": in_cell("os._exit(0)", "sys.exit()", "exit()", "quit()", "raise SystemExit"),
+    "abort": ends("crashed", "os.abort()"),
+    "a wild pointer": ends("crashed", "ctypes.string_at(1)"),
+    "stopping itself": ends("timeout", "signal.pause()"),
+    "an alarm": in_cell("signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)", hurts_itself=True),
+    "an alarm with an exception": in_cell(
+        """\
+def ring(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)""",
+        hurts_itself=True,
+    ),
+    "Ctrl-C": ends("error", "raise KeyboardInterrupt"),
+    "closed handles": in_cell("os.closerange(0, 3)", "sys.stdout.close()"),
+    "every handle closed": in_cell("os.closerange(0, 256)", hurts_itself=True),
+    "a cell in a loop of cells": in_cell("get_ipython().run_cell('get_ipython().run_cell(In[-1])')", hurts_itself=True),
+}
+
+
+@pytest.mark.parametrize("name", EXHAUSTING)
+def test_nothing_is_used_up(name: str, course: Path) -> None:
+    attack = replace(EXHAUSTING[name], name=name)
+    start = time.monotonic()
+    carry_out(attack, course)
+    # Two waits for the wall clock, and a busy machine.
+    assert time.monotonic() - start < 10 * attack.limits.cell_seconds + 20
+
+
+def test_a_thousand_naps_end(course: Path) -> None:
+    limits = replace(SMALL, cell_seconds=0.2, cpu_seconds=0.5)
+    start = time.monotonic()
+    carry_out(Attack("naps", ("time.sleep(0.3)",) * 20, hurts_itself=True, limits=limits), course)
+    assert time.monotonic() - start < 3 * limits.cpu_seconds + 2

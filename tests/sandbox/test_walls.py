@@ -1,0 +1,298 @@
+"""What each wall does by itself, and what is missing without it; as root, and as an ordinary user."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.sandbox import fences
+from grader.sandbox.walls import NAMES
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")
+ROOT = Path(__file__).parents[2]
+USERS = [
+    pytest.param("root", marks=pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="not root")),
+    "user",
+]
+
+
+def behind_walls(who: str, source: str, lacking: str = "", **environment: str) -> dict[str, Any]:
+    """What a learner's process finds there."""
+    environment |= {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    script = Path(__file__).with_name("walled.py")
+    command = [sys.executable, str(script), who, lacking, TRY + source]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=60)
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    assert "stopped" not in found["told"], found
+    return found
+
+
+TRY = """
+def attempt(name, do):
+    try:
+        told[name] = do()
+    except OSError as error:
+        told[name] = error.strerror
+def write(path):
+    with open(path, "w") as file:
+        file.write("x")
+    os.remove(path)
+    return "written"
+"""
+LOOK = """
+attempt("root", lambda: sorted(os.listdir("/")))
+attempt("python", lambda: bool(os.listdir(os.path.dirname(os.__file__))))
+attempt("hidden", lambda: os.listdir(hidden))
+told["processes"] = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
+told["pid"], told["user"], told["groups"] = os.getpid(), os.getuid(), os.getgroups()
+told["folder"], told["home"], told["files"] = os.getcwd(), os.environ["HOME"], os.listdir(".")
+with open("/proc/self/status") as file:
+    lines = dict(line.split(":", 1) for line in file)
+told["rights"] = int(lines["CapEff"], 16) | int(lines["CapPrm"], 16)
+told["no new rights"], told["filtered"] = int(lines["NoNewPrivs"]), int(lines["Seccomp"])
+with open("/proc/self/oom_score_adj") as file:
+    told["first to go"] = int(file.read())
+with open("/proc/net/dev") as file:
+    told["network"] = [line.split(":")[0].strip() for line in file if ":" in line]
+"""
+
+
+@pytest.fixture(scope="module", params=USERS)
+def whole(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    """All walls, as root and as an ordinary user, where this machine has them."""
+    found = behind_walls(request.param, LOOK)
+    if found["missing"]:
+        pytest.skip(f"this machine lacks {found['missing']}")
+    return request.param, found["told"]
+
+
+def test_it_is_alone(whole: tuple[str, dict[str, Any]]) -> None:
+    _, told = whole
+    assert told["processes"] == ["1"]
+    assert told["pid"] == 1
+    assert set(told["network"]) <= {"lo", "sit0", "tunl0", "ip6tnl0"}
+
+
+def test_it_has_no_rights(whole: tuple[str, dict[str, Any]]) -> None:
+    who, told = whole
+    assert told["rights"] == 0
+    assert told["no new rights"] == 1
+    assert told["filtered"] == 2
+    assert told["first to go"] == 1000
+    assert told["user"] == (65534 if who == "root" else os.geteuid() or 4711)
+    assert told["groups"] in ([], [65534])
+
+
+def test_it_sees_python_and_nothing_else(whole: tuple[str, dict[str, Any]]) -> None:
+    who, told = whole
+    assert {"usr", "proc", "tmp", "dev"} <= {*told["root"]}
+    assert not {"home", "var", "srv", "mnt", "boot", "run", "sys", "old", "new"} & {*told["root"]}
+    assert told["hidden"] == [] or (who == "user" and told["hidden"] == "No such file or directory")
+    assert told["folder"] == told["home"] == "/tmp"
+    assert told["files"] == []
+
+
+WRITE = """
+for folder in ("/tmp/", "/dev/shm/", "", "/usr/", "/", "/etc/", "/var/tmp/", os.path.dirname(os.__file__) + "/"):
+    attempt(folder + "made-by-walls", lambda: write(folder + "made-by-walls"))
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+def test_only_the_scratch_folders_can_be_written_to(who: str) -> None:
+    found = behind_walls(who, WRITE)
+    if found["missing"]:
+        pytest.skip(f"this machine lacks {found['missing']}")
+    assert {path for path, said in found["told"].items() if said == "written"} == {
+        "/tmp/made-by-walls",
+        "/dev/shm/made-by-walls",
+        "made-by-walls",
+    }
+
+
+BELOW_TMP = """
+told["files"] = [os.path.join(folder, name) for folder, _, names in os.walk("/tmp") for name in names]
+module = sys.exec_prefix + "/lib/module.py"
+told["module"], told["read"] = module, open(module).read()
+attempt("changed", lambda: write(module))
+attempt("beside", lambda: write(sys.exec_prefix + "/lib/more.py"))
+attempt("removed", lambda: os.rename(os.path.dirname(module), "/tmp/lib"))
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+def test_a_python_that_was_installed_below_tmp_stays_in_sight(who: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        Path(folder, "lib").mkdir()
+        Path(folder, "lib", "module.py").write_text("found")
+        found = behind_walls(who, BELOW_TMP, PYTHON_IS_IN=folder)
+    if found["missing"]:
+        pytest.skip(f"this machine lacks {found['missing']}")
+    told = found["told"]
+    assert told["files"] == [told["module"]]
+    assert told["read"] == "found"
+    assert told["changed"] == told["beside"] == "Read-only file system"
+    assert told["removed"] == "Device or resource busy"
+
+
+CALLS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+def ask(name, *arguments):
+    result = getattr(libc, name)(*arguments)
+    told[name] = "done" if result >= 0 else os.strerror(ctypes.get_errno())
+ask("unshare", 0x10000000)
+ask("ptrace", 16, 2**22 - 1, 0, 0)  # to follow a process that is not there
+ask("prctl", 1, 0, 0, 0, 0)
+attempt("internet", lambda: socket.socket(socket.AF_INET).close())
+attempt("here", lambda: socket.socket(socket.AF_UNIX).close())
+attempt("pair", lambda: [end.close() for end in socket.socketpair()] and None)
+attempt("fork", lambda: os.waitpid(os.fork() or os._exit(0), 0)[1])
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+def test_system_calls_that_no_lesson_needs_are_refused(who: str) -> None:
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    told = behind_walls(who, CALLS)["told"]
+    refused = dict.fromkeys(("unshare", "ptrace", "prctl", "internet"), "Operation not permitted")
+    assert told == {**refused, "here": None, "pair": None, "fork": 0}
+
+
+def test_without_a_filter_they_go_through() -> None:
+    """The test above is about the filter: nothing else refuses all of these."""
+    found = behind_walls("user", CALLS, "namespaces, seccomp")
+    assert found["missing"]["seccomp"] == "the Python package pyseccomp is missing"
+    assert found["told"]["prctl"] == "done"
+    assert found["told"]["ptrace"] == "No such process"
+    assert found["told"]["internet"] is None
+
+
+LIMITS = """
+import resource
+for name in ("AS", "FSIZE", "CPU", "NPROC", "NOFILE", "CORE", "MSGQUEUE", "MEMLOCK"):
+    told[name] = resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+try:
+    bytearray(2**29)
+except MemoryError:
+    told["memory"] = "refused"
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+def large():
+    with open("large", "wb") as file:
+        file.write(bytes(2**21))
+attempt("file", large)
+os.path.exists("large") and os.remove("large")
+def many():
+    pids = []
+    try:
+        for _ in range(40):
+            pids.append(os.fork())
+            if pids[-1] == 0:
+                import time
+                time.sleep(10)
+                os._exit(0)
+    finally:
+        for pid in pids:
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+attempt("processes", many)
+"""
+
+
+@pytest.mark.parametrize("lacking", ["", "namespaces", "landlock, seccomp"])
+def test_limits_hold_with_and_without_the_other_walls(lacking: str) -> None:
+    told = behind_walls("user", LIMITS, lacking)["told"]
+    assert told["memory"] == "refused"
+    assert told["file"] in ("File too large", "No space left on device")
+    assert told["processes"] == "Resource temporarily unavailable"
+    assert told["CORE"] == told["MSGQUEUE"] == told["MEMLOCK"] == [0, 0]
+    assert told["CPU"] == [6, 6]
+    assert told["NPROC"] == [16, 16]
+
+
+@pytest.mark.parametrize("who", USERS)
+@pytest.mark.parametrize("lacking", ["namespaces", "landlock", "seccomp", "namespaces, landlock, seccomp"])
+def test_what_is_lacking_is_said_with_its_reason(who: str, lacking: str) -> None:
+    missing = behind_walls(who, LOOK if "namespaces" not in lacking else "", lacking)["missing"]
+    expected = {*lacking.split(", ")}
+    if "namespaces" in expected:
+        expected |= {"files"} | ({"user"} if who == "root" else set())
+    if missing.keys() != expected:
+        pytest.skip(f"this machine lacks {missing} by itself")
+    assert missing.keys() <= NAMES.keys()
+    assert all(reason and "\n" not in reason for reason in missing.values())
+    if "namespaces" in expected:
+        assert missing["namespaces"] == "unshare says: Operation not permitted"
+
+
+OUTSIDE = (
+    WRITE
+    + """
+told["folder"] = os.getcwd()
+attempt("secret", lambda: open("/etc/hostname").read() and "read")
+attempt("others", lambda: os.listdir(os.path.expanduser("~root")) and "read")
+attempt("parent", lambda: open(f"/proc/{os.getppid()}/environ").read() and "read")
+"""
+)
+
+
+def test_landlock_stands_where_there_are_no_namespaces() -> None:
+    if not fences.landlock_version():
+        pytest.skip("the kernel has no Landlock")
+    told = behind_walls("user", OUTSIDE, "namespaces")["told"]
+    assert told["folder"].startswith("/tmp/")
+    assert {path for path, said in told.items() if said == "written"} == {"made-by-walls"}
+    assert told["parent"] != "read"
+
+
+def test_without_landlock_it_would_not() -> None:
+    told = behind_walls("user", OUTSIDE, "namespaces, landlock")["told"]
+    assert {"made-by-walls", "/tmp/made-by-walls"} <= {path for path, said in told.items() if said == "written"}
+
+
+LEAVE = """
+import time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep(60)
+    os._exit(0)
+told["left"] = True
+"""
+
+
+@pytest.mark.parametrize("lacking", ["", "namespaces"])
+def test_nothing_is_left_behind(lacking: str) -> None:
+    """The script comes back only once everything that its child started has ended."""
+    before = children_everywhere()
+    assert behind_walls("user", LEAVE, lacking)["told"]["left"]
+    assert children_everywhere() <= before
+
+
+def children_everywhere() -> set[str]:
+    """The processes that run `walled.py`."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"walled.py" in (path / "cmdline").read_bytes():
+                found.add(path.name)
+        except OSError:
+            continue
+    return found
+
+
+def test_walls_that_cannot_be_built_whole_are_not_begun() -> None:
+    """Who may move but not fork into namespaces stays where it was: with its files, and with Landlock."""
+    found = behind_walls("user", "told['root'] = os.listdir('/proc')[:1]", "forking")
+    assert found["missing"].keys() >= {"namespaces", "files"}

@@ -1,0 +1,81 @@
+"""Runs a few lines of Python behind the walls, as a learner's process would; prints what it says as JSON.
+
+    python walled.py ROOT-OR-USER LACKING SOURCE
+
+LACKING names what this machine is to lack: "namespaces", "landlock", "seccomp", or nothing. The lines find `told`, a
+dict; they run in the first child of a process that built the walls, and what is in `told` afterwards is printed.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import json
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.sandbox import fences, kernel
+from grader.sandbox.walls import Walls
+
+NOBODY_IN_PARTICULAR = 4711
+NEEDED = ("ctypes", "encodings.ascii", "encodings.idna", "landlock", "pyseccomp", "resource", "signal", "time")
+
+
+def lack(what: str) -> None:
+    """Makes this process believe that the machine does not offer something."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted", "unshare")
+
+    if "namespaces" in what:
+        kernel.unshare = refuse  # type: ignore[assignment]
+    if "forking" in what:
+        kernel.fork_into = refuse  # type: ignore[assignment]
+    if "landlock" in what:
+        fences.landlock_version = lambda: 0
+    if "seccomp" in what:
+        fences.seccomp_missing = lambda: "the Python package pyseccomp is missing"
+
+
+def main(who: str, lacking: str, source: str) -> None:
+    """Builds the walls, forks a child behind them, and says what came of it."""
+    for name in NEEDED:
+        importlib.import_module(name)  # now, while every file can be read
+    if who == "user" and os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR)
+        os.setresuid(NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR)
+        kernel.own_proc_files()
+    scratch = tempfile.mkdtemp()
+    sys.exec_prefix = os.environ.get("PYTHON_IS_IN", sys.exec_prefix)
+    lack(lacking)
+    hidden = Path(os.__file__).parent / "json"
+    walls = Walls.build([hidden])
+    reading, writing = os.pipe()
+    pid = walls.fork()
+    if pid == 0:
+        told: dict[str, object] = {}
+        try:
+            walls.shut(scratch, memory_bytes=2**28, file_bytes=2**20, cpu_seconds=5, processes=16)
+            exec(source, {"told": told, "os": os, "socket": socket, "glob": glob, "sys": sys, "hidden": hidden})
+        except BaseException as error:
+            told["stopped"] = repr(error)
+        os.write(writing, json.dumps(told).encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    kernel.end_children()  # or they would keep the pipe open
+    os.close(writing)
+    with open(reading, encoding="utf-8") as file:
+        text = file.read()
+    if "namespaces" in walls.missing:
+        for path in Path(scratch).iterdir():
+            path.unlink()
+        os.rmdir(scratch)
+    print(json.dumps({"missing": walls.missing, "told": json.loads(text)}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

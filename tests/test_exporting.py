@@ -1,0 +1,150 @@
+"""Marks as other systems want them: penalties and a person's points in, and nothing for who handed nothing in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import cli
+from grader.exporting import FORMATS, Mark, marks, number, text
+from grader.gradebook.course import Course
+from grader.repository import Repository
+
+LESSON = "01_pytorch_basics"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A gradebook with four learners: one late, one with points by hand, one unfinished, one without a submission."""
+    root = tmp_path_factory.mktemp("course")
+    shutil.copy(Repository.find(Path(__file__).parent).root / "nbgrader_config.py", root)
+    made = Course.open(root)
+    with made.gradebook() as book:
+        book.add_assignment(LESSON, duedate="2026-03-01 12:00:00 UTC")
+        book.add_notebook(LESSON, LESSON)
+        for name, points, kind in (("test_a", 4, "code"), ("test_b", 3, "code"), ("explain", 2, "markdown")):
+            book.add_grade_cell(name, LESSON, LESSON, max_score=points, cell_type=kind)
+        people = (("ada", "Ada", "Lovelace"), ("zoe", "Zoë", "O'Hara"), ("li", None, None), ("none", "No", "Body, Jr."))
+        for student, first, last in people:
+            book.add_student(
+                student, first_name=first, last_name=last, email=f"{student}@x.org", lms_user_id=f"7{student}"
+            )
+        for student, time in (("ada", "12:00"), ("zoe", "14:00"), ("li", "09:00")):
+            book.add_submission(LESSON, student, timestamp=f"2026-03-01 {time}:00 UTC")
+        for student, a, b, by_hand in (("ada", 4, 2.5, 1.25), ("zoe", 4, 3, 2), ("li", 0, 0.333, None)):
+            for name, auto, manual in (("test_a", a, None), ("test_b", b, None), ("explain", None, by_hand)):
+                grade = book.find_grade(name, LESSON, LESSON, student)
+                grade.auto_score, grade.manual_score = auto, manual
+                grade.needs_manual_grade = name == "explain" and manual is None
+        book.find_submission_notebook(LESSON, LESSON, "zoe").late_submission_penalty = 1.5
+        book.db.commit()
+    return made
+
+
+def rows(course: Course, to: str, column: str = LESSON) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text(marks(course, LESSON), to, column))))
+
+
+def test_canvas(course: Course) -> None:
+    assert rows(course, "canvas", "Basics (123)") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Basics (123)"],
+        ["    Points Possible", "", "", "", "", "9"],
+        ["li", "7li", "", "li", "", "0.33"],
+        ["Body, Jr., No", "7none", "", "none", "", ""],
+        ["Lovelace, Ada", "7ada", "", "ada", "", "7.75"],
+        ["O'Hara, Zoë", "7zoe", "", "zoe", "", "7.5"],
+    ]
+
+
+def test_moodle(course: Course) -> None:
+    header, *learners = rows(course, "moodle")
+    assert header == ["First name", "Last name", "ID number", "Email address", LESSON]
+    assert ["Zoë", "O'Hara", "zoe", "zoe@x.org", "7.5"] in learners
+    assert ["No", "Body, Jr.", "none", "none@x.org", ""] in learners
+
+
+def test_gradescope(course: Course) -> None:
+    header, *learners = rows(course, "gradescope")
+    assert header[:6] == ["First Name", "Last Name", "SID", "Email", "Total Score", "Max Points"]
+    assert [(row[2], row[4], row[6]) for row in learners] == [
+        ("li", "0.33", "Ungraded"),
+        ("none", "", "Missing"),
+        ("ada", "7.75", "Graded"),
+        ("zoe", "7.5", "Graded"),
+    ]
+    assert learners[-1][-1] == "2026-03-01 14:00:00 +0000"
+
+
+def test_csv(course: Course) -> None:
+    found = {row[0]: dict(zip(rows(course, "csv")[0], row, strict=True)) for row in rows(course, "csv")[1:]}
+    assert found["zoe"] == {
+        "student": "zoe",
+        "first_name": "Zoë",
+        "last_name": "O'Hara",
+        "email": "zoe@x.org",
+        "lesson": LESSON,
+        "mark": "7.5",
+        "max_score": "9",
+        "late_penalty": "1.5",
+        "submitted": "2026-03-01 14:00:00 UTC",
+        "to_grade_by_hand": "",
+    }
+    assert (found["none"]["mark"], found["none"]["late_penalty"], found["none"]["submitted"]) == ("", "", "")
+    assert found["li"]["to_grade_by_hand"] == "yes"
+
+
+def test_the_marks_are_nbgraders(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """nbgrader's own export says the same of everyone who handed in."""
+    from nbgrader.plugins.export import CsvExportPlugin
+
+    plugin = CsvExportPlugin(to=str(tmp_path / "theirs.csv"))
+    with course.gradebook() as book:
+        plugin.export(book)
+    with (tmp_path / "theirs.csv").open(encoding="utf-8") as file:
+        theirs = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file) if row["timestamp"]}
+    assert {mark.student: float(mark.mark) for mark in marks(course, LESSON) if mark.mark} == pytest.approx(
+        theirs, abs=0.005
+    )
+
+
+def test_a_penalty_takes_no_more_than_there_is() -> None:
+    assert Mark("a", "", "", "", "", 9.0, 1.0, 5.0, datetime(2026, 3, 1)).mark == "0"
+    assert [number(value) for value in (0, 10, 7.5, 6.666, 0.004)] == ["0", "10", "7.5", "6.67", "0"]
+    assert text([], "canvas", "x").count("\n") == 2
+
+
+def test_the_command(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: Any) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["grader", "export", *map(str, arguments)])
+        code: Any = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    monkeypatch.chdir(course.root)
+    for to in FORMATS:
+        code, out, err = run("01", "--to", to)
+        assert (code, out) == (0, text(marks(course, LESSON), to, LESSON))
+        assert err == "4 learners, 1 without a submission; 1 to be looked at by hand (make formgrader)\n"
+    code, out, _ = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
+    assert (code, out) == (0, "")
+    assert "Zoë" in (tmp_path / "m.csv").read_text("utf-8")
+    assert run("01", "--to", "excel")[0] == 2
+    code, out, err = run("02")
+    assert (code, out) == (2, "")
+    assert err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
+    assert run("01", "--out", tmp_path / "no" / "m.csv")[0] == 2
+    monkeypatch.chdir(tmp_path)
+    assert "is no nbgrader course" in run("01")[2]
