@@ -35,6 +35,7 @@ _TRIED = [
     ("last row", "different", "one", "with a decoder that goes wrong in the last row alone"),
     ("goes on", "first long", "one", "with a decoder that goes on behind an end, where row 0 is the longest"),
     ("cut short", "first short", "one", "with a decoder that stops all rows with the first end, where row 0 is that"),
+    ("goes on", "first short", "one", "with a decoder that goes on behind an end, where the last row is the longest"),
     ("by length", "different", "order", "with a decoder that sorts rows by length and leaves them so"),
     ("other branch", "different", "batches", "with a decoder whose branch that writes is reached by single rows alone"),
     ("large batches", "different", "batches", "with a decoder that is wrong in larger batches"),
