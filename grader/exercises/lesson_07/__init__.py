@@ -8,9 +8,10 @@ from grader.exercises.lesson_07.cache import CACHE
 from grader.exercises.lesson_07.cached import CACHED
 from grader.exercises.lesson_07.clinic import ENDS_EACH
 from grader.exercises.lesson_07.equivalents import EQUIVALENTS
-from grader.exercises.lesson_07.filters import TOP_K, TOP_P
 from grader.exercises.lesson_07.greedy import GREEDY
 from grader.exercises.lesson_07.temperature import SAMPLE
+from grader.exercises.lesson_07.top_k import TOP_K
+from grader.exercises.lesson_07.top_p import TOP_P
 from grader.exercises.spec import Lesson
 
 LESSON = Lesson(

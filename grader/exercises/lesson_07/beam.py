@@ -1,250 +1,20 @@
-"""`beam_search`: cases, mistakes and variants."""
+"""`beam_search`: mistakes and variants. Its cases stand in `beam_cases`, its wrong ways in `searching`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from grader.exercises.aspects import KNOWN, main, shape, special, untouched
-from grader.exercises.lesson_07.answers import Ids, Tree, trees
-from grader.exercises.lesson_07.drawing import Task, draw_task, in_full_width
-from grader.exercises.spec import Aspect, Case, Exercise, Mistake
-
-Entry = tuple[list[int], float]
-
-
-def _top(entries: list[Entry], width: int) -> list[Entry]:
-    return sorted(entries, key=lambda entry: entry[1], reverse=True)[:width]
-
-
-@dataclass(frozen=True)
-class Ways:
-    """The steps of a beam search; a mistake replaces one. Entries are (ids, sum)."""
-
-    logs: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits.log_softmax(-1)
-    add: Callable[[float, float], float] = lambda total, more: total + more
-    keep: Callable[[list[Entry], int], list[Entry]] = _top
-    length: Callable[[list[int], int], int] = lambda ids, end: len(ids)
-    score: Callable[[float, int, float], float] = lambda total, length, penalty: total / length**penalty
-    compete: Callable[[list[Entry], list[Entry]], list[Entry]] = lambda finished, alive: finished + alive
-    choose: Callable[..., Entry] = max
-    ended: Callable[[list[int], int], bool] = lambda ids, end: ids[-1] == end
-    late: int = 0  # steps for which an answer that has ended still goes on
-    stop: Callable[[list[Entry]], bool] = lambda finished: False
-
-    def run(
-        self, logits_of: Callable[[list[list[int]]], torch.Tensor], end: int, most: int, width: int, penalty: float
-    ) -> list[int]:
-        """The best ids. `logits_of` takes the beginnings that are alive to what may follow them."""
-        alive: list[Entry] = [([], 0.0)]
-        finished: list[Entry] = []
-        for _ in range(most):
-            table = self.logs(logits_of([ids for ids, _ in alive])).tolist()
-            continued = [
-                ([*ids, token], self.add(total, more))
-                for (ids, total), line in zip(alive, table, strict=True)
-                for token, more in enumerate(line)
-            ]
-            continued = self.keep(continued, width)
-            finished += [entry for entry in continued if self.ended(entry[0], end)]
-            alive = [entry for entry in continued if not self.ended(entry[0][: len(entry[0]) - self.late] or [-1], end)]
-            if not alive or self.stop(finished):
-                break
-
-        def rank(entry: Entry) -> float:
-            return self.score(entry[1], max(self.length(entry[0], end), 1), penalty)
-
-        return self.choose(self.compete(finished, alive), key=rank)[0]
-
-
-def searcher(
-    ways: Ways,
-    finish: Callable[[list[int], int, int], list[int]] = lambda ids, start, end: ids,
-    read: Callable[[torch.Tensor, int], torch.Tensor] = lambda source, row: source[row],
-) -> Callable[..., torch.Tensor]:
-    """`beam_search` in these ways."""
-
-    def search(
-        model: Any, source: torch.Tensor, start: int, end: int, most: int, width: int, penalty: float = 0.0
-    ) -> torch.Tensor:
-        answers = []
-        for row in range(len(source)):
-
-            def logits_of(beginnings: list[list[int]], row: int = row) -> torch.Tensor:
-                written = torch.tensor([[start, *ids] for ids in beginnings])
-                with torch.no_grad():
-                    logits: torch.Tensor = model(read(source, row).expand(len(written), -1), written)
-                return logits[:, -1]
-
-            ids = ways.run(logits_of, end, most, width, penalty)
-            answers.append(torch.tensor(finish(ids, start, end), dtype=torch.long))
-        return pad_sequence(answers, batch_first=True)
-
-    return search
-
-
-def _best_of_each(entries: list[Entry], width: int) -> list[Entry]:
-    """Branches at the first token alone; after that each beginning goes its greedy way."""
-    if len(entries[0][0]) == 1:
-        return _top(entries, width)
-    best: dict[tuple[int, ...], Entry] = {}
-    for ids, total in entries:
-        beginning = tuple(ids[:-1])
-        if beginning not in best or best[beginning][1] < total:
-            best[beginning] = (ids, total)
-    return list(best.values())
-
-
-WRONG = {
-    "greedy": Ways(keep=lambda entries, width: _top(entries, 1)),
-    "branches_once": Ways(keep=_best_of_each),
-    "never_pruned": Ways(keep=lambda entries, width: entries),
-    "worst_kept": Ways(keep=lambda entries, width: sorted(entries, key=lambda entry: entry[1])[:width]),
-    "one_more_kept": Ways(keep=lambda entries, width: _top(entries, width + 1)),
-    "last_token_alone": Ways(add=lambda total, more: more),
-    "raw_logits_added": Ways(logs=lambda logits: logits),
-    "probabilities_added": Ways(logs=lambda logits: logits.softmax(-1)),
-    "ends_not_seen": Ways(ended=lambda ids, end: False),
-    "goes_on_for_one_step": Ways(late=1),
-    "ended_answers_forgotten": Ways(compete=lambda finished, alive: alive or finished),
-    "cut_answers_forgotten": Ways(compete=lambda finished, alive: finished or alive),
-    "first_to_end": Ways(stop=lambda finished: bool(finished), compete=lambda finished, alive: finished or alive),
-    "worst_of_all": Ways(choose=min),
-    "penalty_ignored": Ways(score=lambda total, length, penalty: total),
-    "penalty_multiplied": Ways(score=lambda total, length, penalty: total * length**penalty),
-    "penalty_without_a_power": Ways(
-        score=lambda total, length, penalty: total / (length * penalty) if penalty else total
-    ),
-    "end_not_counted": Ways(length=lambda ids, end: len(ids) - (ids[-1] == end)),
-    "start_counted": Ways(length=lambda ids, end: len(ids) + 1),
-}
-
-Wanted = Callable[[Tree, Ids], bool]
-LONGEST = 4  # tokens, in all of the toy answers
-
-
-def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
-    """What a wrong way would find, without calling the model; where it goes on behind an end, nothing comes."""
-    places = {ids: place for place, ids in enumerate(tree.follows)}
-    with_nothing = torch.cat([tree.logits, torch.zeros_like(tree.logits[:1])])
-
-    def logits_of(beginnings: list[list[int]]) -> torch.Tensor:
-        return with_nothing[[places.get(tuple(ids), -1) for ids in beginnings]]
-
-    return tuple(WRONG[name].run(logits_of, tree.end_id, tree.max_length, width, penalty))
-
-
-def _late_shows(task: Task, width: int, penalty: float) -> bool:
-    """Whether going on for one step finds something else: that needs the model itself, behind an end too."""
-    late, right = (
-        searcher(ways)(task.model(), task.source, task.start_id, task.end_id, task.max_length, width, penalty)
-        for ways in (WRONG["goes_on_for_one_step"], Ways())
-    )
-    return not torch.equal(late, right)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A case to be drawn: sources on which all sensible kinds of beam search find an answer that is `wanted`.
-
-    Each way in `shows` goes wrong for at least one of them, in `apart` two ways go wrong differently. There are up to
-    `most` sources, with different answers.
-    """
-
-    label: str
-    tag: str
-    wanted: Wanted
-    width: int
-    shows: tuple[str, ...] = ()
-    apart: tuple[tuple[str, str], ...] = ()
-    max_length: int = LONGEST
-    penalty: float | None = None
-    most: int = 5
-
-    def fill(self, pool: Task, found: list[Tree]) -> Case | None:
-        """The case, if these sources will do."""
-        power = self.penalty or 0.0
-        rows: dict[Ids, int] = {}
-        missing: set[str | tuple[str, str]] = {*self.shows, *self.apart}
-        for row, longer in enumerate(found):
-            tree = replace(longer, max_length=self.max_length)
-            answer, clear = tree.search(self.width, power)
-            if clear < 0.02 or answer in rows or not self.wanted(tree, answer):
-                continue
-            if not tree.agreed(answer, self.width, power):
-                continue
-            seen = {way for way in missing if self._differ(way, tree, answer)}
-            if seen or len(rows) < min(2, self.most):
-                rows[answer] = row
-                missing -= seen
-            if len(rows) == self.most:
-                break
-        if missing or len(rows) < min(2, self.most):
-            return None
-        task = replace(pool, source=pool.source[list(rows.values())], max_length=self.max_length)
-        more = {} if self.penalty is None else {"length_penalty": self.penalty}
-        if self.penalty and not _late_shows(task, self.width, self.penalty):
-            return None
-        return Case(self.label, task.inputs(beam_width=self.width, **more), frozenset({self.tag}))
-
-    def _differ(self, way: str | tuple[str, str], tree: Tree, answer: Ids) -> bool:
-        """Whether a wrong way finds another answer, or two wrong ways find two."""
-        one, other = way if isinstance(way, tuple) else (way, None)
-        found = _on(tree, one, self.width, self.penalty or 0.0)
-        return found != (_on(tree, other, self.width, self.penalty or 0.0) if other else answer)
-
-
-RANKING = ("last_token_alone", "raw_logits_added", "probabilities_added")
-ALWAYS = ("greedy", "worst_kept", *RANKING, "first_to_end", "worst_of_all")
-
-
-def _cases(generator: np.random.Generator) -> list[Case]:
-    penalty = round(float(generator.uniform(1.3, 1.5)), 2)
-
-    def better(tree: Tree, answer: Ids) -> bool:
-        return answer == tree.best() and answer != tree.greedy() and answer[-1] == tree.end_id
-
-    def greedy_ends(tree: Tree, answer: Ids) -> bool:
-        return answer[-1] == tree.end_id and answer != tree.best() and len(answer) < tree.max_length
-
-    def ends_at_once(tree: Tree, answer: Ids) -> bool:
-        return answer == (tree.end_id,)
-
-    def any_answer(tree: Tree, answer: Ids) -> bool:
-        return True
-
-    of_length = ("penalty_ignored", "end_not_counted", "start_counted", "penalty_without_a_power")
-    ended = ("ends_not_seen", "ended_answers_forgotten")
-    narrow = ("never_pruned", "one_more_kept", "ends_not_seen")
-    wider = (("never_pruned", "one_more_kept"),)
-    long = (*ALWAYS, *ended, "branches_once", "cut_answers_forgotten", "penalty_multiplied", *of_length)
-    cut = (*ALWAYS, *ended, "cut_answers_forgotten")
-    apart = tuple(combinations((*of_length, "penalty_multiplied"), 2))
-    small = "on a batch of one, with max_length = 1, a beam wider than the vocabulary, and the length penalty 0"
-    plans = [
-        Plan("with two beginnings at a time", "usual", better, 2, (*ALWAYS, *ended)),
-        Plan("with three beginnings at a time", "usual", better, 3, (*ALWAYS, *ended)),
-        Plan("with beam_width = 1", "narrow", greedy_ends, 1, narrow, wider),
-        Plan(f"with the length penalty {penalty}", "penalty", any_answer, 12, long, apart, penalty=penalty),
-        Plan("where the best is cut at max_length", "cut", any_answer, 3, cut, max_length=3),
-        Plan(small, "small", ends_at_once, 50, max_length=1, penalty=0.0, most=1),
-    ]
-    cases: dict[str, Case] = {}
-    while len(cases) < len(plans):
-        pool = draw_task(generator, 60, LONGEST, letters=3, sharpness=0.9)
-        found = trees(pool)
-        for plan in plans:
-            if plan.label not in cases and (case := plan.fill(pool, found)):
-                cases[plan.label] = case
-    return list(cases.values())
+from grader.exercises.lesson_07.beam_cases import beam_cases
+from grader.exercises.lesson_07.drawing import in_full_width
+from grader.exercises.lesson_07.searching import WRONG, Ways, searcher
+from grader.exercises.spec import Aspect, Exercise, Mistake
 
 
 def _greedy(model: Any, source: torch.Tensor, start: int, end: int, max_length: int, *_: Any) -> torch.Tensor:
@@ -291,7 +61,7 @@ def _ended_in_the_beam(
 BEAM = Exercise(
     symbol="beam_search",
     points=4,
-    cases=_cases,
+    cases=beam_cases,
     references=(beam_search,),
     canonical=in_full_width,
     aspects=(

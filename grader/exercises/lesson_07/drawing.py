@@ -16,6 +16,7 @@ from grader.probes.writing_models import WritingModel
 
 WIDTH = 5  # of the toy's vectors
 NEVER = -30.0  # the logit of what is never written: padding, and the start
+HIDDEN = -torch.inf  # the logit of what can't be drawn
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,12 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
             rows += list(fitting)[:1]
         if len(rows) == len(wanted):
             return replace(pool, source=pool.source[rows])
+
+
+def with_hidden(logits: torch.Tensor, count: int) -> torch.Tensor:
+    """The smallest `count` logits of each row are -inf already, and so cannot be drawn."""
+    smallest = logits.topk(count, dim=-1, largest=False).indices
+    return logits.scatter(-1, smallest, HIDDEN)
 
 
 def _among(ids: torch.Tensor, row: int, rows: list[int]) -> bool:
