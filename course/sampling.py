@@ -51,7 +51,7 @@ def top_p_filter(logits: torch.Tensor, p: float) -> torch.Tensor:
 
     `logits` is (batch, vocab_size), and so is the result, which is a new tensor. The likeliest tokens come first into
     the set, and the token that reaches p is in it. The set is never empty: even for p = 0 the likeliest token stays.
-    p = 1 keeps all.
+    p = 1 keeps all whose probability is more than rounding.
 
     >>> logits = torch.tensor([[0.1, 0.6, 0.3]]).log()
     >>> top_p_filter(logits, p=0.7).exp()  # 0.6 does not reach 0.7, 0.6 + 0.3 does

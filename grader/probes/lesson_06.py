@@ -11,6 +11,8 @@ from torch import nn
 from grader.probes.calls import Probe, call, call_and_follow, gradients, state
 from grader.probes.order_models import OrderModel
 
+MOVED = 9  # places; no whole number of turns
+
 
 def _base(inputs: Mapping[str, Any]) -> list[float]:
     return [inputs["base"]] if "base" in inputs else []
@@ -69,7 +71,15 @@ def _rotary(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scores(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return _vectors(symbol, inputs, [inputs["query"], inputs["key"], inputs["positions"]], (0, 1))
+    """What it returns, and whether the same comes out when everything stands somewhere else."""
+    query, key, positions = inputs["query"], inputs["key"], inputs["positions"]
+    seen = _vectors(symbol, inputs, [query, key, positions], (0, 1))
+    if not inputs["follow"]:
+        here, there = seen["output"], symbol(query, key, positions + MOVED)
+        same = isinstance(here, torch.Tensor) and here.shape == there.shape
+        same = same and torch.allclose(here.float(), there.float(), rtol=1e-3, atol=1e-3)
+        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'other scores'}"
+    return seen
 
 
 def _vectors(symbol: Any, inputs: Mapping[str, Any], arguments: list[Any], of: Sequence[int]) -> dict[str, Any]:

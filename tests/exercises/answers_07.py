@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
@@ -75,6 +76,26 @@ def sample_each_row(logits, temperature, generator):
             weights = torch.exp((row - row.max()) / temperature)
             tokens.append(torch.multinomial(weights, 1, generator=generator)[0])
     return torch.stack(tokens)
+
+
+def sample_by_numpy(logits, temperature, generator):
+    """NumPy's chance, seeded from the generator that was handed in."""
+    if temperature == 0:
+        return torch.from_numpy(logits.numpy().argmax(axis=1))
+    random = np.random.default_rng(int(torch.randint(2**62, (1,), generator=generator)))
+    noise = random.gumbel(size=tuple(logits.shape))
+    return torch.from_numpy((logits.double().numpy() / temperature + noise).argmax(axis=1))
+
+
+def sample_nearly_cold(logits, temperature, generator):
+    """Temperature 0 as the limit: so cold that only the likeliest is left."""
+    cold = (logits.double() - logits.double().amax(-1, keepdim=True)) / max(temperature, 1e-12)
+    return torch.multinomial(cold.softmax(-1), 1, generator=generator).flatten()
+
+
+def sample_cold_by_half(logits, temperature, generator):
+    """Below temperature 1 always the likeliest."""
+    return sample_with_temperature(logits, temperature if temperature >= 1 else 0.0, generator)
 
 
 def sample_top_two(logits, temperature, generator):
@@ -187,6 +208,57 @@ def beam_by_heap(model, source, start_id, end_id, max_length, beam_width, length
     return pad_sequence(answers, batch_first=True, padding_value=0)
 
 
+def beam_refilled(model, source, start_id, end_id, max_length, beam_width, length_penalty=0.0):
+    """Answers that end leave their place to others: the beam stays full."""
+    rows = []
+    for i in range(source.shape[0]):
+        alive, done = [([], 0.0)], []
+        for _ in range(max_length):
+            read = torch.tensor([[start_id, *ids] for ids, _ in alive])
+            with torch.inference_mode():
+                logs = torch.log_softmax(model(source[[i] * len(read)], read)[:, -1, :], dim=-1).tolist()
+            grown = [
+                ([*ids, token], total + log)
+                for (ids, total), line in zip(alive, logs, strict=True)
+                for token, log in enumerate(line)
+            ]
+            grown.sort(key=lambda pair: -pair[1])
+            done += [pair for pair in grown[: 2 * beam_width] if pair[0][-1] == end_id]
+            alive = [pair for pair in grown if pair[0][-1] != end_id][:beam_width]
+        best = sorted(done + alive, key=lambda pair: -pair[1] / len(pair[0]) ** length_penalty)[0][0]
+        rows.append(best + [0] * (max_length - len(best)))
+    return torch.tensor(rows)
+
+
+def beam_from_equal_beginnings(model, source, start, end, longest, width, length_penalty=0.0):
+    """All beginnings are the same at first, so all of them stay the same: greedy, several times."""
+    return beam_search(model, source, start, end, longest, 1, length_penalty)
+
+
+def beam_that_stops_when_full(model, source, start_id, end_id, max_length, beam_width, length_penalty=0.0):
+    """As soon as beam_width answers have ended, nobody looks for better ones."""
+    rows = []
+    for i in range(len(source)):
+        alive, done = [([], 0.0)], []
+        for _ in range(max_length):
+            read = torch.tensor([[start_id, *ids] for ids, _ in alive])
+            with torch.no_grad():
+                logs = model(source[[i] * len(read)], read)[:, -1].log_softmax(-1).tolist()
+            grown = [
+                ([*ids, token], total + log)
+                for (ids, total), line in zip(alive, logs, strict=True)
+                for token, log in enumerate(line)
+            ]
+            grown = sorted(grown, key=lambda pair: -pair[1])[:beam_width]
+            done += [pair for pair in grown if pair[0][-1] == end_id]
+            alive = [pair for pair in grown if pair[0][-1] != end_id]
+            if len(done) >= beam_width or not alive:
+                break
+        best = max(done or alive, key=lambda pair: pair[1] / len(pair[0]) ** length_penalty)[0]
+        rows.append(torch.tensor(best))
+    return pad_sequence(rows, batch_first=True)
+
+
 def beam_with_positional_penalty(model, source, start, end, longest, width, length_penalty=0.0):
     ids = beam_by_heap(model, source, start, end, longest, width, length_penalty)
     return torch.nn.functional.pad(ids, (0, longest - ids.shape[1]))
@@ -197,17 +269,10 @@ def beam_over_the_batch(model, source, start, end, longest, width, length_penalt
     return beam_search(model, source[:1], start, end, longest, width, length_penalty).repeat(len(source), 1)
 
 
-def best_by_resampling(model, source, start_id, end_id, max_length, n, generator):
+def best_by_resampling(model, source, *rest):
     """n calls with one sample each; likelihoods measured with the model afterwards."""
-    samples = [best_of_n(model, source, start_id, end_id, max_length, 1, generator) for _ in range(n)]
-    samples = [torch.nn.functional.pad(ids, (0, max_length - ids.shape[1])) for ids in samples]
-    totals = []
-    for ids in samples:
-        read = torch.cat([torch.full_like(source[:, :1], start_id), ids[:, :-1]], 1)
-        logs = model(source, read).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
-        totals.append((logs * (ids != 0)).sum(1))
-    order = torch.stack(totals).argmax(0)
-    return torch.stack(samples)[order, torch.arange(len(source))]
+    samples, totals = _samples_and_totals(model, source, *rest)
+    return samples[totals.argmax(0), torch.arange(len(source))]
 
 
 def best_by_perplexity(model, source, start_id, end_id, max_length, n, generator):
@@ -218,9 +283,37 @@ def best_of_cold_samples(model, source, start_id, end_id, max_length, n, generat
     return best_of_n(lambda s, t: 3 * model(s, t), source, start_id, end_id, max_length, n, generator)
 
 
-def best_choice_of_row_0(model, source, start_id, end_id, max_length, n, generator):
-    rows = [best_of_n(model, source, start_id, end_id, max_length, 1, generator) for _ in range(n)]
-    return rows[0]
+def _samples_and_totals(model, source, start_id, end_id, max_length, n, generator):
+    """n samples of each source, and their log-likelihoods: (n, batch, max_length) and (n, batch)."""
+    samples = [best_of_n(model, source, start_id, end_id, max_length, 1, generator) for _ in range(n)]
+    samples = torch.stack([torch.nn.functional.pad(ids, (0, max_length - ids.shape[1])) for ids in samples])
+    totals = []
+    for ids in samples:
+        read = torch.cat([torch.full_like(source[:, :1], start_id), ids[:, :-1]], 1)
+        logs = model(source, read).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
+        totals.append((logs * (ids != 0)).sum(1))
+    return samples, torch.stack(totals)
+
+
+def best_choice_of_row_0(model, source, *rest):
+    samples, totals = _samples_and_totals(model, source, *rest)
+    return samples[totals[:, 0].argmax()]
+
+
+def best_for_the_batch(model, source, *rest):
+    """One number for all rows: the draw that is best on average."""
+    samples, totals = _samples_and_totals(model, source, *rest)
+    return samples[totals.sum(1).argmax()]
+
+
+def best_by_vote(model, source, *rest):
+    """The answer that was drawn most often, not the likeliest one."""
+    samples, _ = _samples_and_totals(model, source, *rest)
+    winners = []
+    for row in range(len(source)):
+        answers = [tuple(ids) for ids in samples[:, row].tolist()]
+        winners.append(max(dict.fromkeys(answers), key=answers.count))
+    return torch.tensor(winners)
 
 
 def best_by_adding_probabilities(model, source, start_id, end_id, max_length, n, generator):
@@ -306,11 +399,11 @@ def cached_trims(model, source, start_id, end_id, max_length):
 
 HONEST: dict[str, list[Any]] = {
     "greedy_decode": [greedy_recursive, greedy_width_of_the_longest, greedy_by_softmax],
-    "sample_with_temperature": [sample_by_bisection, sample_each_row],
+    "sample_with_temperature": [sample_by_bisection, sample_each_row, sample_by_numpy, sample_nearly_cold],
     "top_k_filter": [k_by_sort, lambda logits, k: top_k_filter(logits.clone(), min(k, 10**6)).contiguous()],
     "top_p_filter": [p_by_threshold, p_by_numpy],
     "ends_each_sequence": [ends_by_counting, ends_by_strings],
-    "beam_search": [beam_by_heap, beam_with_positional_penalty],
+    "beam_search": [beam_by_heap, beam_with_positional_penalty, beam_refilled],
     "best_of_n": [
         best_by_resampling,
         lambda model, source, *rest: torch.cat(
@@ -348,6 +441,7 @@ WRONG: dict[str, list[Any]] = {
     ],
     "sample_with_temperature": [
         sample_top_two,
+        sample_cold_by_half,
         sample_with_uniform_noise,
         sample_softmax_twice,
         sample_evenly,
@@ -393,6 +487,8 @@ WRONG: dict[str, list[Any]] = {
     ],
     "beam_search": [
         beam_over_the_batch,
+        beam_from_equal_beginnings,
+        beam_that_stops_when_full,
         lambda m, s, a, e, longest, width, penalty=0.0: beam_search(m, s, a, e, longest, 2, penalty),
         lambda m, s, a, e, longest, width, penalty=0.0: beam_search(m, s, a, e, longest, width + 1, penalty),
         lambda m, s, a, e, longest, width, penalty=0.0: beam_search(m, s, a, e, longest, width, 1.0),
@@ -405,6 +501,8 @@ WRONG: dict[str, list[Any]] = {
         best_by_perplexity,
         best_of_cold_samples,
         best_choice_of_row_0,
+        best_for_the_batch,
+        best_by_vote,
         best_by_adding_probabilities,
         lambda m, s, a, e, longest, n, g: best_of_n(m, s, a, e, longest, 5, g),
         lambda m, s, a, e, longest, n, g: best_of_n(m, s, a, e, longest, n, g).flip(1),

@@ -90,6 +90,7 @@ SCORES = Exercise(
         values(),
         gradients(),
         special("any positions", "elsewhere"),
+        Aspect("only distances count", keys=("moved",), kinds=KNOWN),
         special("a batch of one, a single position", "one"),
         Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
         special("float64", "float64"),

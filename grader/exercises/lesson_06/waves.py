@@ -35,7 +35,7 @@ def _sizes(generator: np.random.Generator) -> list[Case]:
         Case("with two columns", {"length": length, "d_model": 2}, frozenset({"narrow"})),
         Case(
             "with another base",
-            {"length": length, "d_model": 2 * other, "base": draw_base(generator)},
+            {"length": length + 10, "d_model": 2 * other, "base": draw_base(generator)},
             frozenset({"base"}),
         ),
     ]

@@ -80,18 +80,27 @@ def lengths(ids: torch.Tensor, end_id: int) -> list[int]:
 def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: int) -> Task:
     """A task whose greedy answers have these lengths, 0 for one that never ends, with no close call on the way.
 
-    Many sources are answered at once, and the fitting ones are kept.
+    Many sources are answered at once, and the fitting ones are kept. Their answers differ from each other, and from
+    those to the end token in the start's place.
     """
     while True:
         pool = draw_task(generator, 200, max_length)
         ids, gaps = rollout(pool)
+        misled, _ = rollout(replace(pool, start_id=pool.end_id))
         found = lengths(ids, pool.end_id)
         clear = [float(row[: n or None].min()) > 0.05 for row, n in zip(gaps, found, strict=True)]
         varied = [len(set(row)) > min(2, max_length - 1) for row in ids.tolist()]
         rows: list[int] = []
         for length in wanted:
+            answers = ids[:, : length or None]
             fitting = (
-                i for i, n in enumerate(found) if n == length and clear[i] and varied[i] and not _among(ids, i, rows)
+                i
+                for i, n in enumerate(found)
+                if n == length
+                and clear[i]
+                and varied[i]
+                and not torch.equal(misled[i, : length or None], answers[i])
+                and not _among(answers, i, rows)
             )
             rows += list(fitting)[:1]
         if len(rows) == len(wanted):
