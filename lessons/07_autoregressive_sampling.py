@@ -87,8 +87,9 @@ from IPython.display import display
 
 from course import plots
 from course.cached_model import CachedSeq2SeqTransformer
+from course.data import measured
 from course.experiments import lesson_07 as lab
-from course.lengths import TRAINED, exact_by_length
+from course.lengths import TRAINED, exact_by_length, lines_of
 from course.seq2seq import Seq2SeqTransformer
 from course.seq2seq_fitting import predict
 from course.sequences import exact_match
@@ -780,16 +781,21 @@ rescue = {
     name: exact_by_length(way, exact_match, exclude=letters.train, lengths=rescue_lengths, count=50)
     for name, way in ways.items()
 }
-print("your guess:", guess_rescue, " it is: 4")
-plots.by_length(rescue, trained=TRAINED, x_label="letters")
+lucky = (rescue["4 beams"][12] > 0.5, rescue["any of 8 draws"][12] > 0.5)
+rescuer = {(True, False): 1, (False, True): 2, (True, True): 3, (False, False): 4}[lucky]
+print(f"your guess: {guess_rescue}, it is: {rescuer}")
+lesson_6 = lines_of(measured("06_lengths"))["rotary"]
+so_far = {"lesson 6, rotary": {length: lesson_6[length] for length in rescue_lengths}}
+plots.by_length(so_far | rescue, trained=TRAINED, x_label="letters")
 
 # %% [markdown]
 # **What you should see**
 #
 # - At 12 letters no way of decoding gets more than 10 % right. <!-- claim: no_rescue -->
 #
-# This is the last line in the plot that began in lesson 4. The mask, the positions, the decoder: none of them carries the model beyond its training. The door
-# stays where lesson 6 left it, in what positions *mean*.
+# These are the last lines in the plot that began in lesson 4; the one from lesson 6 was measured beforehand, by `make claims`. Rotary positions went one
+# letter further, and then fell too. The mask, the positions, the decoder: none of them carries a model far beyond its training. The door stays where lesson 6 left it,
+# in what positions *mean*.
 
 # %% [markdown]
 # ## Part 4 · Faster
@@ -941,7 +947,7 @@ board = [
     ("exact_match of the decoder that runs on", guess_match, 2 if their_rows == greedy_scores["rows"] else 1),
     ("rows right with four beams", guess_beams, round(beam_rows["4"], 2)),
     ("highest with n = 16", guess_many, max(ranking, key=ranking.get)),
-    ("what rescues 12 letters", guess_rescue, 4),
+    ("what rescues 12 letters", guess_rescue, rescuer),
     ("tokens read for 200", guess_reads, work["without a cache"][-1]),
     ("times faster at 200", guess_faster, round(faster, 1)),
 ]
