@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -29,7 +30,7 @@ from grader.building.build import out_of_step
 from grader.checking.notebook import Checker
 from grader.demo.learners import Learner
 from grader.demo.run import make_course
-from grader.exercises import load_lesson
+from grader.exercises import lesson_names, load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.grade import grade
@@ -37,8 +38,9 @@ from grader.running.intake import Cell, read_submission
 from grader.running.limits import Limits
 from grader.running.session import Session
 
-CHECKED = "01_pytorch_basics"
+BUILT = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
+AT_ONCE = 0.2  # seconds: what feels like an answer at once; an exercise that trains a model may take longer
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -53,19 +55,18 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 
 def checks_table() -> Table:
-    """A row per exercise: a right answer, and the slowest of its wrong ones."""
+    """A row per exercise: a right answer, and the slowest of its wrong ones. One that is slow to answer is marked."""
     table = Table(title="one check, milliseconds", box=None)
-    for column in ("exercise", "right answer", "slowest wrong answer"):
-        table.add_column(column, justify="left" if column == "exercise" else "right")
-    check = Checker(CHECKED)
-    for exercise in check.lesson.exercises:
-
-        def of(answer: object, name: str = exercise.symbol) -> Callable[[], object]:
-            return lambda: check.verdict(name, answer)
-
-        right = seconds(of(next(iter(exercise.variants.values()))))
-        wrong = max(seconds(of(mistake.implementation), 2) for mistake in exercise.mistakes)
-        table.add_row(exercise.symbol, f"{1000 * right:.0f}", f"{1000 * wrong:.0f}")
+    for column in ("lesson", "exercise", "right answer", "slowest wrong answer", ""):
+        table.add_column(column, justify="right" if "answer" in column else "left")
+    for lesson in lesson_names():
+        check = Checker(lesson)
+        for exercise in check.lesson.exercises:
+            judged = partial(check.verdict, exercise.symbol)
+            right = seconds(partial(judged, next(iter(exercise.variants.values()))))
+            wrong = max(seconds(partial(judged, mistake.implementation), 1) for mistake in exercise.mistakes)
+            slow = f"over {1000 * AT_ONCE:.0f}" if max(right, wrong) > AT_ONCE else ""
+            table.add_row(lesson[:2], exercise.symbol, f"{1000 * right:.0f}", f"{1000 * wrong:.0f}", slow)
     return table
 
 
@@ -198,7 +199,7 @@ def memory_while(process: subprocess.Popen[bytes]) -> tuple[list[float], list[fl
     while process.poll() is None:
         with contextlib.suppress(psutil.Error):  # gone between two lines
             own.append(watched.memory_info().rss / 1e6)
-            warm += [max(child.memory_info().rss / 1e6 for child in watched.children())]
+            warm += [child.memory_info().rss / 1e6 for child in watched.children()]
         time.sleep(0.1)
     return own, warm
 
@@ -250,7 +251,7 @@ def main() -> None:
     console = Console(width=140)
     repository = Repository.find(Path(__file__).parent)
     console.print(checks_table())
-    build = seconds(lambda: out_of_step(repository, CHECKED), 3)
+    build = seconds(lambda: out_of_step(repository, BUILT), 3)
     console.print(f"\nbuilding a learner's notebook and comparing it: {build:.1f} s\n")
     bin_folder = Path(sys.executable).parent
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,9 +113,3 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[[str]
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total, last="")
         yield lambda last: bar.update(task, advance=1, last=last)
-
-
-def in_order(paths: Sequence[Path], outcomes: Iterable[tuple[Path, Result | Failure]]) -> list[Result | Failure]:
-    """The outcomes in the order of `paths`."""
-    found = dict(outcomes)
-    return [found[path] for path in paths]

@@ -1,4 +1,4 @@
-"""The command line: `grader build`, `demo`, `grade`, `collect`, `autograde`, `export`, `audit`, `doctor`.
+"""The command line: `grader build`, `demo`, `grade`, `collect`, `autograde`, `report`, `export`, `audit`, `doctor`.
 
 Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -87,19 +88,19 @@ def grade(
     from grader.running.zygotes import warm_up
 
     warm_up(min(jobs, len(notebooks)))
-    from grader.batch import Failure, Job, grade_files, hidden_seed, in_order, progress
+    from grader.batch import Failure, Job, grade_files, hidden_seed, progress
     from grader.tables import results_table
 
     if lesson is not None:
         known_lesson(lesson)
     seed = hidden_seed() if seed is None else seed
     check_walls(lesson or lesson_of(notebooks), require_sandbox)
-    finished = []
-    with progress(err, "grading", len(notebooks)) as advance:
+    finished: dict[Path, Result | Failure] = {path: Failure(str(path), "The run was stopped.") for path in notebooks}
+    with progress(err, "grading", len(notebooks)) as advance, suppress(KeyboardInterrupt):
         for path, outcome in grade_files(notebooks, Job(seed, lesson, jobs)):
-            finished.append((path, outcome))
+            finished[path] = outcome
             advance(path.name)
-    outcomes = in_order(notebooks, finished)
+    outcomes = [finished[path] for path in notebooks]
     distinct = len({path.name for path in notebooks}) == len(notebooks)
     names = [path.name if distinct else str(path) for path in notebooks]
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
@@ -150,6 +151,25 @@ def autograde(
         write_json(json_file, as_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
         raise typer.Exit(1)
+
+
+@app.command()
+def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")]) -> None:
+    """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
+    from grader.gradebook.course import Course
+    from grader.gradebook.journal import Journal
+    from grader.tables import mistakes_table, summary_table
+
+    known = known_lesson(lesson)
+    journal = Journal(Course.open(Path.cwd()).root, known.name)
+    journal.go_on()
+    results = journal.results()
+    if not results:
+        raise GraderError(f"Nothing of {known.name} is graded here yet: run grader autograde {known.name} first.")
+    out.print(summary_table(results.values()))
+    out.print()
+    table = mistakes_table(results, known)
+    out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.markup import escape
 from rich.table import Table
@@ -11,6 +11,7 @@ from rich.table import Table
 from grader.batch import Failure
 from grader.checking.cards import points
 from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
+from grader.exercises.spec import Lesson
 from grader.running.result import Result
 
 
@@ -49,6 +50,31 @@ def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
             f"{points(round(mean, 2))} / {points(verdicts[0].max_score)}",
             "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in mistakes),
         )
+    return table
+
+
+def mistakes_table(results: Mapping[str, Result], known: Lesson) -> Table:
+    """A line for each mistake that the class made, the commonest of an exercise first: who made it, and the advice.
+
+    What matches no known mistake is listed by what is wrong with it.
+    """
+    table = Table(box=None, pad_edge=False, show_lines=False)
+    table.add_column("exercise")
+    table.add_column("mistake")
+    table.add_column("", justify="right")
+    table.add_column("who")
+    table.add_column("what they were told")
+    for exercise in known.exercises:
+        made: dict[tuple[str, str], list[str]] = {}
+        advice = {mistake.name: mistake.advice for mistake in exercise.mistakes}
+        for name, result in results.items():
+            for verdict in result.verdicts:
+                if verdict.symbol == exercise.symbol and verdict.status not in (PASSED, MISSING):
+                    told = advice.get(verdict.diagnosis or "", "")
+                    made.setdefault((_reason(verdict), told), []).append(name)
+        for (mistake, told), who in sorted(made.items(), key=lambda item: (-len(item[1]), item[0])):
+            cells = (exercise.symbol, mistake, str(len(who)), ", ".join(who), told)
+            table.add_row(*(escape(cell) for cell in cells))
     return table
 
 

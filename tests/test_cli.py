@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from grader import cli
+from grader.batch import grade_files
 from grader.demo.lesson_01 import HONEST, LESSON
 from grader.exercises import load_lesson
 from grader.repository import Repository
@@ -94,6 +96,23 @@ def test_one_unreadable_file_among_good_ones(grader: Any, files: Path, tmp_path:
     assert broken["notebook"].endswith("broken.ipynb")
     assert "not valid JSON" in broken["message"]
     assert missing["message"] == "There is no such file."
+
+
+def test_ctrl_c_keeps_what_is_graded(grader: Any, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = grade_files
+
+    def interrupted(*arguments: Any) -> Iterator[Any]:
+        yield next(outcomes(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.batch.grade_files", interrupted)
+    target = tmp_path / "results.json"
+    ran = grader("grade", files / "blank.ipynb", files / "half [done].ipynb", "--json", target)
+    assert ran.code == 1
+    assert "not graded: The run was stopped." in " ".join(ran.out.split())
+    written = json.loads(target.read_text())
+    assert [Path(result["notebook"]).name for result in written["results"]] == ["blank.ipynb"]
+    assert [error["message"] for error in written["errors"]] == ["The run was stopped."]
 
 
 def test_graded_is_zero_whatever_the_marks(grader: Any, files: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ WORDS = {
     "memory": "asked for too much memory",
     "crashed": "ended the Python process",
 }
+WORTH_A_LINE = 0.1  # seconds
 
 
 def page(result: Result, student: str) -> str:
@@ -35,6 +36,7 @@ def page(result: Result, student: str) -> str:
         words=WORDS,
         points=points,
         card=lambda verdict: Markup(card(verdict)),
+        slow=[(number, seconds) for number, seconds in result.cells if seconds >= WORTH_A_LINE],
         groups=[
             ("To look at again", wrong),
             ("Right", [v for v in result.verdicts if v.status == PASSED]),

@@ -61,6 +61,10 @@ class Journal:
         found = self._graded.get(student)
         return Result.from_json(found[1]) if found is not None and found[0] == digest else None
 
+    def results(self) -> dict[str, Result]:
+        """What came of each submission that is graded, by learner."""
+        return {student: Result.from_json(result) for student, (_, result) in sorted(self._graded.items())}
+
     def add(self, student: str, digest: str, result: Result) -> None:
         """Writes down that a submission is in the gradebook."""
         line = {"student": student, "digest": digest, "result": result.to_json()}

@@ -79,7 +79,7 @@ def grade(
         own = tuple(run.test(test_name, test) for test_name, test in (own_tests or {}).items())
     verdicts = tuple(run.verdicts[exercise.symbol] for exercise in found.exercises)
     repairs = (*submission.repairs, *run.troubles)
-    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own)
+    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(run.took))
 
 
 @lru_cache(maxsize=16)
@@ -111,6 +111,7 @@ class _Run:
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
         self.handed_over: set[str] = set()
+        self.took: list[tuple[int, float]] = []
         self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
 
     def begin(self, files: dict[str, str]) -> None:
@@ -124,8 +125,12 @@ class _Run:
 
     def cell(self, cell: Cell) -> None:
         """Runs a cell; what fails is remembered for the symbols it was to define."""
+        start = time.monotonic()
         try:
-            error = self.session.run(cell.source)
+            try:
+                error = self.session.run(cell.source)
+            finally:
+                self.took.append((cell.number, time.monotonic() - start))
         except Stopped as stop:
             sentence = _stopped(
                 stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds, self.session.limits

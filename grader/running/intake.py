@@ -106,6 +106,10 @@ def parse(data: bytes) -> list[Any]:
     """
     if not data.strip():
         raise Unreadable("The file is empty. Save the notebook, and submit it again.")
+    if data.startswith(b"PK"):
+        raise Unreadable("This is a zip file, not a notebook: `grader collect FILE` takes the notebooks out of it.")
+    if data.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
+        raise Unreadable("This is a web page, not a notebook: download the notebook itself as .ipynb, and submit that.")
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError of its own

@@ -38,6 +38,8 @@ class Result:
     seconds: float
     own_tests: tuple[OwnResult, ...] = ()
     """Not part of the score, which is the lesson's; an instructor's gradebook has both."""
+    cells: tuple[tuple[int, float], ...] = ()
+    """Number and seconds of each cell that was run, for the learner's page."""
 
     @property
     def score(self) -> float:

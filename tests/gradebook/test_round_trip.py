@@ -27,6 +27,7 @@ from grader.demo import lesson_02
 from grader.demo.learners import Learner
 from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
+from grader.errors import GraderError
 from grader.exercises import load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
@@ -232,8 +233,31 @@ def test_a_page_teaches(school: Class) -> None:
     page = school.course.feedback("chidi", LESSON).read_text("utf-8")
     assert "To look at again" in page
     assert "A good one to look at next: batched_dot." in page
+    assert re.search(r"Your \d+ cells ran for \d+\.\d s in all", page)
     assert "All 12 exercises are right." in school.course.feedback("ada", LESSON).read_text("utf-8")
     assert "None of the exercises has been begun." in school.course.feedback("fay", LESSON).read_text("utf-8")
+
+
+# --- the class ----------------------------------------------------------------------------------------------------
+
+
+def test_the_report_says_who_made_which_mistake(school: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(school.course.root)
+    monkeypatch.setenv("COLUMNS", "400")
+    said = CliRunner().invoke(cli.app, ["report", "01"])
+    assert said.exit_code == 0
+    (line,) = [line for line in said.output.splitlines() if line.startswith("mse_loss ") and "chidi" in line]
+    mistake = next(m for m in load_lesson(LESSON)["mse_loss"].mistakes if m.name == "sum_not_mean")
+    assert re.split(r" {2,}", line.strip()) == ["mse_loss", "sum not mean", "1", "chidi", mistake.advice]
+    assert not re.search(r"\bada\b", said.output)  # who has all right is in no line
+
+
+def test_a_report_before_any_grading_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = CliRunner().invoke(cli.app, ["report", LESSON])
+    assert isinstance(said.exception, GraderError)
+    assert "run grader autograde" in str(said.exception)
 
 
 # --- broken submissions -----------------------------------------------------------------------------------------

@@ -116,6 +116,14 @@ def test_each_limit_has_its_status_and_its_sentence_and_costs_one_exercise(
     assert result.score == FULL - pick.max_score
 
 
+def test_the_time_of_each_cell_is_kept() -> None:
+    result = graded(pick="import time\ntime.sleep(0.3)\n" + answer("pick"))
+    took = dict(result.cells)
+    assert took.pop(place_of(filled_in(), "pick") + 1) >= 0.3
+    assert len(took) > 10
+    assert sum(took.values()) < 0.3 * len(took)
+
+
 def test_an_evening_of_loops_ends() -> None:
     loops = dict.fromkeys(("batched_dot", "pick", "mse_loss", "mlp_predict", "sgd_step"), "while True: pass")
     start = time.monotonic()

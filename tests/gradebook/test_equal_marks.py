@@ -1,0 +1,73 @@
+"""Plain nbgrader and our engine give the same marks, exercise by exercise, in every lesson.
+
+Lessons 01 and 02 are in `test_round_trip.py`, with the exchange around them. Here each later lesson has two learners:
+one who has all right, and one who has a slip in every answer, made by the audit's mutation. Such an answer may fail for
+some shapes and not for others, so both look at the cases that the notebook's own check draws.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.audit.mutants import mutants
+from grader.checking.judge import PUBLIC_SEED
+from grader.demo.learners import Learner
+from grader.demo.run import make_course
+from grader.exercises import lesson_names, load_lesson
+from grader.gradebook.course import Course
+from grader.repository import Repository
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LATER = lesson_names()[2:]
+
+
+def careless(lesson: str) -> Learner:
+    """Somebody with one small slip in every answer, another kind in each."""
+    slips = {}
+    found = load_lesson(lesson)
+    for number, exercise in enumerate(found.exercises):
+        as_right = found.equivalents.get(exercise.symbol, {})
+        made = [m for m in mutants(inspect.getsource(exercise.references[0])) if m.change not in as_right]
+        slips[exercise.symbol] = made[(7 * number + 3) % len(made)].source
+    return Learner("careless", lesson, types=slips)
+
+
+def graded(root: Path, lesson: str, *command: str) -> dict[str, dict[str, float]]:
+    """Each learner's score in each test, from the gradebook that a command writes to."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    with Course.open(root).gradebook() as gradebook:
+        return {
+            submission.student_id: {g.name: g.score for notebook in submission.notebooks for g in notebook.grades}
+            for submission in gradebook.assignment_submissions(lesson)
+        }
+
+
+@pytest.mark.parametrize("lesson", LATER)
+def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
+    course, _ = make_course(REPOSITORY, tmp_path, (lesson,))
+    released = REPOSITORY.notebook(lesson).read_text("utf-8")
+    for learner in (Learner("right", lesson), careless(lesson)):
+        path = course.submission(learner.name, lesson) / f"{lesson}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(learner.hand_in(released), "utf-8")
+    course.ensure_assignment(lesson)
+    copy = tmp_path / "copy"
+    shutil.copytree(course.root, copy)
+    theirs = graded(copy, lesson, "nbgrader", "autograde", lesson)
+    ours = graded(course.root, lesson, "grader", "autograde", lesson, "--seed", str(PUBLIC_SEED))
+    for learner in ("right", "careless"):
+        assert ours[learner] == theirs[learner]
+    points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
+    assert points.items() <= ours["right"].items()
+    assert all(ours["careless"][test] < most for test, most in points.items())
