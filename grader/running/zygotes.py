@@ -20,6 +20,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
+from grader.sandbox.place import NOBODY
 
 START_SECONDS = 120.0  # importing torch on a busy machine
 MAX_IDLE = 4
@@ -115,6 +116,8 @@ class Zygote:
         ours, theirs = socket.socketpair()
         if "namespaces" in self.missing:  # a child can't have a /tmp of its own
             self._scratch = tempfile.mkdtemp(prefix="submission-")
+            if hasattr(os, "geteuid") and os.geteuid() == 0 and "user" not in self.missing:
+                os.chown(self._scratch, NOBODY, NOBODY)
         order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])

@@ -24,6 +24,11 @@ _FORBIDDEN = """
     setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat landlock_create_ruleset
     memfd_secret
 """
+# Where other processes are in sight: what reaches into them. Raising a signal in oneself is lost with it.
+_FORBIDDEN_AMONG_OTHERS = """
+    kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal setpriority ioprio_set sched_setaffinity
+    sched_setscheduler sched_setparam sched_setattr
+"""
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _NAMESPACES = 0x7E020000  # every CLONE_NEW... flag
 
@@ -75,10 +80,11 @@ def seccomp_missing() -> str:
     return ""
 
 
-def system_call_filter() -> Any:
+def system_call_filter(alone: bool) -> Any:
     """A seccomp filter: no tracing, mounting, new namespaces, change of user; no sockets but local ones.
 
-    Such calls fail with EPERM. Nothing happens until its `load()` is called, which can't be undone.
+    For a process that is not `alone` in its namespace: no signals either. Such calls fail with EPERM. Nothing happens
+    until its `load()` is called, which can't be undone.
 
     Raises:
         OSError: when the library does not allow it.
@@ -87,7 +93,8 @@ def system_call_filter() -> Any:
 
     refuse = seccomp.ERRNO(errno.EPERM)
     filters = seccomp.SyscallFilter(seccomp.ALLOW)
-    for name in _FORBIDDEN.split():
+    forbidden = _FORBIDDEN + ("" if alone else _FORBIDDEN_AMONG_OTHERS)
+    for name in forbidden.split():
         with contextlib.suppress(ValueError, OSError):  # a call that this machine's kernel does not have
             filters.add_rule(refuse, name)
     # The flags of clone3 can't be seen from here; the C library falls back to clone when it is "not implemented".
@@ -99,6 +106,8 @@ def system_call_filter() -> Any:
     filters.add_rule(refuse, "socket", seccomp.Arg(0, seccomp.NE, 1))
     # Whoever took this back would live on when the grader is killed.
     filters.add_rule(refuse, "prctl", seccomp.Arg(0, seccomp.EQ, kernel.PR_SET_PDEATHSIG))
+    if not alone:  # its own limits, called 0, and nobody else's
+        filters.add_rule(refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
     for request in (_TIOCSTI, _TIOCLINUX):  # typing into the terminal that started the grader
         filters.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
     return filters

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,17 +53,21 @@ class Walls:
         if reason:
             walls.missing["seccomp"] = reason
         else:
-            walls._filter = fences.system_call_filter()
+            walls._filter = fences.system_call_filter(alone="namespaces" not in walls.missing)
         return walls
 
     def _leave(self, hidden: Sequence[Path]) -> None:
-        reason = _rehearsed(hidden)
+        reason = _rehearsed(lambda: _move_and_fork(hidden))
         if not reason:
             self._covered = _move(hidden)
             return
         self.missing["namespaces"] = self.missing["files"] = reason
         if os.geteuid() == 0:
-            self.missing["user"] = reason
+            reason = _rehearsed(_read_as_nobody)
+            if reason:
+                self.missing["user"] = reason
+            else:
+                _become_nobody()
 
     def fork(self) -> int:
         """`os.fork`, the child in namespaces of its own where there are any."""
@@ -100,8 +104,8 @@ class Walls:
             self._filter.load()
 
 
-def _rehearsed(hidden: Sequence[Path]) -> str:
-    """Why this process can't move with all that follows; empty when it can.
+def _rehearsed(change: Callable[[], None]) -> str:
+    """Why this process can't do what follows; empty when it can.
 
     Tried in a process of its own: who has moved halfway can't come back.
     """
@@ -109,11 +113,7 @@ def _rehearsed(hidden: Sequence[Path]) -> str:
     pid = os.fork()
     if pid == 0:
         try:
-            covered = _move(hidden)
-            if kernel.fork_into("pid", "mount", "ipc") == 0:
-                place.fresh_folders(2**20, covered)
-            else:
-                os.wait()
+            change()
         except OSError as error:
             os.write(writing, f"{error.filename or 'the kernel'} says: {error.strerror}".encode())
         finally:
@@ -123,6 +123,22 @@ def _rehearsed(hidden: Sequence[Path]) -> str:
         reason = file.read()
     os.waitpid(pid, 0)
     return reason
+
+
+def _move_and_fork(hidden: Sequence[Path]) -> None:
+    covered = _move(hidden)
+    if kernel.fork_into("pid", "mount", "ipc") == 0:
+        place.fresh_folders(2**20, covered)
+    else:
+        os.wait()
+
+
+def _read_as_nobody() -> None:
+    """Somebody else may not read a Python in the home of root, and much is imported only when it is needed."""
+    _become_nobody()
+    for module in ("os", "torch", "numpy", "IPython"):
+        if module in sys.modules:
+            open(str(sys.modules[module].__file__), "rb").close()
 
 
 def _move(hidden: Sequence[Path]) -> list[str]:
