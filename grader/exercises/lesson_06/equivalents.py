@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-_TOLERANCE = "rounding is smaller, and what order does is larger, by far"
-
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "rotary_embedding": {
         "angles = positions.unsqueeze(-1) * frequencies -> angles = positions.unsqueeze(1) * frequencies": (
