@@ -2,7 +2,7 @@
 #
 #   make demo    release a lesson, take in submissions, grade them, write feedback
 #   make test    lint, format, types, tests
-#   make lab     JupyterLab on a copy of the course, in work/
+#   make lab     the course's start page in JupyterLab, on a copy of the course in work/
 #
 # On Linux, plain pip brings PyTorch's large CUDA packages. For the small CPU build, name PyTorch's index of CPU
 # wheels (pytorch.org, "Get Started", shows its address): make demo TORCH_INDEX=https://...
@@ -38,10 +38,11 @@ bench: .venv/ready
 build: .venv/ready-to-test
 	@$(BIN)/grader build
 
-# What is in work/ already is the learner's and stays as it is.
+# What is in work/ already is the learner's and stays as it is. An editable install does not switch the start page on.
 lab: .venv/ready
 	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
-	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab
+	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab \
+	--ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
 
 formgrader: .venv/ready
 	@cd "$(COURSE)" && PATH="$(abspath $(BIN)):$$PATH" jupyter lab --no-browser --LabApp.default_url=/formgrader

@@ -20,8 +20,11 @@ __all__ = ["checks", "submit"]
 def checks(lesson: str) -> Checker:
     """The `check` function of a lesson. See `grader.checking.notebook.Checker`."""
     from grader.checking.notebook import Checker
+    from grader.exercises import load_lesson
+    from grader.learning.progress import recorder
 
-    return Checker(lesson)
+    name = load_lesson(lesson).name
+    return Checker(name, recorder(name))
 
 
 def submit(

@@ -23,6 +23,8 @@ MAY_IMPORT = {
     "exercises": EXERCISES,
     "sandbox": set(),
     "checking": CHECKING,
+    "learning": LIGHT | {"running"},
+    "lab": LIGHT | {"learning"},
     "running": RUNNING,
     "repository": LIGHT,
     "batch": RUNNING,
@@ -35,8 +37,8 @@ MAY_IMPORT = {
     "collecting": RUNNING | {"submitting"},
     "exporting": LIGHT | {"gradebook"},
     "demo": REPORTING | {"gradebook"},
-    "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor"},
-    "__init__": {"checking", "submitting"},
+    "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning"},
+    "__init__": {"checking", "exercises", "learning", "submitting"},
     "__main__": {"cli"},
 }
 

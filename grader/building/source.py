@@ -12,6 +12,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.building.hints import one_at_a_time
 from grader.building.pictures import attach_pictures
 from grader.errors import GraderError
 from grader.exercises import load_lesson
@@ -99,7 +100,7 @@ class _Builder:
 
     def _prose(self, text: str) -> NotebookNode:
         text = text.replace("COLAB_BADGE", self._badge())
-        text, attachments = attach_pictures(text)
+        text, attachments = attach_pictures(one_at_a_time(text))
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
         if heading:
             self.title = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40]

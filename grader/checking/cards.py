@@ -1,6 +1,7 @@
 """A verdict as a card (HTML) and as plain lines. The same card stands in the notebook and on the feedback page.
 
-Styles are written into the elements, since a notebook keeps no style sheet; every colour has a sign beside it.
+Styles are written into the elements, since a notebook keeps no style sheet; every colour has a sign beside it. The
+card goes dark where the page says that it is dark, as JupyterLab does; elsewhere it brings its own light ground.
 """
 
 from __future__ import annotations
@@ -18,14 +19,27 @@ from grader.checking.words import kind_of, place
 MAX_ROWS, MAX_COLUMNS = 8, 8
 MAX_TEXT = 300
 
+Tone = tuple[str, str]
+"""A colour on light pages, and on dark ones."""
+
+_GOOD, _BAD = ("#1b6e4a", "#6fcf9f"), ("#a02c2c", "#ff9b93")
 _LOOK = {
-    PASSED: ("#1b6e4a", "#eef7f2", "Right"),
-    PARTIAL: ("#8a5a00", "#fdf6e7", "Partly right"),
-    MISSING: ("#4a5568", "#f3f4f6", "Still blank"),
+    PASSED: (_GOOD, ("#eef7f2", "#17261e"), "Right"),
+    PARTIAL: (("#8a5a00", "#e3b341"), ("#fdf6e7", "#292314"), "Partly right"),
+    MISSING: (("#4a5568", "#a9b1bd"), ("#f3f4f6", "#23272e"), "Still blank"),
 }
-_WRONG = ("#a02c2c", "#fcf1f0", "Not yet")
-_INK = "#1f2328"
+_WRONG = (_BAD, ("#fcf1f0", "#2d1c1c"), "Not yet")
+_INK = ("#1f2328", "#e8e6e1")
 _BARE = ' style="background:none"'
+
+
+def _paint(what: str, tone: Tone, before: str = "") -> str:
+    """A style that follows the page; a browser that does not know `light-dark` keeps the first half."""
+    light, dark = tone
+    return f"{what}:{before}{light};{what}:{before}light-dark({light},{dark})"
+
+
+_INKED = _paint("color", _INK)
 
 
 def points(score: float) -> str:
@@ -51,8 +65,8 @@ def card(verdict: Verdict) -> str:
     accent, ground, title = _LOOK.get(verdict.status, _WRONG)
     sign = {"Right": "&#10003;", "Still blank": "&#9675;"}.get(title, "&#9656;")
     parts = [
-        f'<div style="font-weight:600;color:{accent}">{sign} {title}'
-        f' <span style="color:{_INK};font-weight:400">&nbsp;<code style="background:none;color:{_INK}">'
+        f'<div style="font-weight:600;{_paint("color", accent)}">{sign} {title}'
+        f' <span style="{_INKED};font-weight:400">&nbsp;<code style="background:none;{_INKED}">'
         f"{html.escape(verdict.symbol)}</code>&nbsp; "
         f"{points(verdict.score)} of {points(verdict.max_score)} points</span></div>"
     ]
@@ -67,22 +81,23 @@ def card(verdict: Verdict) -> str:
     if verdict.printed:
         parts.append(
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
-            f'<pre style="color:{_INK};background:none">{html.escape(verdict.printed)}</pre></details>'
+            f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
         )
     return (
-        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="border-left:4px solid '
-        f"{accent};background:{ground};color:{_INK};padding:10px 14px;border-radius:4px;margin:4px 0;"
-        f'font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
+        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="'
+        f"{_paint('border-left', accent, '4px solid ')};{_paint('background', ground)};{_INKED};"
+        f"padding:10px 14px;border-radius:4px;margin:4px 0;font-family:system-ui,sans-serif;"
+        f'font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
     )
 
 
 def _aspects(verdict: Verdict) -> str:
     items = []
     for aspect in verdict.aspects:
-        sign, colour, state = ("&#10003;", "#1b6e4a", "holds") if aspect.passed else ("&#10007;", "#a02c2c", "fails")
+        sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
         items.append(
-            f'<span style="display:inline-block;margin:2px 14px 2px 0"><span style="color:{colour}" '
-            f'aria-label="{state}">{sign}</span> {html.escape(aspect.name)}</span>'
+            f'<span style="display:inline-block;margin:2px 14px 2px 0"><span style="{_paint("color", tone)}" '
+            f'role="img" aria-label="{state}">{sign}</span> {html.escape(aspect.name)}</span>'
         )
     return f'<div style="margin-top:6px">{"".join(items)}</div>'
 
@@ -125,7 +140,7 @@ def _is_plain(value: Any) -> bool:
 def _text(value: Any) -> str:
     written = repr(value) if _is_plain(value) and value is not None else kind_of(value)
     written = written if len(written) <= MAX_TEXT else f"{written[:MAX_TEXT]} ..."
-    return f'<code style="background:none;color:{_INK};overflow-wrap:anywhere">{html.escape(written)}</code>'
+    return f'<code style="background:none;{_INKED};overflow-wrap:anywhere">{html.escape(written)}</code>'
 
 
 def _numbers(value: Any) -> torch.Tensor | None:
@@ -164,9 +179,11 @@ def _table(title: str, numbers: torch.Tensor, wrong: torch.Tensor | None, chosen
     if matrix.shape[0] > MAX_ROWS:
         rows.append(f"<tr{_BARE}><td>&hellip;</td></tr>")
     index = f", entry {list(chosen)}" if chosen else ""
+    title = f"{title} {shape}{index}"
     return _box(
-        f"{title} {shape}{index}",
-        f'<table style="border-collapse:separate;border-spacing:2px;margin:0;color:{_INK}">{"".join(rows)}</table>',
+        title,
+        f'<table aria-label="{html.escape(title)}" '
+        f'style="border-collapse:separate;border-spacing:2px;margin:0;{_INKED}">{"".join(rows)}</table>',
     )
 
 
@@ -174,15 +191,19 @@ def _cell(number: float, largest: float, wrong: bool) -> str:
     """A number on its shade; a wrong one has a frame and a cross as well."""
     strength = min(abs(number) / largest, 1.0) if np.isfinite(number) and largest else 0.0
     hue = (0, 114, 178) if number >= 0 else (213, 94, 0)
-    share = 0.06 + 0.36 * strength
-    # Opaque, and with its own ink: a dark notebook paints table rows dark.
-    ground = ",".join(str(round(255 + (tone - 255) * share)) for tone in hue)
-    frame = "2px solid #a02c2c" if wrong else "2px solid transparent"
+    # Opaque: a notebook paints table rows of its own. A dark ground bears more of the hue before its ink gets faint.
+    ground = (_mixed(hue, (255, 255, 255), 0.06 + 0.36 * strength), _mixed(hue, (38, 41, 46), 0.06 + 0.5 * strength))
+    frame = _paint("border", _BAD, "2px solid ") if wrong else "border:2px solid transparent"
     text = f"{number:.3g}".replace("-", "&minus;") + (" &#10007;" if wrong else "")
     return (
-        f'<td style="background:rgb({ground});color:{_INK};border:{frame};padding:2px 6px;'
+        f'<td style="{_paint("background", ground)};{frame};padding:2px 6px;'
         f'text-align:right;font-variant-numeric:tabular-nums;font-size:13px">{text}</td>'
     )
+
+
+def _mixed(hue: tuple[int, int, int], ground: tuple[int, int, int], share: float) -> str:
+    """A colour that is `share` hue and the rest ground."""
+    return "#" + "".join(f"{round(base + (tone - base) * share):02x}" for tone, base in zip(hue, ground, strict=True))
 
 
 def _box(title: str, content: str) -> str:

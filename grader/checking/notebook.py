@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.checking.cards import card, plain
@@ -44,8 +44,10 @@ class Report:
 class Checker:
     """The `check` of one lesson: `check(symbol)` says what is right, what is wrong, and why."""
 
-    def __init__(self, lesson: str) -> None:
+    def __init__(self, lesson: str, remember: Callable[[str, float], None] | None = None) -> None:
+        """A lesson's `check`; `remember` is told each score that is earned."""
         self.lesson = load_lesson(lesson)
+        self._remember = remember
         self._probes = load_probes(self.lesson.name)
         self._judges: dict[str, Judge] = {}
 
@@ -72,6 +74,8 @@ class Checker:
             _show(report)
             why = "is still blank" if verdict.status == MISSING else "earns no points yet; the card says why"
             raise NotYet(f"Stopped here: {name} {why}.")
+        if self._remember is not None:
+            self._remember(name, verdict.score)
         if not _in_notebook():
             print(plain(verdict))
         return report

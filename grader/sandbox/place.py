@@ -47,7 +47,7 @@ def enter(hidden: Iterable[Path]) -> list[str]:
             kernel.mount("tmpfs", _NEW + str(folder), "tmpfs", kernel.MS_RDONLY | kernel.MS_NODEV, "mode=755,size=4k")
     for name in (*_FRESH, "/proc"):
         os.makedirs(_NEW + name, exist_ok=True)
-    covered = [path for path in shown if path.startswith(tuple(f"{folder}/" for folder in _FRESH))]
+    covered = sorted({_top(path) for path in shown if _top(path)})
     for path in covered:
         _show(_NEW + path, _NEW + _KEPT + path)
     # The zygote's own view of processes, until a child covers it: the kernel gives a new /proc only beside an old one.
@@ -74,6 +74,12 @@ def fresh_folders(size: int, covered: Iterable[str]) -> None:
     for path in covered:
         _show(_KEPT + path, path)
     kernel.mount("proc", "/proc", "proc", flags | kernel.MS_NOEXEC)
+
+
+def _top(path: str) -> str:
+    """The first step of a path that lies in a fresh folder: "/tmp/a" of "/tmp/a/b"; empty for other paths."""
+    folder = next((folder for folder in _FRESH if path.startswith(f"{folder}/")), None)
+    return f"{folder}/{path[len(folder) + 1 :].split('/')[0]}" if folder else ""
 
 
 def _shown() -> list[str]:

@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs `grader collect`, as a shell would, on a wide terminal."""
-    monkeypatch.setattr(cli.out, "width", 200)
+    monkeypatch.setattr(cli.classes.out, "width", 200)
 
     def collect(*arguments: str | Path) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["grader", "collect", *map(str, arguments)])

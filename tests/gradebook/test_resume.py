@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.demo.learners import Learner
 from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
 from grader.gradebook.course import Course
@@ -142,6 +143,11 @@ def test_what_was_handed_in_anew_is_graded_again(straight: Path) -> None:
 
 def test_ctrl_c_says_how_to_go_on(handed_in: Course) -> None:
     root = copy_of(handed_in, "interrupted")
+    # The last one does not end before the signal comes, however busy the machine is.
+    endless = Learner("zz", LESSON, types={"pick": "import time\ntime.sleep(600)"})
+    (root / "submitted" / "zz" / LESSON).mkdir(parents=True)
+    released = (root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
+    (root / "submitted" / "zz" / LESSON / f"{LESSON}.ipynb").write_text(endless.hand_in(released), "utf-8")
     run = subprocess.Popen(COMMAND, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while run.poll() is None and not graded(root):
         time.sleep(0.01)

@@ -1,0 +1,26 @@
+"""The command line.
+
+Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
+"""
+
+from __future__ import annotations
+
+from rich.markup import escape
+
+from grader.cli.shared import app, err
+from grader.errors import GraderError
+
+# The help lists the commands in this order.
+# isort: off
+from grader.cli import learning, grading, classes, authoring
+
+__all__ = ["app", "authoring", "classes", "grading", "learning", "main"]
+
+
+def main() -> None:
+    """Runs the command line; an error is one sentence and exit code 2."""
+    try:
+        app(standalone_mode=True)
+    except GraderError as error:
+        err.print(escape(str(error)), highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None

@@ -1,0 +1,95 @@
+"""Commands for those who write lessons, and those who try the grader out."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from grader.cli.shared import app, err, known_lesson, out, write_json
+
+
+@app.command(rich_help_panel="For authors")
+def build(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all unless given.")] = None,
+    check: Annotated[bool, typer.Option(help="Change nothing; fail when something is out of step.")] = False,
+) -> None:
+    """Make notebooks/ and solutions/ from lessons/ and course/."""
+    from grader.building.build import build as build_one
+    from grader.building.build import out_of_step
+    from grader.repository import Repository
+
+    logging.getLogger("traitlets").setLevel(logging.ERROR)
+    repository = Repository.find()
+    names = [repository.lesson(name) for name in lessons] if lessons else repository.lesson_names()
+    if not check:
+        for name in names:
+            build_one(repository, name, lambda line: out.print(line, highlight=False))
+        return
+    found = [sentence for name in names for sentence in out_of_step(repository, name)]
+    for sentence in found:
+        err.print(escape(sentence), highlight=False, soft_wrap=True)
+    if found:
+        err.print("Run: grader build", highlight=False)
+        raise typer.Exit(1)
+    out.print(f"In step: {', '.join(names)}", highlight=False, soft_wrap=True)
+
+
+@app.command(rich_help_panel="For authors")
+def audit(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; all unless given.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the counts to this file.", dir_okay=False)
+    ] = None,
+    readme: Annotated[bool, typer.Option("--readme", help="Write the summary into README.md.")] = False,
+) -> None:
+    """Test the tests: mistakes caught and diagnosed, right answers accepted, mutants caught."""
+    from grader.audit.audit import audit_lesson, report
+    from grader.audit.tables import audit_table, write_into_readme
+    from grader.batch import progress
+    from grader.exercises import lesson_names
+    from grader.repository import Repository
+
+    chosen = [known_lesson(name) for name in lessons or lesson_names()]
+    audits = {}
+    with progress(err, "auditing", sum(len(lesson.exercises) for lesson in chosen)) as advance:
+        for lesson in chosen:
+            audits[lesson.name] = audit_lesson(lesson, advance)
+    for name, rows in audits.items():
+        out.print(audit_table(name, rows))
+    if json_file is not None:
+        write_json(json_file, report(audits))
+    if readme:
+        write_into_readme(Repository.find().root / "README.md", audits)
+    below = [f"{row.symbol}: {line}" for rows in audits.values() for row in rows for line in row.below()]
+    for line in below:
+        err.print(escape(line), highlight=False, soft_wrap=True)
+    if below:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel="To try it out")
+def demo(
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
+    ] = None,
+) -> None:
+    """Release two lessons, take in what ten learners submit, grade it, write feedback: all in a fresh course."""
+    from grader.demo import run_demo
+    from grader.repository import Repository
+
+    run_demo(Repository.find(), folder, out)
+
+
+@app.command(rich_help_panel="To try it out")
+def doctor() -> None:
+    """Say what this machine offers for grading, and what it lacks."""
+    from grader.doctor import examine
+
+    table, missing = examine()
+    out.print(table)
+    if missing:
+        raise typer.Exit(1)

@@ -1,0 +1,88 @@
+"""Commands for both ends of a class: what learners handed in, and the marks that go back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from grader.cli.shared import app, err, known_lesson, out, write_text
+from grader.errors import GraderError
+
+
+class Format(StrEnum):
+    """The systems that `grader export` writes for."""
+
+    csv = "csv"
+    canvas = "canvas"
+    moodle = "moodle"
+    gradescope = "gradescope"
+
+
+@app.command(rich_help_panel="For a class")
+def collect(
+    paths: Annotated[list[Path], typer.Argument(help="Folders, zip files, notebooks, as a platform gives them out.")],
+    lesson: Annotated[
+        str | None, typer.Option(help="Take this lesson only, also from notebooks that don't tell.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Where to put them; the course's submitted/ unless given.", file_okay=False)
+    ] = None,
+    roster: Annotated[
+        Path | None, typer.Option(help="A CSV file that says who is who: student, and what platforms call them.")
+    ] = None,
+) -> None:
+    """Put what learners handed in (Moodle, Canvas, Gradescope, submit()) into nbgrader's submitted/."""
+    from grader.collecting.collect import collect as collect_all
+    from grader.collecting.roster import Roster
+    from grader.collecting.tables import in_a_line, who_table
+
+    name = known_lesson(lesson).name if lesson is not None else None
+    if into is None:
+        from grader.gradebook.course import Course
+
+        course = Course.open(Path.cwd())
+        into = course.root / str(course.directory.submitted_directory)
+    collected = collect_all(paths, into, name, Roster.read(roster) if roster is not None else None)
+    if not collected.placed and not collected.doubts:
+        raise GraderError(f"There is no notebook in {', '.join(map(str, paths))}.")
+    if collected.placed:
+        out.print(who_table(collected))
+    for doubt in collected.doubts:
+        err.print(escape(f"{doubt.where}: {doubt.why}"), highlight=False, soft_wrap=True)
+    out.print(escape(in_a_line(collected)), highlight=False, soft_wrap=True)
+    if collected.doubts:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel="For a class")
+def export(
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    to: Annotated[Format, typer.Option(help="For which system.")] = Format.csv,
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="What the marks' column is called there; the lesson's name unless given.")
+    ] = None,
+) -> None:
+    """Give the marks back, as Canvas, Moodle or a spreadsheet read them."""
+    from grader.exporting import marks, text
+    from grader.gradebook.course import Course
+
+    name = known_lesson(lesson).name
+    found = marks(Course.open(Path.cwd()), name)
+    made = text(found, to.value, column or name)
+    if file is None:
+        typer.echo(made, nl=False)
+    else:
+        write_text(file, made)
+    missing = sum(mark.score is None for mark in found)
+    unfinished = sum(mark.open for mark in found)
+    summary = f"{len(found)} learners, {missing} without a submission"
+    if unfinished:
+        summary += f"; {unfinished} to be looked at by hand (make formgrader)"
+    err.print(escape(summary), highlight=False, soft_wrap=True)

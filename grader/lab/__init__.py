@@ -1,0 +1,17 @@
+"""The start page in JupyterLab: a small extension of Jupyter's server, at `/course`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": "grader.lab"}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    from jupyter_server.utils import url_path_join
+
+    from grader.lab.page import PATH, CoursePage
+
+    server.web_app.add_handlers(".*$", [(url_path_join(server.base_url, PATH), CoursePage)])

@@ -1,0 +1,113 @@
+"""The start page: the lessons, what each gives, how long it takes, and how far this learner is."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from grader.errors import GraderError
+from grader.learning.lessons import lesson_called
+from grader.learning.reset import EARLIER, place, reset
+from grader.learning.standing import course_folder, next_up, own_notebook, standings
+
+PATH = "/course"
+LAB = "lab/tree"
+
+
+class CoursePage(JupyterHandler):
+    """Shows the page; its buttons put a notebook in place, or make one blank again."""
+
+    auth_resource = "contents"
+
+    @web.authenticated
+    @authorized
+    def get(self) -> None:
+        """The page, with a word about the notebook that a button has just made blank."""
+        self._show(kept=self._kept(self.get_query_argument("kept", "")))
+
+    @web.authenticated
+    @authorized
+    def post(self) -> None:
+        """A button was pressed: then the notebook opens, or the page says what was done."""
+        folder = self._folder()
+        try:
+            lesson = lesson_called(self.get_body_argument("lesson"))
+            own = own_notebook(folder, lesson)
+            if self.get_body_argument("do") == "reset" and own is not None:
+                kept = reset(own).kept
+                self.redirect(f"{self._address(PATH)}?kept={quote(self._below_root(kept))}", status=303)
+            else:
+                self.redirect(self._opens(own or place(lesson, folder)), status=303)
+        except GraderError as error:
+            self._show(problem=str(error))
+
+    def _show(self, kept: str = "", problem: str = "") -> None:
+        folder = self._folder()
+        # Whoever comes back from a notebook, by the browser's button too, is to see what they have just solved.
+        self.set_header("Cache-Control", "no-store")
+        found = standings(folder)
+        self.finish(
+            _template().render(
+                standings=found,
+                here=next_up(found),
+                folder=folder,
+                opens=self._opens,
+                views=self._views(),
+                kept=kept,
+                problem=problem,
+                address=self._address(PATH),
+                lab=self._address("lab"),
+                token=self.xsrf_form_html(),
+            )
+        )
+
+    def _root(self) -> Path:
+        return Path(self.settings["server_root_dir"]).expanduser().resolve()
+
+    def _folder(self) -> Path:
+        found = course_folder(self._root())
+        return found if found is not None and found.is_relative_to(self._root()) else self._root()
+
+    def _views(self) -> dict[str, str]:
+        """Where a notebook opens on wide and on narrow screens: JupyterLab's side bar leaves nothing of a telephone."""
+        narrow = (
+            {"narrow": "notebooks"} if self.serverapp and self.serverapp.jpserver_extensions.get("notebook") else {}
+        )
+        return {"wide": LAB} | narrow
+
+    def _opens(self, notebook: Path, where: str = LAB) -> str:
+        return self._address(where, quote(self._below_root(notebook)))
+
+    def _below_root(self, path: Path) -> str:
+        return path.relative_to(self._root()).as_posix()
+
+    def _address(self, *parts: str) -> str:
+        return url_path_join(self.base_url, *parts)
+
+    def _kept(self, name: str) -> str:
+        """The name of an old notebook, if it is one: the page repeats nothing that an address makes up."""
+        try:
+            path = (self._root() / name).resolve()
+            is_ours = path.parent.name == EARLIER and path.is_relative_to(self._root()) and path.is_file()
+        except (OSError, ValueError):
+            return ""
+        return self._below_root(path) if is_ours else ""
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("grader.lab", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")

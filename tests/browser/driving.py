@@ -1,0 +1,100 @@
+"""A notebook in JupyterLab, as a person uses it: find a cell, write into it, run it, look at what comes out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+SECONDS = 1000
+RAN = re.compile(r"^\[\d+\]:$")
+
+# The lowest contrast between a text and what is painted behind it, with the text, of all texts within an element.
+CONTRAST = """root => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgba = colour => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const luminance = ([r, g, b]) => { const [x, y, z] = [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
+  const behind = element => { for (let e = element; e; e = e.parentElement) {
+    const ground = rgba(getComputedStyle(e).backgroundColor); if (ground[3] === 255) return ground; }
+    return rgba('Canvas'); };
+  let worst = [21, ''];
+  for (const e of [root, ...root.querySelectorAll('*')]) {
+    const text = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join('').trim();
+    if (!text || !e.checkVisibility() || ['STYLE', 'SCRIPT', 'TITLE'].includes(e.tagName)) continue;
+    const [a, b] = [luminance(rgba(getComputedStyle(e).color)), luminance(behind(e))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < worst[0]) worst = [contrast, text];
+  }
+  return worst;
+}"""
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook that is open on a page."""
+
+    page: Page
+
+    @classmethod
+    def on(cls, page: Page) -> Notebook:
+        """The notebook on this page, once its cells and its kernel are there."""
+        expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60 * SECONDS)
+        expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+            "data-status", "idle", timeout=60 * SECONDS
+        )
+        return cls(page)
+
+    def cell(self, text: str) -> Locator:
+        """The first code cell that holds a text."""
+        return self.page.locator(".jp-CodeCell", has=self.page.locator(".jp-InputArea-editor", has_text=text)).first
+
+    def write(self, text: str, source: str) -> Locator:
+        """Replaces what stands in a cell."""
+        cell = self.cell(text)
+        cell.scroll_into_view_if_needed()
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("ControlOrMeta+A")
+        self.page.keyboard.insert_text(source)
+        return cell
+
+    def run(self, text: str) -> Locator:
+        """Runs a cell, and gives it back when it is done."""
+        cell = self.cell(text)
+        cell.scroll_into_view_if_needed()
+        cell.locator(".cm-content").click()
+        before = cell.locator(".jp-InputPrompt").inner_text()
+        self.page.keyboard.press("Control+Enter")
+        expect(cell.locator(".jp-InputPrompt")).not_to_have_text(before)
+        expect(cell.locator(".jp-InputPrompt")).to_have_text(RAN, timeout=60 * SECONDS)
+        return cell
+
+    def save(self) -> None:
+        """Saves the notebook, and waits until it is saved."""
+        self.page.keyboard.press("ControlOrMeta+S")
+        expect(self.page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=15 * SECONDS)
+
+    def menu(self, *names: str) -> None:
+        """Chooses an entry of the menu bar, as in `menu("Run", "Run All Cells")`."""
+        self.page.get_by_role("menuitem", name=names[0], exact=True).click()
+        for name in names[1:]:
+            self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+
+def new_page(browser: Browser) -> Page:
+    """A page that JupyterLab opens afresh: no tab of an earlier page comes back and is taken for the one meant."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(15 * SECONDS)
+    page.route(
+        "**/lab/api/workspaces/**",
+        lambda route: route.continue_() if route.request.method == "GET" else route.fulfill(status=204),
+    )
+    return page
+
+
+def worst_contrast(element: Locator) -> tuple[float, str]:
+    """The lowest contrast of a text with its ground in an element, and that text."""
+    contrast, text = element.evaluate(CONTRAST)
+    return float(contrast), str(text)

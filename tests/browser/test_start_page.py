@@ -1,0 +1,130 @@
+"""The start page as a server answers it, without a browser: on a JupyterHub, for strangers, for an empty folder."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import re
+import shutil
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.learning.lessons import released
+
+if TYPE_CHECKING:
+    from conftest import Serve
+
+LESSON = "01_pytorch_basics"
+BASE = "/user/ada"
+
+
+class Visitor:
+    """Keeps cookies, as a browser does, and follows no proxy."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.cookies = http.cookiejar.CookieJar()
+        self.opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.cookies)
+        )
+
+    def get(self, path: str = "/course") -> str:
+        with self.opener.open(self.address + path, timeout=10) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def post(self, **fields: str) -> str:
+        """Sends a button's form; gives back what the page says then, or the address that it leads to."""
+        data = urllib.parse.urlencode(fields).encode()
+        try:
+            with self.opener.open(self.address + "/course", data, timeout=10) as answer:
+                return f"{answer.url}\n{answer.read().decode()}"
+        except urllib.error.HTTPError as error:
+            return str(error.code)
+
+    def token(self) -> str:
+        found = re.search(r'name="_xsrf" value="([^"]+)"', self.get())
+        assert found
+        return found[1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def ada(serve: Serve, folder: Path) -> Iterator[Visitor]:
+    with serve(folder, f"--ServerApp.base_url={BASE}/", token="secret", installed=True) as address:
+        visitor = Visitor(address + BASE)
+        visitor.get("/course?token=secret")  # a cookie keeps her logged in
+        yield visitor
+
+
+def test_an_empty_folder_is_said_in_plain_words(ada: Visitor, folder: Path) -> None:
+    page = ada.get()
+    assert f"There is no lesson in {folder} yet. Each Start below puts one there." in page
+    assert page.count('value="start"') == len(released())
+    assert list(folder.iterdir()) == []
+
+
+def test_a_stranger_has_to_log_in_first(ada: Visitor) -> None:
+    page = Visitor(ada.address).get()
+    assert "Transformers, cell by cell" not in page
+    assert "Log in" in page
+
+
+def test_a_form_from_another_site_is_refused(ada: Visitor, folder: Path) -> None:
+    assert ada.post(lesson=LESSON, do="start") == "403"
+    assert ada.post(lesson=LESSON, do="start", _xsrf="made up") == "403"
+    assert list(folder.iterdir()) == []
+
+
+def test_an_unknown_lesson_is_one_sentence(ada: Visitor) -> None:
+    said = ada.post(lesson="../../etc", do="start", _xsrf=ada.token())
+    assert "There is no lesson &#39;../../etc&#39;. These exist: 01_pytorch_basics, " in said
+
+
+def test_links_stay_within_the_learners_own_server(ada: Visitor, folder: Path) -> None:
+    assert ada.post(lesson=LESSON, do="start", _xsrf=ada.token()).startswith(f"{ada.address}/lab/tree/{LESSON}/")
+    assert (folder / LESSON / f"{LESSON}.ipynb").is_file()
+    addresses = re.findall(r'(?:href|action)="(/[^"]*)"', ada.get())
+    assert f"{BASE}/lab/tree/{LESSON}/{LESSON}.ipynb" in addresses
+    assert f"{BASE}/notebooks/{LESSON}/{LESSON}.ipynb" in addresses
+    assert all(address.startswith(f"{BASE}/") for address in addresses)
+
+
+def test_what_an_address_makes_up_is_not_repeated(ada: Visitor, folder: Path) -> None:
+    (folder / "secret").write_text("")
+    for name in (
+        "secret",
+        "../../etc/passwd",
+        "nothing",
+        f"{LESSON}/earlier",
+        "earlier/" + "x" * 300,
+        "<script>",
+        "a\0b",
+        "x" * 5000,
+    ):
+        page = ada.get("/course?" + urllib.parse.urlencode({"kept": name}))
+        assert "is blank again" not in page
+        assert "<script>" not in page
+
+
+def test_lessons_in_a_folder_of_their_own_are_found(ada: Visitor, folder: Path) -> None:
+    shutil.move(folder / LESSON, folder / "my course & more" / LESSON)
+    try:
+        assert f'href="{BASE}/lab/tree/my%20course%20%26%20more/{LESSON}/{LESSON}.ipynb"' in ada.get()
+    finally:
+        shutil.move(folder / "my course & more" / LESSON, folder / LESSON)
+
+
+def test_a_folder_that_is_not_to_be_written_is_said(ada: Visitor, folder: Path) -> None:
+    (folder / "05_causal_masks").write_text("a file in its place")
+    said = ada.post(lesson="05", do="start", _xsrf=ada.token())
+    assert "written (File exists): choose a folder that is yours." in said

@@ -1,0 +1,60 @@
+"""Hints in the notebook: each stands inside the one before."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.building.hints import one_at_a_time
+from grader.exercises import load_lesson
+from grader.repository import Repository
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+
+
+def hint(number: int, text: str = "Which axis?") -> str:
+    return f"<details><summary>Hint {number}</summary>\n\n{text}\n</details>\n"
+
+
+def depths(markdown: str) -> list[tuple[str, int]]:
+    """Each summary, and how many `<details>` it stands in; every one is closed."""
+    depth, found = 0, []
+    for close, summary in re.findall(r"(</details>)|<details><summary>(.*?)</summary>", markdown):
+        depth += -1 if close else 1
+        assert depth >= 0
+        if summary:
+            found.append((summary, depth))
+    assert depth == 0
+    return found
+
+
+def test_each_stands_inside_the_one_before() -> None:
+    nested = one_at_a_time("Before.\n\n" + hint(1) + hint(2) + hint(3, "`a`\n\n- b") + "\nDocs: here.")
+    assert depths(nested) == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)]
+    assert nested.startswith("Before.\n\n<details><summary>Hint 1</summary>\n\nWhich axis?\n\n<details>")
+    assert nested.endswith("`a`\n\n- b\n</details>\n</details>\n</details>\n\nDocs: here.")
+
+
+def test_what_is_no_hint_stays_as_it_is() -> None:
+    answer = "<details><summary>Answer</summary>\n\n`(3,)`.\n</details>\n"
+    for text in ("No hint.", answer, answer + answer, hint(1)):
+        assert one_at_a_time(text) == text
+    assert depths(one_at_a_time(answer + hint(1) + hint(2) + "\nText.\n\n" + hint(1) + hint(2) + answer)) == [
+        ("Answer", 1),
+        ("Hint 1", 1),
+        ("Hint 2", 2),
+        ("Hint 1", 1),
+        ("Hint 2", 2),
+        ("Answer", 1),
+    ]
+
+
+@pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())
+def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
+    cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
+    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    hints = [found for text in prose for found in depths(text) if found[0].startswith("Hint")]
+    assert hints == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)] * len(load_lesson(lesson).exercises)

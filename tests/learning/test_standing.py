@@ -1,0 +1,128 @@
+"""What the course offers, and where a learner stands with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from learners import LESSON, own
+
+from grader.exercises import lesson_names, load_lesson
+from grader.learning import lessons, progress
+from grader.learning.lessons import offers, released
+from grader.learning.standing import Standing, course_folder, next_up, standings
+from grader.learning.table import in_a_line, progress_table
+
+
+@pytest.mark.parametrize("name", lesson_names())
+def test_every_lesson_says_what_it_offers(name: str) -> None:
+    (offer,) = [offer for offer in offers() if offer.name == name]
+    lesson = load_lesson(name)
+    assert offer.number == int(name[:2])
+    assert {exercise.symbol: exercise.points for exercise in offer.exercises} == {
+        exercise.symbol: exercise.points for exercise in lesson.exercises
+    }
+    assert [exercise.symbol for exercise in offer.exercises] == [exercise.symbol for exercise in lesson.exercises]
+    assert len(offer.gives) >= 3
+    assert "minutes" in offer.time
+    assert offer.builds_on
+    assert offer.title
+    texts = [offer.title, offer.time, offer.builds_on, *offer.gives]
+    assert not any(mark in text for text in texts for mark in ("](", "`", "**", "\n"))
+
+
+def test_they_are_found_without_torch_and_without_nbgrader() -> None:
+    code = (
+        "import sys; sys.modules.update(torch=None, nbgrader=None, rich=None)\n"
+        "from grader.learning.standing import standings; import grader.learning.reset\n"
+        "from pathlib import Path; print(len(standings(Path('.'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert done.stdout.strip() == str(len(lesson_names())), done.stderr
+
+
+def test_an_installed_course_finds_them_where_pip_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "share" / lessons.DISTRIBUTION / "notebooks"
+    folder.mkdir(parents=True)
+    (folder / f"{LESSON}.ipynb").write_bytes(released()[LESSON].read_bytes())
+
+    class File:
+        parts = ("..", "share", lessons.DISTRIBUTION, "notebooks", f"{LESSON}.ipynb")
+
+        def locate(self) -> Path:
+            return folder / f"{LESSON}.ipynb"
+
+    monkeypatch.setattr(lessons, "_CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(lessons, "files", lambda _: [File()])
+    released.cache_clear()
+    try:
+        assert released() == {LESSON: folder / f"{LESSON}.ipynb"}
+        monkeypatch.setattr(lessons, "files", lambda _: [])
+        released.cache_clear()
+        with pytest.raises(Exception, match="The course's notebooks are missing"):
+            released()
+    finally:
+        released.cache_clear()
+
+
+def standing(folder: Path, lesson: str) -> Standing:
+    return next(standing for standing in standings(folder) if standing.offer.name == lesson)
+
+
+def test_where_a_learner_stands(tmp_path: Path) -> None:
+    own(tmp_path, LESSON, "05_causal_masks")
+    fresh = standing(tmp_path, LESSON)
+    assert (fresh.done, fresh.points, fresh.begun) == (0, 0, False)
+    progress.remember(tmp_path, LESSON, "batched_dot", 2.0)
+    progress.remember(tmp_path, LESSON, "mlp_predict_numpy", 1.5)  # of 2
+    progress.remember(tmp_path, LESSON, "pick", 9.0)  # of 1: the course was another one then
+    progress.remember(tmp_path, LESSON, "no longer asked", 1.0)
+    begun = standing(tmp_path, LESSON)
+    assert (begun.done, begun.points, begun.begun) == (2, 4.5, True)
+    assert begun.next is not None
+    assert begun.next.symbol == "mlp_predict_numpy"
+    assert standing(tmp_path, "02_tokenizer").notebook is None
+
+
+def test_what_is_begun_is_what_to_go_on_with(tmp_path: Path) -> None:
+    own(tmp_path, LESSON, "05_causal_masks")
+
+    def chosen() -> str | None:
+        found = next_up(standings(tmp_path))
+        return found.offer.name if found else None
+
+    assert chosen() == LESSON
+    progress.remember(tmp_path, "05_causal_masks", "future_leak", 3.0)
+    assert chosen() == "05_causal_masks"
+    for exercise in load_lesson("05").exercises:
+        progress.remember(tmp_path, "05_causal_masks", exercise.symbol, exercise.points)
+    assert chosen() == LESSON
+    assert next_up(standings(tmp_path / "empty")) is None
+
+
+def test_the_lessons_are_found_around_and_below(tmp_path: Path) -> None:
+    assert course_folder(tmp_path) is None
+    own(tmp_path / "notebooks", LESSON)
+    assert course_folder(tmp_path) == tmp_path / "notebooks"
+    own(tmp_path / "work", LESSON)
+    progress.remember(tmp_path / "work", LESSON, "pick", 1.0)
+    assert course_folder(tmp_path) == tmp_path / "work"
+    assert course_folder(tmp_path / "work") == tmp_path / "work"
+    assert course_folder(tmp_path / "work" / LESSON) == tmp_path / "work"
+    (tmp_path / "flat").mkdir()
+    (tmp_path / "flat" / f"{LESSON}.ipynb").write_bytes(b"{}")
+    assert course_folder(tmp_path / "flat") == tmp_path / "flat"
+    assert course_folder(tmp_path / "nowhere") is None
+
+
+def test_the_table_says_it_in_a_terminal(tmp_path: Path) -> None:
+    own(tmp_path, LESSON)
+    progress.remember(tmp_path, LESSON, "batched_dot", 2.0)
+    found = standings(tmp_path)
+    columns = [list(column.cells) for column in progress_table(found).columns]
+    assert [column[0] for column in columns] == [LESSON, "1 of 12", "2 / 22", "#...........", "pick"]
+    assert columns[-1][1] == "not in this folder"
+    assert in_a_line(found, tmp_path).startswith("1 of ")
