@@ -51,7 +51,7 @@ def test_every_exercise_has_its_heading_in_the_order_of_the_catalogue(lesson: st
     headings = HEADING.findall(text_of(lesson))
     assert [symbol for symbol, *_ in headings] == [exercise.symbol for exercise in load_lesson(lesson).exercises]
     assert text_of(lesson).count("# ### Exercise:") == len(headings)
-    assert {kind for _, kind, *_ in headings} <= {"core", "extra", "challenge"}
+    assert {kind for _, kind, *_ in headings} <= {"core", "stretch"}
     assert all(1 <= int(difficulty) <= 5 for *_, difficulty, _ in headings)
 
 

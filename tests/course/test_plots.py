@@ -13,10 +13,19 @@ from matplotlib.figure import Figure
 
 from course import plots
 from course.plots import pictures
-from course.plots.pictures import lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05
+from course.plots.pictures import (
+    lesson_01,
+    lesson_02,
+    lesson_03,
+    lesson_03_blocks,
+    lesson_04,
+    lesson_05,
+    lesson_06,
+    lesson_07,
+)
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
-MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05]
+MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05, lesson_06, lesson_07]
 
 
 @pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])

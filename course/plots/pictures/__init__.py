@@ -9,3 +9,5 @@ from course.plots.pictures.lesson_03 import *  # noqa: F403
 from course.plots.pictures.lesson_03_blocks import *  # noqa: F403
 from course.plots.pictures.lesson_04 import *  # noqa: F403
 from course.plots.pictures.lesson_05 import *  # noqa: F403
+from course.plots.pictures.lesson_06 import *  # noqa: F403
+from course.plots.pictures.lesson_07 import *  # noqa: F403

@@ -1,0 +1,11 @@
+"""Mutants of the references that are as right as they are, and why. See `grader.audit`."""
+
+from __future__ import annotations
+
+EQUIVALENTS: dict[str, dict[str, str]] = {
+    "rotary_embedding": {
+        "angles = positions.unsqueeze(-1) * frequencies -> angles = positions.unsqueeze(1) * frequencies": (
+            "positions have one axis, so the last axis behind it is axis 1"
+        ),
+    },
+}
