@@ -449,7 +449,9 @@ plots.curves(
 #
 # Some programs write all sines first and then all cosines. Yours takes turns. **Is that another encoding?**
 #
-# 1. Yes, it knows other things. 2. No, its columns stand in another order. 3. It depends on the length.
+# 1. Yes, it knows other things.
+# 2. No, its columns stand in another order.
+# 3. It depends on the length.
 
 # %%
 guess_layout = None  # 1, 2 or 3
@@ -735,7 +737,9 @@ class ColleaguesReader(lab.Reader):
 # It trains without an error, and the loss falls. The colleague reports: "Sinusoidal positions are clearly worse than learned ones."
 # **What does it score on First?**
 #
-# 1. Above 90 %. 2. Between 50 and 90 %. 3. Below 50 %.
+# 1. Above 90 %.
+# 2. Between 50 and 90 %.
+# 3. Below 50 %.
 
 # %%
 guess_bug = None  # 1, 2 or 3

@@ -450,7 +450,9 @@ def colleagues_score(model, source, target, mode):
 # The colleague hands it the model of lesson 4, the one without a mask, and asks for `mode="on its own"`. You know that model: with a teacher
 # it is perfect, for it reads the answer. **What does the colleague's score say?**
 #
-# 1. Below 5 %. 2. About half. 3. Above 95 %.
+# 1. Below 5 %.
+# 2. About half.
+# 3. Above 95 %.
 
 # %%
 guess_score = None  # 1, 2 or 3
@@ -768,7 +770,10 @@ plots.curves(
 # One question is left from lesson 6. Our models fail on rows that are longer than those of the training. Perhaps they only *choose* badly?
 # We train a model properly, 300 steps, and give it every chance. **Which line will be above one half at 12 letters?**
 #
-# 1. Four beams. 2. Any of eight draws. 3. Both. 4. None.
+# 1. Four beams.
+# 2. Any of eight draws.
+# 3. Both.
+# 4. None.
 
 # %%
 guess_rescue = None  # 1, 2, 3 or 4

@@ -13,7 +13,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="06_positional_encodings",
-    title="Positional encodings",
+    title="Where a token stands",
     exercises=(SINUSOIDS, SHIFT, MODULE, ROTARY, SCORES, SEES_ORDER),
     equivalents=EQUIVALENTS,
 )

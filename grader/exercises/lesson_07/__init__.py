@@ -16,7 +16,7 @@ from grader.exercises.spec import Lesson
 
 LESSON = Lesson(
     name="07_autoregressive_sampling",
-    title="Autoregressive sampling",
+    title="One token at a time",
     exercises=(GREEDY, SAMPLE, TOP_K, TOP_P, ENDS_EACH, BEAM, BEST_OF_N, CACHE, CACHED),
     equivalents=EQUIVALENTS,
 )
