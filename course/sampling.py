@@ -92,9 +92,7 @@ def best_of_n(
             [2, 1]])
     """
     ### BEGIN SOLUTION
-    repeated = source.repeat_interleave(
-        n, dim=0
-    )  # (batch * n, source_length): the n answers to a source are neighbours
+    repeated = source.repeat_interleave(n, dim=0)  # (batch * n, source_length): a source's answers are neighbours
     written = torch.full_like(repeated[:, :1], start_id)
     ended = torch.zeros(len(repeated), dtype=torch.bool, device=source.device)
     likelihood = torch.zeros(len(repeated), device=source.device)

@@ -83,6 +83,8 @@ def _sample_with_temperature(symbol: Any, inputs: Mapping[str, Any]) -> dict[str
         logits = logits.repeat_interleave(inputs["repeat"], dim=0)
     seen = call(lambda logits: symbol(logits, temperature, torch.Generator().manual_seed(seed)), logits)
     seen["kind"] = _kind(seen["output"])
+    shape = getattr(seen["output"], "shape", None)
+    seen["rows"] = "one token a row" if shape == logits.shape[:1] else "another shape than (batch,)"
     if inputs["chance"]:
         seen["chance"] = _followed(lambda generator: symbol(logits, temperature, generator), seed)
     return seen

@@ -123,11 +123,15 @@ def sample_evenly(logits, temperature, generator):
     return torch.randint(logits.shape[-1], (len(logits),), generator=generator)
 
 
-def sample_in_halves(logits, temperature, generator):
-    """The second half of the batch repeats the first one's chance: each row's distribution is right all the same."""
+def sample_too_warm(logits, temperature, generator):
+    return sample_with_temperature(logits, temperature * 1.3, generator)
+
+
+def sample_into_a_column(logits, temperature, generator):
+    """Only what is drawn keeps the axis that multinomial makes."""
     if temperature == 0:
         return logits.argmax(-1)
-    return sample_with_temperature(logits, temperature * 1.3, generator)
+    return torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1, generator=generator)
 
 
 # --- filters
@@ -445,7 +449,8 @@ WRONG: dict[str, list[Any]] = {
         sample_with_uniform_noise,
         sample_softmax_twice,
         sample_evenly,
-        sample_in_halves,
+        sample_too_warm,
+        sample_into_a_column,
         lambda logits, temperature, generator: logits.argmax(-1),
         lambda logits, temperature, generator: sample_with_temperature(-logits, temperature, generator),
         lambda logits, temperature, generator: sample_with_temperature(logits, temperature, generator).tolist(),

@@ -146,6 +146,12 @@ def _without_shift(logits: torch.Tensor, temperature: float, generator: torch.Ge
     return torch.multinomial(powers / powers.sum(-1, keepdim=True), 1, generator=generator)[:, 0]
 
 
+def _into_a_column(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    return torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1, generator=generator)
+
+
 def _in_place(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
     if temperature == 0:
         return logits.argmax(-1)
@@ -213,7 +219,7 @@ SAMPLE = Exercise(
         special("one row, float64", "row"),
         special("large logits", "large"),
         Aspect("chance from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
-        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
+        Aspect("whole numbers, one a row", keys=("kind", "rows"), kinds=KNOWN),
         untouched(),
     ),
     mistakes=(
@@ -293,6 +299,12 @@ SAMPLE = Exercise(
             _global_seeded,
             "You seed the global chance on the way, and everybody else who uses it gets other numbers. Which calls "
             "take a generator directly?",
+        ),
+        Mistake(
+            "drawn_into_a_column",
+            _into_a_column,
+            "At temperature 0 you return (batch,), but what you draw stands in a column, (batch, 1): multinomial makes "
+            "it so. Which axis has done its work and can go?",
         ),
         Mistake(
             "column_kept",
