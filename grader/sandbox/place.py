@@ -77,7 +77,7 @@ def fresh_folders(size: int, covered: Iterable[str]) -> None:
 
 
 def _top(path: str) -> str:
-    """The first step of a path that lies in a fresh folder: "/tmp/a" of "/tmp/a/b"; empty for other paths."""
+    """Of a path in a fresh folder, that folder and the first step below it; empty for other paths."""
     folder = next((folder for folder in _FRESH if path.startswith(f"{folder}/")), None)
     return f"{folder}/{path[len(folder) + 1 :].split('/')[0]}" if folder else ""
 
