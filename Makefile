@@ -12,6 +12,8 @@ TORCH_INDEX ?=
 COURSE ?= .
 
 BIN := .venv/bin
+# In a container one often is root, and Jupyter asks whether that is meant.
+JUPYTER_LAB := PATH="$(abspath $(BIN)):$$PATH" jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint requirements.txt \
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 PINS := pyproject.toml requirements.txt
@@ -41,11 +43,10 @@ build: .venv/ready-to-test
 # What is in work/ already is the learner's and stays as it is. An editable install does not switch the start page on.
 lab: .venv/ready
 	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
-	cd work && PATH="$(abspath $(BIN)):$$PATH" jupyter lab \
-	--ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
+	cd work && $(JUPYTER_LAB) --ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
 
 formgrader: .venv/ready
-	@cd "$(COURSE)" && PATH="$(abspath $(BIN)):$$PATH" jupyter lab --no-browser --LabApp.default_url=/formgrader
+	@cd "$(COURSE)" && $(JUPYTER_LAB) --no-browser --LabApp.default_url=/formgrader
 
 lock: .venv/ready-to-test
 	@{ echo '# Every version the course is tested with; `make lock` writes this file anew.'; \

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LESSON, BLANK, BEGUN, ABSENT = "01_pytorch_basics", "02_tokenizer", "05_causal_masks", "04_seq2seq_cross_attention"
 MAKE_LAB = re.search(
-    r"^lab:.*?jupyter lab \\\n\t(.+?)\n\n", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    r"^lab:.*?\$\(JUPYTER_LAB\) (.+?)\n\n", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE | re.DOTALL
 )
 READABLE = 4.5
 expect.set_options(timeout=15 * SECONDS)  # two busy cores may take their time
