@@ -249,7 +249,7 @@ def _out_of_memory(error: Any) -> bool:
 
 
 def _status(stop: Stopped) -> str:
-    return CRASHED if stop.status == "crashed" else TIMEOUT
+    return {"crashed": CRASHED, "memory": MEMORY}.get(stop.status, TIMEOUT)
 
 
 def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
@@ -257,6 +257,11 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
         return (
             f"{what} was not run to its end: the notebook had used up the {limits.cpu_seconds:g} s of processor time "
             "that a submission may use. Are there loops that never end?"
+        )
+    if status == "memory":
+        return (
+            f"{what} filled more than {limits.memory_bytes / 2**30:g} GB of memory, all its processes together: is "
+            "there something that grows without end?"
         )
     if status == "timeout":
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"

@@ -17,7 +17,7 @@ class Limits:
     cpu_seconds: float = 120.0
     """For the whole submission; an evening's worth of loops ends here."""
     memory_bytes: int = 4 * 2**30
-    """Address space beside what Python and torch take."""
+    """For each process, address space beside what Python and torch take; for all together, what they have filled."""
     file_bytes: int = 64 * 2**20
     """For all files together, where the kernel can count them; else for each."""
     processes: int = 64

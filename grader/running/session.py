@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,17 +9,20 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
+from grader.running import usage
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
 _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while it works
-_TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class Stopped(Exception):
-    """The learner's process is gone. `status` is "timeout", "crashed", or "spent": all its time is used up."""
+    """The learner's process is of no use any more.
+
+    `status` is "timeout", "crashed", "memory", or "spent": all its time is used up.
+    """
 
     def __init__(self, status: str) -> None:
         super().__init__(status)
@@ -153,12 +155,11 @@ class Session:
 
     def processor_seconds(self) -> float:
         """What the process that runs now has used so far."""
-        try:
-            with open(f"/proc/{self._pid}/stat", encoding="ascii", errors="replace") as file:
-                numbers = file.read().rpartition(")")[2].split()
-        except OSError:
-            return 0.0  # no /proc on this machine: the wall clock alone decides
-        return (int(numbers[11]) + int(numbers[12])) / _TICKS
+        return usage.processor_seconds(self._pid)
+
+    def _eats_too_much(self) -> bool:
+        """Whether all processes together have filled more memory than one may: each by itself has its own limit."""
+        return usage.memory_bytes(self._pid, self._zygote.filled_bytes) > self.limits.memory_bytes
 
     def _remembered(self, message: dict[str, Any]) -> dict[str, Any]:
         encoded = encode(message)
@@ -188,6 +189,8 @@ class Session:
             except TimeoutError as error:
                 if clock.is_over():
                     raise Stopped("spent" if self.is_spent() else "timeout") from error
+                if self._eats_too_much():
+                    raise Stopped("memory") from error
                 continue
             except Closed as error:
                 raise Stopped(self._how_it_ended()) from error

@@ -20,6 +20,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
+from grader.running.usage import filled_bytes
 from grader.sandbox.place import NOBODY
 
 START_SECONDS = 120.0  # importing torch on a busy machine
@@ -92,6 +93,8 @@ class Zygote:
         try:
             order = {"lesson": self.lesson, "modules": self._modules}
             self.missing: dict[str, str] = self._process.ask(order)["missing"]
+            self.filled_bytes = filled_bytes(self._process.process.pid)
+            """What its children begin with."""
         except (OSError, ValueError):
             reason = self._process.last_words()
             self._kill()

@@ -69,6 +69,17 @@ while True: pass""",
     "memory in small pieces": ends(
         "memory", "kept = []\nwhile True: kept.append(bytearray(2**20))", limits=replace(SMALL, memory_bytes=2**26)
     ),
+    "memory in many processes": ends(
+        "memory",
+        """\
+for _ in range(8):
+    if os.fork() == 0:
+        filled = b'x' * 10**8
+        time.sleep(60)
+        os._exit(0)
+os.wait()""",
+        limits=replace(SMALL, memory_bytes=2**28),
+    ),
     "memory in a cell": in_cell("torch.ones(2**36)", "x = [0] * 2**33"),
     "memory that is kept": in_cell("kept = bytearray(2**28)"),
     "a huge array": ends("failed", "return torch.ones(1).expand(2**40)"),

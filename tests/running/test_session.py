@@ -116,6 +116,16 @@ def test_each_limit_has_its_status_and_its_sentence_and_costs_one_exercise(
     assert result.score == FULL - pick.max_score
 
 
+def test_memory_is_counted_over_all_processes() -> None:
+    eater = "    if os.fork() == 0:\n        filled = b'x' * 10**8\n        time.sleep(60)\n"
+    cell = f"import os, time\nfor _ in range(4):\n{eater}time.sleep(60)\n" + answer("pick")
+    result = graded(replace(QUICK, memory_bytes=2**28), pick=cell)
+    (pick,) = [verdict for verdict in result.verdicts if verdict.symbol == "pick"]
+    assert (pick.status, pick.score) == ("memory", 0.0)
+    assert "filled more than 0.25 GB of memory, all its processes together" in pick.message
+    assert result.score == FULL - pick.max_score
+
+
 def test_the_time_of_each_cell_is_kept() -> None:
     result = graded(pick="import time\ntime.sleep(0.3)\n" + answer("pick"))
     took = dict(result.cells)
