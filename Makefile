@@ -34,7 +34,7 @@ lint: .venv/ready-to-test
 claims: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --long --verbose
 
-bench: .venv/ready
+bench: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
 
 build: .venv/ready-to-test

@@ -27,11 +27,13 @@ from rich.console import Console
 from rich.table import Table
 
 from grader.building.build import out_of_step
+from grader.checking.judge import Judge
 from grader.checking.notebook import Checker
 from grader.demo.learners import Learner
 from grader.demo.run import make_course
 from grader.exercises import lesson_names, load_lesson
 from grader.gradebook.course import Course
+from grader.probes import load_probes
 from grader.repository import Repository
 from grader.running.grade import grade
 from grader.running.intake import Cell, read_submission
@@ -40,6 +42,7 @@ from grader.running.session import Session
 
 BUILT = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
+SEED = 1
 AT_ONCE = 0.2  # seconds: what feels like an answer at once; an exercise that trains a model may take longer
 
 
@@ -207,7 +210,9 @@ def memory_while(process: subprocess.Popen[bytes]) -> tuple[list[float], list[fl
 def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table:
     """Where the processor's time for one right submission goes, once all is warm; gradebook and pages not counted."""
     data = repository.solution(lesson).read_bytes()
-    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
+    exercises, probes = load_lesson(lesson).exercises, load_probes(lesson)
+    modules = sorted({exercise.references[0].__module__ for exercise in exercises})
+    questions = sum(len(Judge(exercise, probes[exercise.symbol], SEED).cases) for exercise in exercises)
     cells = [step.source for step in read_submission(data).steps if isinstance(step, Cell)]
 
     def run_cells() -> None:
@@ -215,14 +220,15 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
             for cell in cells:
                 session.run(cell)
 
-    whole = processor_milliseconds(lambda: grade(data, seed=1), repeats)
+    whole = processor_milliseconds(lambda: grade(data, SEED), repeats)
     bare = processor_milliseconds(run_cells, repeats)
     table = Table(
         title=f"one right submission of {lesson}: milliseconds of processor time", box=None, show_header=False
     )
     table.add_row("a process forked, walled in, and ended", f"{whole['fork']:.0f}")
     table.add_row("in it: the learner's cells", f"{bare['child']:.0f}")
-    table.add_row("in it: answering the questions, gradients included", f"{whole['child'] - bare['child']:.0f}")
+    answering = f"{whole['child'] - bare['child']:.0f}"
+    table.add_row(f"in it: answering {questions} questions, gradients included", answering)
     table.add_row("the grader: reading, asking, comparing", f"{whole['grader']:.0f}")
     return table
 

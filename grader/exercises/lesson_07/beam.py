@@ -58,6 +58,11 @@ def _ended_in_the_beam(
     return written[torch.arange(batch), best, 1:]
 
 
+def _search(name: str, advice: str) -> Mistake:
+    """One of the wrong ways to search, under the name that it has in `searching`."""
+    return Mistake(name, searcher(WRONG[name]), advice)
+
+
 BEAM = Exercise(
     symbol="beam_search",
     points=4,
@@ -81,101 +86,83 @@ BEAM = Exercise(
             _greedy,
             "Your answers are the greedy ones: one beginning at a time. How many should stay after each step?",
         ),
-        Mistake(
+        _search(
             "branches_once",
-            searcher(WRONG["branches_once"]),
             "You begin with several first tokens, and each goes its greedy way from there. Which continuations "
             "compete with each other in the second step?",
         ),
-        Mistake(
+        _search(
             "never_pruned",
-            searcher(WRONG["never_pruned"]),
             "You keep everything, so nothing is ever missed, and the work grows without end. How many continuations "
             "stay after a step?",
         ),
-        Mistake(
+        _search(
             "one_more_kept",
-            searcher(WRONG["one_more_kept"]),
             "Your beam is one wider than asked: with beam_width = 1 it is not greedy. How many continuations stay "
             "after a step?",
         ),
-        Mistake(
+        _search(
             "worst_kept",
-            searcher(WRONG["worst_kept"]),
             "You keep the unlikeliest continuations. In which order does your sort put them?",
         ),
-        Mistake(
+        _search(
             "last_token_alone",
-            searcher(WRONG["last_token_alone"]),
             "You rank answers by their last token alone. What about the probability of all the tokens before it?",
         ),
-        Mistake(
+        _search(
             "raw_logits_added",
-            searcher(WRONG["raw_logits_added"]),
             "You add up logits, which have another zero in each step. What makes log-probabilities of them?",
         ),
-        Mistake(
+        _search(
             "probabilities_added",
-            searcher(WRONG["probabilities_added"]),
             "You add up probabilities, so the longer an answer the better. Is the probability of a row of tokens a "
             "sum, or a product?",
         ),
-        Mistake(
+        _search(
             "ends_not_seen",
-            searcher(WRONG["ends_not_seen"]),
             "Your answers go on behind their end token. What should happen to an answer that has ended?",
         ),
-        Mistake(
+        _search(
             "goes_on_for_one_step",
-            searcher(WRONG["goes_on_for_one_step"]),
             "An answer that has ended goes on for one token more, and with a length penalty that can look better. When "
             "do you look whether it has ended?",
         ),
-        Mistake(
+        _search(
             "ended_answers_forgotten",
-            searcher(WRONG["ended_answers_forgotten"]),
             "Among the last ones standing only those that never ended compete. Where are those that did?",
         ),
-        Mistake(
+        _search(
             "cut_answers_forgotten",
-            searcher(WRONG["cut_answers_forgotten"]),
             "Only answers that ended compete. What about those that were cut at max_length?",
         ),
-        Mistake(
+        _search(
             "first_to_end",
-            searcher(WRONG["first_to_end"]),
             "You stop when the first answer ends. Can a longer one be likelier?",
         ),
-        Mistake(
+        _search(
             "worst_of_all",
-            searcher(WRONG["worst_of_all"]),
             "In the end you take the answer with the lowest score. Which one is the best?",
         ),
-        Mistake(
+        _search(
             "penalty_ignored",
-            searcher(WRONG["penalty_ignored"]),
             "The length penalty changes nothing. Where does it enter the score?",
         ),
-        Mistake(
+        _search(
             "penalty_multiplied",
-            searcher(WRONG["penalty_multiplied"]),
             "Your penalty makes long answers worse still: you multiply with it. Sums of logarithms are negative: what "
             "does a division by the length do?",
         ),
-        Mistake(
+        _search(
             "penalty_without_a_power",
-            searcher(WRONG["penalty_without_a_power"]),
             "You divide by the length times the penalty, so the penalty's size changes nothing. Where does it stand in "
             "the formula?",
         ),
-        Mistake(
+        _search(
             "end_not_counted",
-            searcher(WRONG["end_not_counted"]),
             "Your lengths leave out the end token. Does its log-probability stand in the sum?",
         ),
-        Mistake(
+        _search(
             "start_counted",
-            searcher(WRONG["start_counted"]),
             "Your lengths count the start token. Is it part of the answer?",
         ),
         Mistake(
