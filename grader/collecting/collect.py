@@ -21,7 +21,7 @@ class Collected:
     placed: tuple[tuple[Submission, str], ...]
     doubts: tuple[Doubt, ...]
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each lesson, who on the roster handed in nothing, neither now nor before."""
+    """For each lesson, who on the roster handed in nothing, neither now nor before; "" is any lesson."""
 
 
 def collect(
@@ -58,6 +58,6 @@ def collect(
         finally:
             place.remember()
     doubts = (*sorter.doubts, *undecided, *unusual, *refused)
-    lessons = [lesson] if lesson is not None else sorted({made.lesson for made, _ in placed})
+    lessons = [lesson] if lesson is not None else sorted({made.lesson for made, _ in placed}) or [""]
     missing = {name: place.missing(name, roster.students, sorter.met) for name in lessons} if roster else {}
     return Collected(tuple(placed), doubts, missing)

@@ -135,6 +135,8 @@ class Sorter:
         if len(notebooks) > MAX_NOTEBOOKS:
             more = f"There are {len(notebooks) - MAX_NOTEBOOKS:,} more notebooks of theirs, which were left out."
             doubts.append(Doubt(notebooks[MAX_NOTEBOOKS][0].shown, more))
+        if owner is not None and owner.platform == GRADESCOPE:  # whose file names say nothing
+            doubts = [replace(doubt, where=f"{_people(owners)}, {doubt.where}") for doubt in doubts]
         if owner is not None and not notebooks and not doubts and (why := _no_notebook(theirs)):
             doubts += [Doubt(each.shown, why) for each in owners]
         for each in owners:
@@ -143,8 +145,9 @@ class Sorter:
         self.submissions += made
         self.doubts += doubts[:MAX_DOUBTS] if owner is not None else doubts
         if owner is not None and len(doubts) > MAX_DOUBTS:
-            who = ", ".join(each.shown for each in owners)
-            self.doubts.append(Doubt(who, f"There is as much to say about {len(doubts) - MAX_DOUBTS:,} more files."))
+            self.doubts.append(
+                Doubt(_people(owners), f"There is as much to say about {len(doubts) - MAX_DOUBTS:,} more files.")
+            )
 
     def _notebook(
         self,
@@ -231,6 +234,10 @@ class Sorter:
         assert self.roster is not None
         match = self.roster.find(owner)
         return [match] if match is not None else self.roster.team(owner) if owner.platform == MOODLE else []
+
+
+def _people(owners: Sequence[Owner]) -> str:
+    return named([owner.shown for owner in owners], 5)
 
 
 def _may_be_graded(file: Found) -> bool:

@@ -31,7 +31,7 @@ def doubt_lines(collected: Collected) -> list[str]:
 def missing_lines(collected: Collected) -> list[str]:
     """A line for each lesson: who on the roster handed in nothing."""
     return [
-        f"{lesson}: {len(students)} on the roster handed in nothing: {named(students, limit=1000)}"
+        f"{lesson}{': ' * bool(lesson)}{len(students)} on the roster handed in nothing: {named(students, limit=1000)}"
         for lesson, students in collected.missing.items()
         if students
     ]
