@@ -106,8 +106,8 @@ class Roster:
         return None
 
     def team(self, owner: Owner) -> list[Match]:
-        """The members of the team of that name."""
-        return [Match(student, sure=True) for student in sorted(self._teams.get(known_as(owner.name), ()))]
+        """The members of the team of that name, which a person may also have given themselves."""
+        return [Match(student, sure=False) for student in sorted(self._teams.get(known_as(owner.name), ()))]
 
 
 def known_as(text: str) -> str:

@@ -18,6 +18,7 @@ from grader.collecting.entries import (
 )
 from grader.collecting.gradescope import Handed, submissions
 from grader.collecting.names import (
+    CANVAS,
     CLAIM,
     FILE,
     GRADESCOPE,
@@ -232,8 +233,10 @@ class Sorter:
     def _matches(self, owner: Owner) -> list[Match]:
         """The learners of the roster whom an owner stands for: a person, or a team."""
         assert self.roster is not None
-        match = self.roster.find(owner)
-        return [match] if match is not None else self.roster.team(owner) if owner.platform == MOODLE else []
+        # Canvas gives a team's work the number of one member, so the team goes first.
+        team = self.roster.team(owner) if owner.platform in (MOODLE, CANVAS) else []
+        match = None if team else self.roster.find(owner)
+        return [match] if match is not None else team
 
 
 def _people(owners: Sequence[Owner]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import struct
@@ -25,6 +26,7 @@ from grader.collecting import gradescope, reading, sorting
 from grader.collecting.collect import Collected, collect
 from grader.collecting.gradescope import submissions
 from grader.collecting.tables import doubt_lines
+from grader.exporting import FORMATS, Mark, text
 from grader.plain import cell, draws_nothing, visible
 from grader.submitting.package import Note, pack
 
@@ -257,11 +259,11 @@ def test_crafted_notes_cost_nobody_anything(kind: str) -> None:
 def test_notes_are_read_in_linear_time(monkeypatch: pytest.MonkeyPatch, loader: str) -> None:
     """Counted, not timed: how many events, and how deep."""
     monkeypatch.setattr(gradescope, "_LOADER", getattr(yaml, loader, yaml.SafeLoader))
-    for text in ("[" * 20_000, "{a: " * 20_000, "? " * 20_000, "- " * 20_000):
-        counted = gradescope._events(text.encode())
+    for deep in ("[" * 20_000, "{a: " * 20_000, "? " * 20_000, "- " * 20_000):
+        counted = gradescope._events(deep.encode())
         with pytest.raises((gradescope._TooDeep, yaml.YAMLError)):
             deque(islice(counted, 3 * gradescope.MAX_DEPTH), maxlen=0)
-        assert submissions((GOOD + text).encode()).keys() == {"submission_1"}
+        assert submissions((GOOD + deep).encode()).keys() == {"submission_1"}
 
 
 def test_what_was_read_before_the_damage_counts() -> None:
@@ -396,10 +398,10 @@ def test_no_command_passes_control_on(letters: str) -> None:
     console.print(table)
     with progress(console, "grading", 1) as advance:
         advance(f"[/b]Eve{letters}![red]")
-    text = written.getvalue()
+    sent = written.getvalue()
     for own in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):  # what rich itself sends to move a bar
-        text = text.replace(own, "")
-    assert [letter for letter in letters if draws_nothing(letter) and letter != "\n" and letter in text] == []
+        sent = sent.replace(own, "")
+    assert [letter for letter in letters if draws_nothing(letter) and letter != "\n" and letter in sent] == []
 
 
 def test_a_console_of_richs_own_does_pass_it_on() -> None:
@@ -410,10 +412,18 @@ def test_a_console_of_richs_own_does_pass_it_on() -> None:
     assert "\u202e" in written.getvalue()
 
 
-@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1", "  =1", "\r=1", "\uff1d1"])
-def test_a_spreadsheet_runs_no_name(text: str) -> None:
-    assert cell(text)[0] in ("'", "\ufffd")
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1", "  =1", "\r=1", "\uff1d1"])
+def test_a_spreadsheet_runs_no_name(name: str) -> None:
+    assert cell(name)[0] in ("'", "\ufffd")
     assert cell("Zoë O'Hara, Jr.") == "Zoë O'Hara, Jr."
+
+
+def test_an_export_holds_no_formula_and_no_extra_line() -> None:
+    eve = Mark("eve", "=HYPERLINK(1)", "Eve\nada,100", "@x", "+1", 9.0, 7.0)
+    for to in FORMATS:
+        rows = list(csv.reader(io.StringIO(text([eve], to, LESSON))))
+        assert len(rows) == (3 if to == "canvas" else 2)
+        assert not [value for row in rows for value in row if value.startswith(("=", "+", "-", "@"))]
 
 
 def test_names_in_scripts_that_join_are_left_alone() -> None:

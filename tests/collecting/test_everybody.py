@@ -253,3 +253,20 @@ def test_once_for_a_team(tmp_path: Path) -> None:
     assert (
         "the work of all who are in no group (Default group): say who they are with --roster" in doubt_lines(alone)[0]
     )
+
+
+def test_canvas_gives_a_teams_work_the_number_of_one_member(tmp_path: Path) -> None:
+    path = download(tmp_path / "c.zip", ("teamred_41_9001_x.ipynb", notebook()))
+    known = roster(tmp_path, "student,canvas_id,team\nada,41,Team Red\nbo,42,Team Red\n")
+    assert students(collect([path], tmp_path / "submitted", roster=known)) == ["ada", "bo"]
+
+
+def test_somebody_who_calls_themselves_a_team_replaces_nothing(tmp_path: Path) -> None:
+    path = download(
+        tmp_path / "m.zip",
+        ("Team Red_17_assignsubmission_file/x.ipynb", notebook("theirs")),
+        (at("Team Red_99_assignsubmission_file/x.ipynb", 50), notebook("Eve's")),
+    )
+    done = collect([path], tmp_path / "submitted", roster=roster(tmp_path, "student,team\nada,Team Red\neve,\n"))
+    assert students(done) == []
+    assert doubt_lines(done)[0].endswith("(Team Red (17) and Team Red (99)): tell them apart with --roster.")
