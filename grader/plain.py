@@ -29,12 +29,17 @@ def draws_nothing(letter: str) -> bool:
     return letter in _BLANK or letter in _JOINERS or unicodedata.category(letter) in _NOT_SHOWN
 
 
+def hides(letter: str) -> bool:
+    """The same without those that some scripts need: these stay where people read."""
+    return draws_nothing(letter) and letter not in _JOINERS
+
+
 class _Shown(dict[int, str]):
     """What each character is shown as, for `str.translate`."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
-        self[code] = INSTEAD if draws_nothing(letter) and letter not in _JOINERS else letter
+        self[code] = INSTEAD if hides(letter) else letter
         return self[code]
 
 

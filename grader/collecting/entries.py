@@ -6,6 +6,7 @@ import unicodedata
 import zipfile
 from datetime import UTC, datetime
 
+from grader.plain import hides
 from grader.running.intake import MAX_BYTES
 
 MAX_OTHER = 2**20
@@ -77,7 +78,7 @@ def inner_parts(name: str) -> tuple[str, ...]:
         raise ValueError("points out of its folder")
     if any(not part or not part.strip(" .") for part in parts):
         raise ValueError("has an empty part")
-    if any(unicodedata.category(letter).startswith("C") for part in parts for letter in part):
+    if any(hides(letter) for part in parts for letter in part):
         raise ValueError("has letters that can't be seen")
     if any(part.split(".")[0].strip().lower() in DEVICES for part in parts):
         raise ValueError("is a device's on Windows")

@@ -327,13 +327,21 @@ def test_a_number_in_a_file_name_is_no_resubmission(tmp_path: Path) -> None:
     assert (tmp_path / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb").read_bytes() == notebook("second")
 
 
-@pytest.mark.parametrize("filler", ["\u3164", "\ufe0f", "\u034f", "\U000e0101"])
-def test_names_that_look_alike_are_one_folder(tmp_path: Path, filler: str) -> None:
-    """Letters that draw nothing don't make a second Ada; and a person decides."""
-    path = download(tmp_path / "m.zip", ADA, (f"Ada{filler}_2_assignsubmission_file_/x.ipynb", notebook("Eve's")))
+@pytest.mark.parametrize("filler", ["\u3164", "\u034f", "\U000e0101", "\u202e", "\u200b"])
+def test_a_name_that_only_looks_like_adas_is_refused(tmp_path: Path, filler: str) -> None:
+    (line,) = eves(tmp_path, (f"Ada{filler}_2_assignsubmission_file_/x.ipynb", notebook("Eve's")))
+    assert line.endswith("Its name has letters that can't be seen: it was left out.")
+
+
+@pytest.mark.parametrize("joiner", ["\u200c", "\u200d", "\ufe0f"])
+def test_what_scripts_and_emoji_need_makes_no_second_folder(tmp_path: Path, joiner: str) -> None:
+    """So it is two learners of one name, and a person decides."""
+    path = download(tmp_path / "m.zip", ADA, (f"Ada{joiner}_2_assignsubmission_file_/x.ipynb", notebook("Eve's")))
     done = collect([path], tmp_path / "submitted")
     assert students(done) == []
     assert [line.count("Two learners would get the folder Ada (") for line in doubt_lines(done)] == [1, 1]
+    alone = download(tmp_path / "a.zip", (f"A{joiner}da_2_assignsubmission_file_/x.ipynb", notebook()))
+    assert students(collect([alone], tmp_path / "alone")) == ["A_da"]
 
 
 # --- what reaches the terminal, and files -----------------------------------------------------------------------
