@@ -68,17 +68,17 @@ def content(drawn: Figure) -> list[Any]:
         elif isinstance(artist, AxesImage):
             found.append(np.asarray(artist.get_array(), dtype=float).tolist())
         elif isinstance(artist, Patch):
-            found.append(artist.get_path().vertices.tolist() + artist.get_patch_transform().get_matrix().tolist())
+            found.append(artist.get_patch_transform().transform(artist.get_path().vertices).tolist())
     return found
 
 
 def marks() -> list[Any]:
     """Graded notebooks, as JSON; and of every other lesson the verdicts on what may be done about one exercise."""
     released = REPOSITORY.notebook(LESSON).read_text("utf-8")
-    graded = [grade(learner.hand_in(released).encode(), SEED, name=learner.name) for learner in HONEST[1:4]]
+    graded = [grade(learner.hand_in(released).encode(), SEED, name=learner.name) for learner in HONEST[2:4]]
     said: list[Any] = [result.to_json() | {"seconds": 0} for result in graded]
     for lesson in lesson_names()[1:]:
-        *_, exercise = load_lesson(lesson).exercises
+        exercise, *_ = load_lesson(lesson).exercises
         judge = Judge(exercise, load_probes(lesson)[exercise.symbol], SEED)
         for answer in (exercise.references[0], *(mistake.implementation for mistake in exercise.mistakes)):
             verdict = judge.verdict(judge.observe(answer))
@@ -91,7 +91,7 @@ def seen() -> dict[str, Any]:
     return {
         "computes": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
-        "out of step": [line for lesson in REPOSITORY.lesson_names() for line in out_of_step(REPOSITORY, lesson)],
+        "out of step": out_of_step(REPOSITORY, LESSON),
         "marks": marks(),
         "pictures": {name: content(figure(name)) for name in names()},
     }
@@ -107,6 +107,7 @@ def there() -> dict[str, Any]:
         "ATEN_CPU_CAPABILITY": "default",
         "NPY_DISABLE_CPU_FEATURES": " ".join(features),
         "OMP_NUM_THREADS": "2",
+        "OMP_WAIT_POLICY": "passive",  # a thread that has nothing to do uses no processor
         "PYTHONPATH": str(REPOSITORY.root),
     }
     done = subprocess.run([sys.executable, __file__], env=os.environ | old, capture_output=True, text=True, check=False)
@@ -126,7 +127,7 @@ def test_the_build_is_in_step_there(there: dict[str, Any]) -> None:
 
 def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
     here = json.loads(json.dumps(marks()))
-    assert len({result["score"] for result in here[:3]}) == 3
+    assert len({result["score"] for result in here[:2]}) == 2
     assert here == there["marks"]
 
 

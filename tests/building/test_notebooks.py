@@ -85,7 +85,7 @@ def released_by_nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
             env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)},
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=600,
         )
     return folder
 
@@ -378,7 +378,7 @@ def test_every_picture_is_attached_and_has_words(lesson: str) -> None:
 def test_run_all_of_the_blank_notebook_stops_at_the_first_check_with_a_sentence(lesson: str, tmp_path: Path) -> None:
     notebook = nbformat.reads(REPOSITORY.notebook(lesson).read_text("utf-8"), as_version=4)
     first = load_lesson(lesson).exercises[0].symbol
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}})
     with pytest.raises(CellExecutionError):
         client.execute()
     stopped = next(cell for cell in notebook.cells if any(o.output_type == "error" for o in cell.get("outputs", [])))
