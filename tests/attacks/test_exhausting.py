@@ -190,4 +190,3 @@ def test_a_thousand_naps_end(course: Path) -> None:
     result = carry_out(Attack("naps", (f"time.sleep({nap})",) * 20, hurts_itself=True, limits=limits), course)
     naps = [seconds for _, seconds in result.cells if seconds >= nap]
     assert 1 <= len(naps) <= WALL_FACTOR * limits.cpu_seconds / nap
-    assert len(result.cells) < 20
