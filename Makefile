@@ -1,7 +1,7 @@
 # Everything runs in .venv/, made here with pip from the versions that requirements.txt pins.
 #
 #   make demo    release a lesson, take in submissions, grade them, write feedback
-#   make test    lint, format, types, tests
+#   make test    lint, format, types, tests; then which tests were the slowest, and the processor time of all
 #   make lab     the course's start page in JupyterLab, on a copy of the course in work/
 #
 # On Linux, plain pip brings PyTorch's large CUDA packages. For the small CPU build, name PyTorch's index of CPU
@@ -24,7 +24,7 @@ demo: .venv/ready
 	@$(BIN)/grader demo
 
 test: lint
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
 
 lint: .venv/ready-to-test
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: .venv/bin/ruff format"; exit 1; }

@@ -231,5 +231,5 @@ def test_python_m_grader_is_grader() -> None:
         one, other = (re.sub(r"Usage: \S+( -m grader)?", "Usage:", done.stdout + done.stderr) for done in ran)
         assert one.split() == other.split()
         assert "Traceback" not in one
-    for command in ("build", "demo", "grade", "autograde"):
-        assert command in subprocess.run([*ways[1], "--help"], capture_output=True, text=True, check=True).stdout
+        if code == 0:
+            assert {"build", "demo", "grade", "autograde"} <= set(one.split())

@@ -15,7 +15,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from grader.building.frame import SUBMIT
-from grader.building.pictures import keep_pictures
+from grader.building.pictures import attached, module_of
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
 from grader.errors import GraderError
@@ -57,8 +57,7 @@ def out_of_step(repository: Repository, lesson: str) -> list[str]:
 
 
 def _make(repository: Repository, lesson: str) -> tuple[NotebookNode, str]:
-    made = source_notebook(repository, lesson)
-    keep_pictures(made, _read(repository.solution(lesson)))
+    made = source_notebook(repository, lesson, _drawn_before(repository, lesson))
     learners = release(made, lesson, repository.root / "nbgrader_config.py")
     notebook = nbformat.reads(learners, as_version=4)
     for with_experiments in (True, False):
@@ -95,23 +94,53 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 
 
 # --- what a solution was made from ---------------------------------------------------------------------------
+#
+# What a cell puts out and how a picture's edges are smoothed may differ from processor to processor. So neither is ever
+# compared with another one: what both were made from is.
+
+_PICTURES = "course.plots.pictures"
 
 
-def made_from(repository: Repository, lesson: str) -> str:
-    """A digest of the lesson's text, of every module of `course/` that it reaches, and of the data these read."""
+def made_from(repository: Repository, lesson: str) -> dict[str, str]:
+    """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
+
+    What was executed is the lesson's text and every module of `course/` that it reaches, and what was drawn are the
+    modules that its pictures reach, each with the data they read. The pictures themselves are part of "drawn".
+    """
+    text = repository.text(lesson)
+    # Pictures stand in the prose; no cell runs them.
+    executed = _digest(repository, lesson, _reached(repository, text, leaving_out=_PICTURES))
+    solution = _read(repository.solution(lesson))
+    pictures = attached(solution) if solution else {}
+    modules = {module_of(name) for name in pictures} - {None}
+    files = [path for module in sorted(filter(None, modules)) for path in _files(repository, module)]
+    drawn = _digest(repository, lesson, {path for file in files for path in _reached(repository, file)})
+    drawn.update(json.dumps(pictures, sort_keys=True).encode())
+    return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
+
+
+def _drawn_before(repository: Repository, lesson: str) -> dict[str, dict[str, str]]:
+    """The committed pictures, if what draws them is still the same."""
+    solution = _read(repository.solution(lesson))
+    if solution is None or _remembered(repository, lesson)["drawn"] != made_from(repository, lesson)["drawn"]:
+        return {}
+    return attached(solution)
+
+
+def _digest(repository: Repository, lesson: str, reached: set[Path]) -> hashlib._Hash:
     digest = hashlib.sha256()
-    reached = _reached(repository, repository.text(lesson))
     if repository.root / "course" / "data.py" in reached:
         tables = (repository.root / "data").glob("*.csv")  # "04_lengths.csv": a lesson reads its own and earlier ones
-        reached |= {path for path in tables if path.name[:2] <= lesson[:2]}
+        reached = reached | {path for path in tables if path.name[:2] <= lesson[:2]}
         reached |= set((repository.root / "data").glob("*.txt"))
     for path in sorted(reached):
         digest.update(path.relative_to(repository.root).as_posix().encode())
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return digest
 
 
-def _reached(repository: Repository, start: Path) -> set[Path]:
+def _reached(repository: Repository, start: Path, leaving_out: str = " ") -> set[Path]:
+    """The modules of `course/` that a file imports, and those that these import, but for some; and the file."""
     reached: set[Path] = set()
     waiting = [start]
     while waiting:
@@ -130,8 +159,7 @@ def _reached(repository: Repository, start: Path) -> set[Path]:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            # Pictures stand in the prose and are compared there; no cell runs them.
-            names = [n for n in names if n.split(".")[0] == "course" and not n.startswith("course.plots.pictures")]
+            names = [n for n in names if n.split(".")[0] == "course" and not n.startswith(leaving_out)]
             waiting += [path for name in names for path in _files(repository, name)]
     return reached
 
@@ -143,11 +171,10 @@ def _files(repository: Repository, module: str) -> list[Path]:
 
 def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:
     committed = _read(repository.solution(lesson))
-    remembered = _records(repository).get(lesson)
     return (
         committed is not None
         and comparable(committed) == comparable(made)
-        and remembered == made_from(repository, lesson)
+        and _remembered(repository, lesson) == made_from(repository, lesson)
     )
 
 
@@ -157,7 +184,8 @@ def _keep_outputs(repository: Repository, lesson: str, made: NotebookNode) -> bo
     What the build itself writes (the lines that fetch the course, links, how hints unfold) changes no output.
     """
     committed = _read(repository.solution(lesson))
-    if committed is None or _records(repository).get(lesson) != made_from(repository, lesson):
+    executed = made_from(repository, lesson)["executed"]
+    if committed is None or _remembered(repository, lesson)["executed"] != executed:
         return False
     before, now = _by_code(committed), _by_code(made)
     if [source for source, _ in before] != [source for source, _ in now]:
@@ -180,9 +208,13 @@ def _record_path(repository: Repository) -> Path:
     return repository.root / "solutions" / ".made_from.json"
 
 
-def _records(repository: Repository) -> dict[str, str]:
+def _records(repository: Repository) -> dict[str, dict[str, str]]:
     path = _record_path(repository)
     return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+def _remembered(repository: Repository, lesson: str) -> dict[str, str]:
+    return _records(repository).get(lesson, {"executed": "", "drawn": ""})
 
 
 def _remember(repository: Repository, lesson: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import io
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import matplotlib.pyplot as plt
-import numpy as np
 from nbformat import NotebookNode
-from PIL import Image
 
 from course.plots import pictures
 from grader.errors import GraderError
@@ -18,8 +18,15 @@ from grader.errors import GraderError
 _MARK = re.compile(r"!\[(?P<alt>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(picture:(?P<name>\w+)\)")
 
 
-def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
+NOTHING_DRAWN: Mapping[str, dict[str, str]] = MappingProxyType({})
+
+
+def attach_pictures(
+    text: str, drawn: Mapping[str, dict[str, str]] = NOTHING_DRAWN
+) -> tuple[str, dict[str, dict[str, str]]]:
     """Draws each `![text alternative](picture:name)`; returns the text with links to the attachments, and them.
+
+    An attachment that `drawn` holds is not drawn again.
 
     Raises:
         GraderError: when a picture has no text alternative, or nothing draws it.
@@ -30,8 +37,9 @@ def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
         name = mark["name"]
         if len(mark["alt"]) < 20:
             raise GraderError(f"The picture {name!r} needs a text alternative that says what it shows.")
-        attachments[f"{name}.png"] = {"image/png": base64.b64encode(draw(name)).decode()}
-        return f"![{mark['alt']}](attachment:{name}.png)"
+        file = f"{name}.png"
+        attachments[file] = drawn.get(file) or {"image/png": base64.b64encode(draw(name)).decode()}
+        return f"![{mark['alt']}](attachment:{file})"
 
     made = _MARK.sub(link, text)
     if "](picture:" in made:
@@ -55,30 +63,12 @@ def draw(name: str) -> bytes:
     return buffer.getvalue()
 
 
-def keep_pictures(made: NotebookNode, committed: NotebookNode | None) -> None:
-    """Takes over the committed bytes of each picture that still looks the same.
-
-    Two machines may compress the same pixels to different bytes, or smooth a letter's edge otherwise; a learner's
-    notebook must not change for that.
-    """
-    before: dict[str, dict[str, str]] = {}
-    for cell in committed.cells if committed else []:
-        before |= cell.get("attachments", {})
-    for cell in made.cells:
-        for name, attachment in cell.get("attachments", {}).items():
-            old = before.get(name, {}).get("image/png")
-            if old and _look_the_same(old, attachment["image/png"]):
-                attachment["image/png"] = old
+def attached(notebook: NotebookNode) -> dict[str, dict[str, str]]:
+    """All pictures of a notebook, by their file's name."""
+    return {name: picture for cell in notebook.cells for name, picture in cell.get("attachments", {}).items()}
 
 
-def _look_the_same(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    try:
-        a, b = (
-            np.asarray(Image.open(io.BytesIO(base64.b64decode(p))).convert("RGBA"), dtype=np.int16)
-            for p in (one, other)
-        )
-    except (OSError, ValueError):
-        return False
-    return a.shape == b.shape and float(np.abs(a - b).mean()) < 0.5
+def module_of(name: str) -> str | None:
+    """The module that draws the attachment `name`, if there is one."""
+    function = getattr(pictures, name.removesuffix(".png"), None)
+    return None if function is None else str(function.__module__)

@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 import jupytext
 import nbformat
@@ -14,7 +15,7 @@ from nbformat import NotebookNode
 
 from grader.building import frame
 from grader.building.hints import one_at_a_time
-from grader.building.pictures import attach_pictures
+from grader.building.pictures import NOTHING_DRAWN, attach_pictures
 from grader.errors import GraderError
 from grader.exercises import load_lesson
 from grader.exercises.spec import Lesson
@@ -24,8 +25,10 @@ EXPERIMENT = "experiment"
 SCHEMA_VERSION = 3
 
 
-def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
-    """The solution notebook of a lesson, not yet executed.
+def source_notebook(
+    repository: Repository, lesson_name: str, drawn: Mapping[str, dict[str, str]] = NOTHING_DRAWN
+) -> NotebookNode:
+    """The solution notebook of a lesson, not yet executed; pictures that `drawn` holds are not drawn again.
 
     Raises:
         GraderError: when the text names an unknown exercise, or leaves one out.
@@ -38,7 +41,7 @@ def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
             "language_info": {"name": "python"},
         }
     )
-    builder = _Builder(repository, lesson, text)
+    builder = _Builder(repository, lesson, text, drawn)
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         made.cells += builder.convert(cell)
     made.cells += builder.hand_in()
@@ -51,10 +54,11 @@ def source_notebook(repository: Repository, lesson_name: str) -> NotebookNode:
 
 
 class _Builder:
-    def __init__(self, repository: Repository, lesson: Lesson, text: str) -> None:
+    def __init__(self, repository: Repository, lesson: Lesson, text: str, drawn: Mapping[str, dict[str, str]]) -> None:
         self.repository = repository
         self.lesson = lesson
         self.text = text
+        self.drawn = drawn
         self.placed: list[str] = []
         self.titles: Counter[str] = Counter()
         self.title = "start"
@@ -92,7 +96,7 @@ class _Builder:
 
     def _prose(self, text: str) -> NotebookNode:
         text = text.replace("COLAB_BADGE", self._badge())
-        text, attachments = attach_pictures(one_at_a_time(text))
+        text, attachments = attach_pictures(one_at_a_time(text), self.drawn)
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
         if heading:
             self.title = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40]

@@ -220,8 +220,9 @@ atexit.register(_POOL.close)
 
 
 def warm_up(count: int) -> None:
-    """Starts `count` processes ahead: they get warm while this one still reads its own modules."""
-    _POOL.warming += [_Process() for _ in range(count)]
+    """Has `count` processes ready: they get warm while this one still reads its own modules."""
+    ready = len(_POOL.warming) + len(_POOL.idle)
+    _POOL.warming += [_Process() for _ in range(count - ready)]
 
 
 def close_all() -> None:

@@ -12,9 +12,8 @@ import json
 import os
 import resource
 import secrets
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.exercises import load_lesson
@@ -25,8 +24,10 @@ from grader.running.limits import Limits
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises
 POINTS = {exercise.symbol: exercise.points for exercise in EXERCISES}
+# Seconds that are to run out, and seconds that never do, however busy the machine is.
 SMALL = Limits(cell_seconds=1.0, probe_seconds=1.0, cpu_seconds=6.0, memory_bytes=2**29, file_bytes=2**23, processes=24)
-PATIENT = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=20.0, memory_bytes=2**30, file_bytes=2**23)
+ROOMY = replace(SMALL, cell_seconds=30.0, probe_seconds=30.0, cpu_seconds=120.0)
+PATIENT = replace(ROOMY, memory_bytes=2**30, processes=64)
 
 MARK = "canary-"  # an attacker knows what it looks for; what follows is secret
 CANARY = MARK + secrets.token_hex(16)
@@ -113,7 +114,7 @@ class Attack:
     types: Mapping[str, str] = field(default_factory=dict)
     deserves: Mapping[str, float] = field(default_factory=lambda: {"pick": POINTS["pick"]})
     status: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = SMALL
+    limits: Limits = ROOMY
     hurts_itself: bool = False
     """It may get less than it deserves: who breaks the pipe to the grader is not heard any more."""
 
@@ -208,10 +209,9 @@ def family(pid: int) -> list[str]:
 
 
 def assert_next_is_served(course: Path) -> None:
-    """The same zygote serves an honest submission right away, and it has full marks."""
-    start = time.monotonic()
+    """The same zygote serves an honest submission, and it has full marks."""
     zygote = zygotes._POOL.idle[0]
     result = grade(HONEST.notebook(course), SEED, limits=PATIENT)
     assert_deserved(HONEST, result)
     assert zygotes._POOL.idle == [zygote]
-    assert time.monotonic() - start < 10.0  # some 0.2 s on a quiet machine
+    assert result.seconds < PATIENT.cell_seconds  # some 0.2 s on a quiet machine

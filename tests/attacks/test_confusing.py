@@ -30,7 +30,7 @@ PICK = code(answer("pick"), "pick")
 SETUP = code(setup(COURSE), "setup")
 WRONG = code("def pick(values, index): return values", "pick")
 BLANK = code("def pick(values, index):\n    # YOUR CODE HERE\n    raise NotImplementedError()", "pick")
-LIMITS = Limits(cell_seconds=2.0, probe_seconds=2.0)
+LIMITS = Limits(cell_seconds=30.0, probe_seconds=30.0)
 
 
 def old_form() -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attacks import Attack, carry_out
+from attacks import SMALL, Attack, carry_out
 
 DEEDS = {
     "gradebook": "done('write', lambda: open(COURSE + '/gradebook.db', 'a').write('x'))",
@@ -107,7 +107,8 @@ def test_nothing_is_written(attack: Attack, course: Path) -> None:
 def test_a_forged_message_earns_nothing(name: str, course: Path) -> None:
     """Said from within the answer's cell, while the grader waits for that cell to end."""
     source = f"{FORGED[name]}\ndef batched_dot(a, b):\n    return a"
-    result = carry_out(Attack(name, types={"batched_dot": source}, hurts_itself=True), course)
+    attack = Attack(name, types={"batched_dot": source}, hurts_itself=True, limits=SMALL)
+    result = carry_out(attack, course)
     assert not [r for r in result.repairs if "SyntaxError" in r or "NameError" in r]
 
 

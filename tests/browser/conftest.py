@@ -27,7 +27,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_SECONDS = 60
+START_SECONDS = 300
 CONFIG = ROOT / "grader" / "lab" / "config"
 """What pip puts among Jupyter's own settings when the course is installed; an editable install leaves it out."""
 

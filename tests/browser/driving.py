@@ -43,9 +43,9 @@ class Notebook:
     @classmethod
     def on(cls, page: Page) -> Notebook:
         """The notebook on this page, once its cells and its kernel are there."""
-        expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=60 * SECONDS)
+        expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=300 * SECONDS)
         expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
-            "data-status", "idle", timeout=60 * SECONDS
+            "data-status", "idle", timeout=300 * SECONDS
         )
         return cls(page)
 
@@ -72,13 +72,13 @@ class Notebook:
             self.page.keyboard.press("Control+Enter")
 
         self._until_it_runs(cell, press)
-        expect(cell.locator(".jp-InputPrompt")).to_have_text(RAN, timeout=60 * SECONDS)
+        expect(cell.locator(".jp-InputPrompt")).to_have_text(RAN, timeout=300 * SECONDS)
         return cell
 
     def run_all(self) -> None:
         """Chooses Run > Run All Cells, and waits until nothing runs any more."""
         self._until_it_runs(self.page.locator(".jp-CodeCell").first, lambda: self.menu("Run", "Run All Cells"))
-        expect(self.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=90 * SECONDS)
+        expect(self.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=300 * SECONDS)
 
     def _until_it_runs(self, cell: Locator, act: Callable[[], None]) -> None:
         """Does it again where nothing happened: a notebook that has just opened may take the focus away."""
@@ -96,7 +96,7 @@ class Notebook:
     def save(self) -> None:
         """Saves the notebook, and waits until it is saved."""
         self.page.keyboard.press("ControlOrMeta+S")
-        expect(self.page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=15 * SECONDS)
+        expect(self.page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=90 * SECONDS)
 
     def menu(self, *names: str) -> None:
         """Chooses an entry of the menu bar, as in `menu("Run", "Run All Cells")`."""
@@ -108,7 +108,7 @@ class Notebook:
 def new_page(browser: Browser) -> Page:
     """A page that JupyterLab opens afresh: no tab of an earlier page comes back and is taken for the one meant."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(15 * SECONDS)
+    page.set_default_timeout(90 * SECONDS)
     page.route(
         "**/lab/api/workspaces/**",
         lambda route: route.continue_() if route.request.method == "GET" else route.fulfill(status=204),

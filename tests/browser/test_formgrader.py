@@ -67,7 +67,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
         env=os.environ | {"PYTHONPATH": str(REPOSITORY.root)},
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     assert OPTION in (REPOSITORY.root / "Makefile").read_text("utf-8")
     with serve(course.root, OPTION) as address:
@@ -77,7 +77,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     made = browser.new_page(viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(15 * SECONDS)
+    made.set_default_timeout(90 * SECONDS)
     yield made
     made.close()
 
@@ -90,7 +90,7 @@ def press(page: Page, button: Locator, sentence: str) -> None:
     """Presses a button of a row, waits for what it says, and puts that away."""
     button.click()
     said = page.locator(".modal.in")
-    expect(said).to_contain_text(sentence, timeout=60 * SECONDS)
+    expect(said).to_contain_text(sentence, timeout=300 * SECONDS)
     said.get_by_role("button", name="Close").last.click()
     expect(said).to_have_count(0)
 

@@ -34,7 +34,7 @@ class Visitor:
         )
 
     def get(self, path: str = "/course") -> str:
-        with self.opener.open(self.address + path, timeout=10) as answer:
+        with self.opener.open(self.address + path, timeout=90) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -42,7 +42,7 @@ class Visitor:
         """Sends a button's form; gives back what the page says then, or the address that it leads to."""
         data = urllib.parse.urlencode(fields).encode()
         try:
-            with self.opener.open(self.address + "/course", data, timeout=10) as answer:
+            with self.opener.open(self.address + "/course", data, timeout=90) as answer:
                 return f"{answer.url}\n{answer.read().decode()}"
         except urllib.error.HTTPError as error:
             return str(error.code)

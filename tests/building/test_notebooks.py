@@ -22,6 +22,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from grader.building import build as building
+from grader.building import pictures
 from grader.building.source import EXPERIMENT, comparable
 from grader.exercises import load_lesson
 from grader.repository import Repository
@@ -84,7 +85,7 @@ def released_by_nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
             env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)},
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=600,
         )
     return folder
 
@@ -122,8 +123,34 @@ def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> N
     assert len(building.out_of_step(copy, lesson)) == 1
 
 
+def test_pictures_are_drawn_again_when_what_draws_them_changes(
+    copy: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = LESSONS[0]
+    drawn: list[str] = []
+    monkeypatch.setattr(pictures, "draw", lambda name: drawn.append(name) or name.encode())
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    assert building.out_of_step(copy, lesson) == []
+    assert drawn == []
+    for changed in ("course/plots/pictures/lesson_01.py", "course/plots/style.py", "course/tasks/curve.py"):
+        path = copy.root / changed
+        kept = path.read_text("utf-8")
+        path.write_text(kept + "\n# another look\n", "utf-8")
+        assert len(building.out_of_step(copy, lesson)) == 2
+        assert "curve_from_points" in drawn
+        path.write_text(kept, "utf-8")
+        drawn.clear()
+    # And when the committed picture is not the one that was drawn.
+    for path in (copy.notebook(lesson), copy.solution(lesson)):
+        path.write_text(path.read_text("utf-8").replace("iVBOR", "aVBOR", 1), "utf-8")
+    assert len(building.out_of_step(copy, lesson)) == 2
+    building.build(copy, lesson, lambda _: None)
+    assert building.out_of_step(copy, lesson) == []
+
+
 def test_a_build_that_has_nothing_to_do_executes_nothing(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    monkeypatch.setattr(pictures, "draw", lambda _: pytest.fail("drawn"))
     before = {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()}
     copy.notebook(LESSONS[0]).write_text("{}")
     said: list[str] = []
@@ -351,7 +378,7 @@ def test_every_picture_is_attached_and_has_words(lesson: str) -> None:
 def test_run_all_of_the_blank_notebook_stops_at_the_first_check_with_a_sentence(lesson: str, tmp_path: Path) -> None:
     notebook = nbformat.reads(REPOSITORY.notebook(lesson).read_text("utf-8"), as_version=4)
     first = load_lesson(lesson).exercises[0].symbol
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}})
     with pytest.raises(CellExecutionError):
         client.execute()
     stopped = next(cell for cell in notebook.cells if any(o.output_type == "error" for o in cell.get("outputs", [])))

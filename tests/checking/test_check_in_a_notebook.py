@@ -77,7 +77,12 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     folder = tmp_path_factory.mktemp("kernel")
     client = NotebookClient(
-        notebook, timeout=120, allow_errors=True, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        notebook,
+        timeout=600,
+        startup_timeout=300,
+        allow_errors=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
     )
     client.execute()
     return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))

@@ -56,7 +56,9 @@ class Machine:
         """Runs a notebook in a kernel of this machine, to its end or to its first error."""
         manager = AsyncKernelManager(kernel_name="python3")
         manager.kernel_spec.argv = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        client = NotebookClient(notebook, km=manager, timeout=300, resources={"metadata": {"path": str(self.home)}})
+        client = NotebookClient(
+            notebook, km=manager, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(self.home)}}
+        )
         client.execute(env=dict(self.env))
         return notebook
 

@@ -132,7 +132,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (folder / f"{edit.__name__}.ipynb").write_text(json.dumps(edit(finished()), ensure_ascii=False), "utf-8")
     command = [sys.executable, "-m", "grader", "grade", "--seed", "7", "--json", "marks.json"]
     names = sorted(path.name for path in folder.iterdir())
-    subprocess.run([*command, *names], cwd=folder, check=True, capture_output=True, timeout=300)
+    subprocess.run([*command, *names], cwd=folder, check=True, capture_output=True, timeout=600)
     results = json.loads((folder / "marks.json").read_text("utf-8"))["results"]
     return {result["notebook"].removesuffix(".ipynb"): result for result in results}
 

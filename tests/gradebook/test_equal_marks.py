@@ -7,6 +7,7 @@ some shapes and not for others, so both look at the cases that the notebook's ow
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import shutil
@@ -15,7 +16,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from grader import cli
 from grader.audit.mutants import mutants
 from grader.checking.judge import PUBLIC_SEED
 from grader.demo.learners import Learner
@@ -39,13 +42,21 @@ def careless(lesson: str) -> Learner:
     return Learner("careless", lesson, types=slips)
 
 
-def graded(root: Path, lesson: str, *command: str) -> dict[str, dict[str, float]]:
-    """Each learner's score in each test, from the gradebook that a command writes to."""
+def by_nbgrader(root: Path, lesson: str) -> None:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)}
-    done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=root, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "nbgrader", "autograde", lesson]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def by_grader(root: Path, lesson: str) -> None:
+    with contextlib.chdir(root):
+        done = CliRunner().invoke(cli.app, ["autograde", lesson, "--seed", str(PUBLIC_SEED)])
+    assert done.exit_code == 0, done.output
+
+
+def scores(root: Path, lesson: str) -> dict[str, dict[str, float]]:
+    """Each learner's score in each test, from the gradebook."""
     with Course.open(root).gradebook() as gradebook:
         return {
             submission.student_id: {g.name: g.score for notebook in submission.notebooks for g in notebook.grades}
@@ -64,8 +75,9 @@ def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
     course.ensure_assignment(lesson)
     copy = tmp_path / "copy"
     shutil.copytree(course.root, copy)
-    theirs = graded(copy, lesson, "nbgrader", "autograde", lesson)
-    ours = graded(course.root, lesson, "grader", "autograde", lesson, "--seed", str(PUBLIC_SEED))
+    by_nbgrader(copy, lesson)
+    by_grader(course.root, lesson)
+    ours, theirs = scores(course.root, lesson), scores(copy, lesson)
     for learner in ("right", "careless"):
         assert ours[learner] == theirs[learner]
     points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}

@@ -94,7 +94,7 @@ def nbgrader(folder: Path, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr

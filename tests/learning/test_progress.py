@@ -90,7 +90,7 @@ def recorded_by_a_kernel(folder: Path, code: str, **env: str) -> progress.Scores
     said: list[str] = []
     try:
         reply = client.execute_interactive(
-            code, timeout=60, output_hook=lambda message: said.append(message["content"].get("text", ""))
+            code, timeout=300, output_hook=lambda message: said.append(message["content"].get("text", ""))
         )
         assert reply["content"]["status"] == "ok", reply["content"]
         assert "2.0" in "".join(said)

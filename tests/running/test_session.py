@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import median
 
 import pytest
 from submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
@@ -18,12 +19,13 @@ from grader.running.result import OwnTest, Result
 from grader.running.session import Question, Session, Stopped
 
 MODULES = sorted({exercise.references[0].__module__ for exercise in load_lesson(LESSON).exercises})
-QUICK = Limits(cell_seconds=1.0, probe_seconds=1.0, cpu_seconds=60.0, memory_bytes=2**30)
+ROOMY = Limits(cell_seconds=60.0, probe_seconds=60.0, cpu_seconds=300.0, memory_bytes=2**30)
+QUICK = replace(ROOMY, cell_seconds=1.0)  # for cells that never end
 
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    with Session(LESSON, MODULES, QUICK) as made:
+    with Session(LESSON, MODULES, ROOMY) as made:
         yield made
 
 
@@ -88,7 +90,7 @@ def test_nobody_answers_input() -> None:
 # --- limits -----------------------------------------------------------------------------------------------------
 
 
-def graded(limits: Limits = QUICK, **types: str) -> Result:
+def graded(limits: Limits = ROOMY, **types: str) -> Result:
     return grade(as_bytes(filled_in(types)), seed=5, limits=limits)
 
 
@@ -108,7 +110,7 @@ def graded(limits: Limits = QUICK, **types: str) -> Result:
 def test_each_limit_has_its_status_and_its_sentence_and_costs_one_exercise(
     before: str, status: str, sentence: str
 ) -> None:
-    result = graded(pick=before + answer("pick"))
+    result = graded(QUICK if status == "timeout" else ROOMY, pick=before + answer("pick"))
     (pick,) = [verdict for verdict in result.verdicts if verdict.symbol == "pick"]
     assert (pick.status, pick.score) == (status, 0.0)
     assert sentence in pick.message
@@ -119,7 +121,7 @@ def test_each_limit_has_its_status_and_its_sentence_and_costs_one_exercise(
 def test_memory_is_counted_over_all_processes() -> None:
     eater = "    if os.fork() == 0:\n        filled = b'x' * 10**8\n        time.sleep(60)\n"
     cell = f"import os, time\nfor _ in range(4):\n{eater}time.sleep(60)\n" + answer("pick")
-    result = graded(replace(QUICK, memory_bytes=2**28), pick=cell)
+    result = graded(replace(ROOMY, memory_bytes=2**28), pick=cell)
     (pick,) = [verdict for verdict in result.verdicts if verdict.symbol == "pick"]
     assert (pick.status, pick.score) == ("memory", 0.0)
     assert "filled more than 0.25 GB of memory, all its processes together" in pick.message
@@ -131,14 +133,14 @@ def test_the_time_of_each_cell_is_kept() -> None:
     took = dict(result.cells)
     assert took.pop(place_of(filled_in(), "pick") + 1) >= 0.3
     assert len(took) > 10
-    assert sum(took.values()) < 0.3 * len(took)
+    assert median(took.values()) < 0.3
 
 
 def test_an_evening_of_loops_ends() -> None:
     loops = dict.fromkeys(("batched_dot", "pick", "mse_loss", "mlp_predict", "sgd_step"), "while True: pass")
     start = time.monotonic()
     result = graded(replace(QUICK, cpu_seconds=2.0), **loops)
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 300
     assert any("had used up the 2 s of processor time" in v.message for v in result.verdicts)
     assert {v.status for v in result.verdicts if v.symbol in loops} == {"timeout"}
 

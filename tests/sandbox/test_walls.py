@@ -28,7 +28,7 @@ def behind_walls(who: str, source: str, lacking: str = "", **environment: str) -
     environment |= {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
     script = Path(__file__).with_name("walled.py")
     command = [sys.executable, str(script), who, lacking, TRY + source]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=60)
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=300)
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout)
     assert "stopped" not in found["told"], found

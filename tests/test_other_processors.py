@@ -1,0 +1,147 @@
+"""The same everywhere: with another processor's arithmetic, and with more threads, nothing that is compared changes.
+
+`ATEN_CPU_CAPABILITY` and `NPY_DISABLE_CPU_FEATURES` make PyTorch and NumPy compute as on an old processor. What an
+author and a learner see is looked at here and, in a process of its own, there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+import torch
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.text import Text
+
+from course.plots import pictures
+from course.plots.style import CARD
+from grader.building.build import out_of_step
+from grader.checking.judge import Judge
+from grader.demo.lesson_01 import HONEST, LESSON
+from grader.exercises import lesson_names, load_lesson
+from grader.probes import load_probes
+from grader.repository import Repository
+from grader.running.grade import grade
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+SEED = 11
+
+
+@cache
+def names() -> list[str]:
+    """The pictures of all lessons."""
+    texts = [json.loads(REPOSITORY.solution(lesson).read_text("utf-8")) for lesson in REPOSITORY.lesson_names()]
+    files = [file for text in texts for cell in text["cells"] for file in cell.get("attachments", {})]
+    return [file.removesuffix(".png") for file in files]
+
+
+@cache
+def figure(name: str) -> Figure:
+    made = getattr(pictures, name)()
+    assert isinstance(made, Figure)
+    return made
+
+
+def content(drawn: Figure) -> list[Any]:
+    """What a figure is drawn from: its words, and the places of its lines, dots, images and boxes."""
+    found: list[Any] = []
+    for artist in drawn.findobj():
+        if isinstance(artist, Text):
+            found.append([artist.get_text()])
+        elif isinstance(artist, Line2D):
+            found.append(np.asarray(artist.get_xydata(), dtype=float).tolist())
+        elif isinstance(artist, PathCollection):
+            found.append(np.asarray(artist.get_offsets(), dtype=float).tolist())
+        elif isinstance(artist, AxesImage):
+            found.append(np.asarray(artist.get_array(), dtype=float).tolist())
+        elif isinstance(artist, Patch):
+            found.append(artist.get_patch_transform().transform(artist.get_path().vertices).tolist())
+    return found
+
+
+def marks() -> list[Any]:
+    """Graded notebooks, as JSON; and of every other lesson the verdicts on what may be done about one exercise."""
+    released = REPOSITORY.notebook(LESSON).read_text("utf-8")
+    graded = [grade(learner.hand_in(released).encode(), SEED, name=learner.name) for learner in HONEST[2:4]]
+    said: list[Any] = [result.to_json() | {"seconds": 0} for result in graded]
+    for lesson in lesson_names()[1:]:
+        exercise, *_ = load_lesson(lesson).exercises
+        judge = Judge(exercise, load_probes(lesson)[exercise.symbol], SEED)
+        for answer in (exercise.references[0], *(mistake.implementation for mistake in exercise.mistakes)):
+            verdict = judge.verdict(judge.observe(answer))
+            said.append([exercise.symbol, verdict.score, verdict.status, verdict.diagnosis, verdict.message])
+    return said
+
+
+def seen() -> dict[str, Any]:
+    """All that must be the same, as plain data."""
+    return {
+        "computes": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
+        "out of step": out_of_step(REPOSITORY, LESSON),
+        "marks": marks(),
+        "pictures": {name: content(figure(name)) for name in names()},
+    }
+
+
+@pytest.fixture(scope="module")
+def there() -> dict[str, Any]:
+    """What is seen in a process that computes as an old processor does, with two threads."""
+    from numpy._core import _multiarray_umath as numpy_core
+
+    features = [name for name in numpy_core.__cpu_dispatch__ if numpy_core.__cpu_features__[name]]
+    old = {
+        "ATEN_CPU_CAPABILITY": "default",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(features),
+        "OMP_NUM_THREADS": "2",
+        "OMP_WAIT_POLICY": "passive",  # a thread that has nothing to do uses no processor
+        "PYTHONPATH": str(REPOSITORY.root),
+    }
+    done = subprocess.run([sys.executable, __file__], env=os.environ | old, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_it_really_computes_otherwise(there: dict[str, Any]) -> None:
+    """Or the other tests would prove nothing."""
+    assert (there["computes"], there["threads"]) == ("DEFAULT", 2)
+
+
+def test_the_build_is_in_step_there(there: dict[str, Any]) -> None:
+    assert there["out of step"] == []
+
+
+def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
+    here = json.loads(json.dumps(marks()))
+    assert len({result["score"] for result in here[:2]}) == 2
+    assert here == there["marks"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, there: dict[str, Any]) -> None:
+    here = figure(name)
+    assert mpl.colors.same_color(here.get_facecolor(), CARD)
+    assert inspect.getdoc(getattr(pictures, name))
+    for one, other in zip(content(here), there["pictures"][name], strict=True):
+        if one and isinstance(one[0], str):
+            assert one == other
+        else:
+            np.testing.assert_allclose(other, one, rtol=1e-4, atol=1e-5)
+
+
+if __name__ == "__main__":
+    json.dump(seen(), sys.stdout)
