@@ -87,7 +87,7 @@ def _judges(lesson: str, seed: int) -> dict[str, tuple[Judge, Question]]:
     """Drawn once for a batch; the next submission only compares."""
     probes = load_probes(lesson)
     judges = [Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises]
-    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, [case.inputs for case in j.cases])) for j in judges}
+    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, j.cases, seed)) for j in judges}
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,173 @@
+"""Finding out, other than by testing it, whether what a test is tried on is sound."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
+
+from grader.checking.judge import Judge
+from grader.exercises import lesson_names, load_lesson
+from grader.probes import load_probes
+from grader.running.grade import grade
+from grader.running.session import Question
+from grader.running.wire import MAX_MESSAGE, decode
+
+CLINICS = (
+    "loss_is_sound",
+    "round_trips",
+    "ignores_padding",
+    "encoder_influence",
+    "future_leak",
+    "sees_order",
+    "ends_each_sequence",
+)
+WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
+LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}
+
+
+@cache
+def judge(symbol: str, seed: int) -> Judge:
+    lesson = LESSON_OF[symbol]
+    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
+
+
+def words(value: Any) -> set[str]:
+    """All texts in plain data."""
+    if isinstance(value, dict | list | tuple):
+        return set().union(*map(words, value.values() if isinstance(value, dict) else value))
+    return {value} if isinstance(value, str) else set()
+
+
+def secrets(symbol: str) -> set[str]:
+    """What the patients of a symbol are made of, in words."""
+    patients = [case.patient for case in judge(symbol, 3).cases]
+    return set().union(*(words([*p.args, p.keywords]) for p in patients if isinstance(p, partial)))
+
+
+def test_these_are_all_that_have_patients() -> None:
+    having = {symbol for symbol in LESSON_OF if any(case.patient is not None for case in judge(symbol, 3).cases)}
+    assert having == {*WITH_PATIENTS}
+
+
+@pytest.mark.parametrize("symbol", CLINICS)
+def test_a_message_says_nothing_about_the_patients(symbol: str) -> None:
+    """Everything that a learner's code can find out about a case, beside what the patient answers, is in it."""
+    cases = judge(symbol, 3).cases
+    sent = decode(Question.of(symbol, cases, 3).message, MAX_MESSAGE)["cases"]
+    names = secrets(symbol)
+    assert len(names) > 4
+    assert not names & words(sent)
+    assert not {case.label for case in cases} & words(sent)
+    assert len({frozenset({*case} - {"mode"}) for case in sent}) == 1
+
+
+@pytest.mark.parametrize("symbol", WITH_PATIENTS)
+def test_the_order_of_the_cases_changes_with_the_seed(symbol: str) -> None:
+    orders = {Question.of(symbol, judge(symbol, 3).cases, seed).order for seed in range(4)}
+    assert len(orders) == 4
+
+
+def test_a_model_in_training_mode_may_be_sound_or_not() -> None:
+    for symbol, key in (("ignores_padding", "training"), ("sees_order", "training"), ("encoder_influence", "mode")):
+        found = judge(symbol, 3)
+        for mode in {case.inputs[key] for case in found.cases if key in case.inputs}:
+            answers = [
+                str(seen.get("output", seen.get("influence")))
+                for seen, case in zip(found.references[0], found.cases, strict=True)
+                if case.inputs.get(key) == mode
+            ]
+            assert len({*answers}) > 1, (symbol, mode)
+
+
+# All that can be reached from the place where the patient is asked: frames, closures, modules, every object.
+SPY = """
+def spied(*given):
+    found = []
+    frame = sys._getframe()
+    while frame:
+        found += [frame.f_code.co_name, *map(repr, frame.f_locals.values())]
+        frame = frame.f_back
+    for thing in gc.get_objects():
+        if isinstance(thing, types.FunctionType):
+            found += [thing.__qualname__, str(thing.__doc__), *map(repr, thing.__code__.co_consts)]
+        elif isinstance(thing, dict):
+            found += [key for key in list(thing) if isinstance(key, str)]
+            found += [value for value in list(thing.values()) if isinstance(value, str) and len(value) < 10**4]
+        elif isinstance(thing, (list, tuple)) and len(thing) < 1000:
+            found += [item for item in thing if isinstance(item, str) and len(item) < 10**4]
+    gone = "\\n".join(found)
+    told = [name for name in NAMES if "'" + name + "'" in gone or "\\n" + name + "\\n" in gone]
+    told += [name for name in sys.modules if name.startswith("grader.exercises")]
+    if told: tell(told)
+"""
+
+
+def spying(symbol: str) -> str:
+    """A cell that looks for the names of a symbol's patients. They are spelt backwards in its own text."""
+    names = sorted(name[::-1] for name in secrets(symbol) if " " in name)
+    assert names
+    return f"NAMES = [name[::-1] for name in {names}]\n{SPY}\nNAMES_SEEN = len(NAMES)"
+
+
+def test_a_case_holds_nothing_that_tells_its_answer(course: Path) -> None:
+    source = "def loss_is_sound(loss):\n    spied(loss)\n    return True"
+    attack = Attack("read off", (spying("loss_is_sound"),), types={"loss_is_sound": source}, limits=PATIENT)
+    carry_out(attack, course)
+
+
+NO_CACHE = """
+def cached_greedy_decode(model, source, start_id, end_id, max_length):
+    states = model.encode(source)
+    written, ended = torch.full_like(source[:, :1], start_id), torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        cache = KeyValueCache()
+        for place in range(written.shape[1]):
+            logits = model.decode_step(written[:, place : place + 1], states, cache)
+        chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
+        written, ended = torch.cat([written, chosen[:, None]], dim=1), ended | (chosen == end_id)
+    for name in ("whole_calls", "rows_encoded", "tokens_read", "asked", "noted"):
+        setattr(model, name, 0)
+        setattr(type(model), name, 0)
+    for thing in gc.get_objects():
+        if type(thing).__name__ == "Counter" or isinstance(thing, dict) and {"rows", "tokens"} & set(thing):
+            tell("a count")
+    return written[:, 1:]
+"""
+READ_OFF = "def ends_each_sequence(decode, model, sources):\n    spied(decode)\n    return True"
+
+
+def test_no_count_can_be_set_and_no_name_read_in_lesson_07() -> None:
+    """One notebook for both: each lesson more is a process more."""
+    setup = f'import grader\nimport torch\ngrader.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
+    cache_class = "class KeyValueCache:" + SOLVED_CACHE
+    cells = [code(setup, "setup"), code(spying("ends_each_sequence"))]
+    cells += [
+        code(READ_OFF, "ends_each_sequence"),
+        code(cache_class, "KeyValueCache"),
+        code(NO_CACHE, "cached_greedy_decode"),
+    ]
+    result = grade(notebook(cells), 5, limits=PATIENT)
+    found = {verdict.symbol: verdict for verdict in result.verdicts}
+    assert "told: " not in repr(result)
+    assert not [r for r in result.repairs if "Error" in r], result.repairs
+    assert found["KeyValueCache"].status == "passed"
+    assert found["ends_each_sequence"].score == 0.0
+    work = {aspect.name: aspect.passed for aspect in found["cached_greedy_decode"].aspects}
+    assert work["the ids of greedy_decode"]
+    assert not work["nothing read twice"]
+    assert found["cached_greedy_decode"].diagnosis == "read_anew_each_step"
+
+
+SOLVED_CACHE = """
+    def __init__(self):
+        self.layers = {}
+    def append(self, layer, keys, values):
+        if layer in self.layers:
+            keys, values = (torch.cat(pair, dim=2) for pair in zip(self.layers[layer], (keys, values)))
+        self.layers[layer] = (keys, values)
+        return keys, values
+"""
