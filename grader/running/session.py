@@ -169,6 +169,15 @@ class Session:
         for message in self._history:
             self._ask(message)
 
+    def anew(self) -> None:
+        """A fresh process in which nothing has been done, and that has met no case. The time goes on.
+
+        Raises:
+            Stopped: when there is none left.
+        """
+        self._history.clear()
+        self.restart()
+
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
         self._channel = Channel(descriptor)

@@ -60,7 +60,7 @@ def test_a_message_says_nothing_about_the_patients(symbol: str) -> None:
     sent = decode(Question.of(symbol, cases, 3).message, MAX_MESSAGE)["cases"]
     names = secrets(symbol)
     assert len(names) > 4
-    assert not names & words(sent)
+    assert names & words(sent) <= {"train", "eval"}  # a model shows the mode it is in
     assert not {case.label for case in cases} & words(sent)
     assert len({frozenset({*case} - {"mode"}) for case in sent}) == 1
 
@@ -83,7 +83,8 @@ def test_a_model_in_training_mode_may_be_sound_or_not() -> None:
             assert len({*answers}) > 1, (symbol, mode)
 
 
-# All that can be reached from the place where the patient is asked: frames, closures, modules, every object.
+# All that can be reached from the place where the patient is asked: frames, closures, modules, every object. The names
+# that are sought are spelt backwards: else the spy would find its own list.
 SPY = """
 def spied(*given):
     found = []
@@ -94,23 +95,30 @@ def spied(*given):
     for thing in gc.get_objects():
         if isinstance(thing, types.FunctionType):
             found += [thing.__qualname__, str(thing.__doc__), *map(repr, thing.__code__.co_consts)]
+            found += [repr(cell.cell_contents) for cell in thing.__closure__ or () if cell != types.CellType()]
         elif isinstance(thing, dict):
-            found += [key for key in list(thing) if isinstance(key, str)]
-            found += [value for value in list(thing.values()) if isinstance(value, str) and len(value) < 10**4]
-        elif isinstance(thing, (list, tuple)) and len(thing) < 1000:
-            found += [item for item in thing if isinstance(item, str) and len(item) < 10**4]
-    gone = "\\n".join(found)
-    told = [name for name in NAMES if "'" + name + "'" in gone or "\\n" + name + "\\n" in gone]
-    told += [name for name in sys.modules if name.startswith("grader.exercises")]
+            found += [text for pair in list(thing.items()) for text in pair if isinstance(text, str)]
+        elif isinstance(thing, (list, tuple)) and len(thing) < 1000 and thing is not found:
+            found += [item for item in thing if isinstance(item, str)]
+    text = "\\n".join(found)
+    told = [name for name in NAMES if any(q + name[::-1] + q in text for q in ("'", "\\n"))]
     if told: tell(told)
 """
 
 
 def spying(symbol: str) -> str:
-    """A cell that looks for the names of a symbol's patients. They are spelt backwards in its own text."""
+    """A cell with a spy that looks for the names of a symbol's patients."""
     names = sorted(name[::-1] for name in secrets(symbol) if " " in name)
     assert names
-    return f"NAMES = [name[::-1] for name in {names}]\n{SPY}\nNAMES_SEEN = len(NAMES)"
+    return f"NAMES = {names}\n{SPY}"
+
+
+def test_in_one_process_with_the_patient_the_spy_tells() -> None:
+    """It is a good spy: the names are there to be found where the patient is."""
+    space: dict[str, Any] = {"MARK": "x"}
+    exec(f"import torch\n{PRELUDE}\n{spying('loss_is_sound')}", space)
+    (seen, *_) = judge("loss_is_sound", 3).observe(lambda loss: space["spied"](loss))
+    assert seen["error"]["message"].startswith("told: ")
 
 
 def test_a_case_holds_nothing_that_tells_its_answer(course: Path) -> None:
@@ -133,8 +141,7 @@ def cached_greedy_decode(model, source, start_id, end_id, max_length):
         setattr(model, name, 0)
         setattr(type(model), name, 0)
     for thing in gc.get_objects():
-        if type(thing).__name__ == "Counter" or isinstance(thing, dict) and {"rows", "tokens"} & set(thing):
-            tell("a count")
+        if isinstance(thing, dict) and {"rows", "tokens"} <= {*thing}: tell("a count")
     return written[:, 1:]
 """
 READ_OFF = "def ends_each_sequence(decode, model, sources):\n    spied(decode)\n    return True"
