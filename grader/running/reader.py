@@ -30,6 +30,7 @@ CPU_SECONDS = 10  # an honest notebook takes a hundredth of one
 WALL_SECONDS = 120.0  # on a machine that is very busy
 MEMORY_BYTES = 2**30  # beside what the process has to begin with
 MAX_ANSWER = 4 * MAX_BYTES
+MODULE = "grader.running.reader"
 TOO_HARD = (
     "This file can't be read: it takes more time or memory than any notebook of this course. Open it in Jupyter, "
     "clear all outputs, delete what does not belong to it, save it, and submit it again."
@@ -90,7 +91,7 @@ class _Reader:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "grader.running.reader"],
+                [sys.executable, "-m", MODULE],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
