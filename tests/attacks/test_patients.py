@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
 
 from grader.checking.judge import Judge
@@ -178,3 +179,67 @@ SOLVED_CACHE = """
         self.layers[layer] = (keys, values)
         return keys, values
 """
+
+
+# What an attacker can ask for, in place of what the loss would. `raw` is the child's own way to ask.
+ASKED = {
+    "ways that are not there": """
+for way in ("", "noted", "__class__", "ways", "loss\\0", None, 3, [], {"a": 1}):
+    with contextlib.suppress(Exception): raw(way, 1.0, 1.0)""",
+    "too much at once": """
+for odd in (torch.zeros(10**6), torch.zeros(1).expand(10**9), torch.zeros(0, 10**9), torch.zeros(2, 10**5)):
+    with contextlib.suppress(Exception): raw("loss", odd, odd)""",
+    "what is no array": """
+for odd in (None, "x" * 10**6, [[[]]] * 9999, {"$": "tensor"}, float("nan"), 2**63, 10**400, object(), loss, "\\ud800"):
+    with contextlib.suppress(Exception): raw("loss", odd, odd)""",
+    "too many and too few": """
+for odd in ((), (1.0,), (1.0,) * 1000):
+    with contextlib.suppress(Exception): raw("loss", *odd)""",
+    "dtypes without arithmetic": """
+for kind in (torch.float8_e4m3fn, torch.complex64, torch.bool, torch.bfloat16, torch.uint64):
+    with contextlib.suppress(Exception): raw("loss", torch.zeros(3, 1).to(kind), torch.zeros(3).to(kind))""",
+    "no question at all": """
+import grader.running.wire as wire
+for odd in ({"ask": "loss"}, {"ask": "loss", "arguments": {}}, {"ask": {"$": "x"}, "arguments": [[]]}):
+    child.channel.send_bytes(wire.encode(odd))
+    child.channel.recv_bytes()""",
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_whatever_is_asked_earns_nothing_and_stops_nobody(name: str, course: Path) -> None:
+    lines = f"child = grader_object('Child')\nraw = child._asking()\n{ASKED[name]}\nreturn 'asked'".splitlines()
+    source = "def loss_is_sound(loss):\n" + "\n".join(f"    {line}" for line in lines)
+    result = carry_out(Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "failed"}), course)
+    (found,) = [v for v in result.verdicts if v.symbol == "loss_is_sound"]
+    assert "asked" in found.message, found.message  # it came to its end
+
+
+FOR_EVER = {
+    "question upon question": "while True: loss(torch.ones(2), torch.ones(2))",
+    "questions and no listening": "while True: child.channel.send_bytes(message)",
+}
+
+
+@pytest.mark.parametrize("name", FOR_EVER)
+def test_asking_for_ever_is_stopped(name: str, course: Path) -> None:
+    source = f"""
+def loss_is_sound(loss):
+    import grader.running.wire as wire
+    child = grader_object("Child")
+    message = wire.encode({{"ask": "loss", "arguments": [1.0, 1.0]}})
+    {FOR_EVER[name]}"""
+    carry_out(Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "timeout"}), course)
+
+
+def test_nobody_answers_where_there_is_no_patient(course: Path) -> None:
+    source = "def pick(values, index):\n    return grader_object('Child')._asking()('loss', 1.0, 1.0)"
+    carry_out(Attack("asked", types={"pick": source}, deserves={}, status={"pick": "crashed"}), course)
+
+
+def test_a_patient_answers_small_questions_only() -> None:
+    patient = judge("loss_is_sound", 3).cases[0].patient
+    assert patient is not None
+    assert "value" in patient().reply("loss", [torch.ones(100, 1), torch.ones(100)])
+    assert "more than" in patient().reply("loss", [torch.ones(10**5), torch.ones(10**5)])["raised"]["message"]
+    assert "longer than" in patient().reply("loss", [torch.ones(2, 1000), torch.ones(2)])["raised"]["message"]
