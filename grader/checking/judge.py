@@ -100,7 +100,7 @@ class Judge:
         if case.patient is None:
             return observe(self.probe, symbol, case.inputs)
         patient = case.patient()
-        seen = observe(self.probe, symbol, {**case.inputs, "ask": asked_here(patient)})
+        seen = observe(self.probe, symbol, {**case.inputs, "patient": asked_here(patient)})
         return seen if "error" in seen else {**seen, **patient.noted()}
 
     def keep(self, observations: Sequence[Observation]) -> list[Observation]:

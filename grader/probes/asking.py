@@ -16,7 +16,7 @@ def ask_about(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     The model is an `nn.Module` where the case has a `mode`, "train" or "eval"; else a function.
     """
-    ask, source, target_input = inputs["ask"], inputs["source"], inputs["target_input"]
+    ask, source, target_input = inputs["patient"], inputs["source"], inputs["target_input"]
     if "mode" not in inputs:
         output = symbol(lambda source, target_input: ask("logits", source, target_input), source, target_input)
         return {"output": output, "arguments": state([source, target_input])}

@@ -151,7 +151,7 @@ def _kinds(losses: Any) -> str:
 
 
 def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    ask = inputs["ask"]
+    ask = inputs["patient"]
     answer = symbol(lambda predictions, targets: ask("loss", predictions, targets))
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)

@@ -44,7 +44,7 @@ def _byte_pair_decode(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _round_trips(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    ask = inputs["ask"]
+    ask = inputs["patient"]
     return {"output": symbol(lambda text: ask("encode", text), lambda ids: ask("decode", ids), inputs["text"])}
 
 

@@ -115,7 +115,9 @@ class _Reader(StandIn):
 
 
 def _ignores_padding(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    model = _Reader(inputs["ask"], inputs["embedding"], inputs["positions"], inputs["head"]).train(inputs["training"])
+    model = _Reader(inputs["patient"], inputs["embedding"], inputs["positions"], inputs["head"]).train(
+        inputs["training"]
+    )
     tokens = inputs["tokens"]
     answer = symbol(model, tokens)
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:

@@ -90,7 +90,7 @@ def _vectors(symbol: Any, inputs: Mapping[str, Any], arguments: list[Any], of: S
 
 def _sees_order(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     tokens, vectors, places = inputs["tokens"], inputs["vectors"], inputs["places"]
-    model = StandIn(inputs["ask"], {"vectors": vectors}, {"places": places}).train(inputs["training"])
+    model = StandIn(inputs["patient"], {"vectors": vectors}, {"places": places}).train(inputs["training"])
     answer = symbol(model, tokens)
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)

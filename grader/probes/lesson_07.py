@@ -50,7 +50,7 @@ def _beam_search(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cached_greedy_decode(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return _tried(symbol, CachedStandIn(inputs["ask"], {"weight": torch.ones(3)}), inputs)
+    return _tried(symbol, CachedStandIn(inputs["patient"], {"weight": torch.ones(3)}), inputs)
 
 
 def _followed(draw: Callable[[torch.Generator], Any], seed: int) -> str:
@@ -111,7 +111,7 @@ def _filter(parameter: str) -> Probe:
 
 def _ends_each_sequence(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     sources = inputs["sources"]
-    ask = inputs["ask"]
+    ask = inputs["patient"]
 
     def decode(model: Any, sources: Any) -> Any:
         return ask("decode", sources, model(sources), [model(source[None]) for source in sources])

@@ -138,7 +138,7 @@ class Child:
         """What one case shows: there is an answer to each question, whatever the learner's code does."""
         try:
             with bound(learners, self.earlier):
-                return observe(self.probes[symbol], learners, {**inputs, "ask": self._asking()})
+                return observe(self.probes[symbol], learners, {**inputs, "patient": self._asking()})
         except BaseException as error:  # KeyboardInterrupt, or what `bound` met on its way
             return {"error": describe_error(error)}
 

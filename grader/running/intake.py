@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.exercises import UnknownLesson, lesson_names, load_lesson
 from grader.exercises.spec import Lesson
+from grader.probes.observe import harmless
 from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
 from grader.running.reading import Unreadable as Unreadable
@@ -184,7 +185,8 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
         return ["The cells' metadata is gone; the exercises were found by their definitions."]
     found = [f"Cell {cell.number} was no code cell any more; it was run as one." for cell in cells if cell.retyped]
     ids = Counter(cell.grade_id for cell in cells if cell.grade_id)
-    found += [f"{count} cells are called {name}; the last attempt counts." for name, count in ids.items() if count > 1]
+    twice = [(harmless(name), count) for name, count in ids.items() if count > 1]
+    found += [f"{count} cells are called {name}; the last attempt counts." for name, count in twice]
     found += [f"Cell {cell.number} is a blank copy; it was left out." for cell in left_out]
     for exercise in lesson.exercises:
         symbol = exercise.symbol

@@ -13,6 +13,7 @@ from attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
 from grader.checking.judge import Judge
 from grader.exercises import lesson_names, load_lesson
 from grader.probes import load_probes
+from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.session import Question
 from grader.running.wire import MAX_MESSAGE, decode
@@ -87,7 +88,10 @@ def test_a_model_in_training_mode_may_be_sound_or_not() -> None:
 # All that can be reached from the place where the patient is asked: frames, closures, modules, every object. The names
 # that are sought are spelt backwards: else the spy would find its own list.
 SPY = """
+SPIED = []
 def spied(*given):
+    if SPIED: return
+    SPIED.append(True)
     found = []
     frame = sys._getframe()
     while frame:
@@ -129,6 +133,7 @@ def test_a_case_holds_nothing_that_tells_its_answer(course: Path) -> None:
 
 
 NO_CACHE = """
+LOOKED = []
 def cached_greedy_decode(model, source, start_id, end_id, max_length):
     states = model.encode(source)
     written, ended = torch.full_like(source[:, :1], start_id), torch.zeros(len(source), dtype=torch.bool)
@@ -141,15 +146,17 @@ def cached_greedy_decode(model, source, start_id, end_id, max_length):
     for name in ("whole_calls", "rows_encoded", "tokens_read", "asked", "noted"):
         setattr(model, name, 0)
         setattr(type(model), name, 0)
-    for thing in gc.get_objects():
+    for thing in [] if LOOKED else gc.get_objects():
         if isinstance(thing, dict) and {"rows", "tokens"} <= {*thing}: tell("a count")
+    LOOKED.append(True)
     return written[:, 1:]
 """
 READ_OFF = "def ends_each_sequence(decode, model, sources):\n    spied(decode)\n    return True"
 
 
-def test_no_count_can_be_set_and_no_name_read_in_lesson_07() -> None:
+def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.MonkeyPatch) -> None:
     """One notebook for both: each lesson more is a process more."""
+    monkeypatch.setattr(zygotes, "_POOL", zygotes._Pool())
     setup = f'import grader\nimport torch\ngrader.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
     cache_class = "class KeyValueCache:" + SOLVED_CACHE
     cells = [code(setup, "setup"), code(spying("ends_each_sequence"))]
@@ -158,7 +165,8 @@ def test_no_count_can_be_set_and_no_name_read_in_lesson_07() -> None:
         code(cache_class, "KeyValueCache"),
         code(NO_CACHE, "cached_greedy_decode"),
     ]
-    result = grade(notebook(cells), 5, limits=PATIENT)
+    result = grade(notebook(cells), 5)
+    zygotes.close_all()
     found = {verdict.symbol: verdict for verdict in result.verdicts}
     assert "told: " not in repr(result)
     assert not [r for r in result.repairs if "Error" in r], result.repairs
