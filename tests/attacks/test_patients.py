@@ -216,9 +216,11 @@ for odd in ({"ask": "loss"}, {"ask": "loss", "arguments": {}}, {"ask": {"$": "x"
 
 @pytest.mark.parametrize("name", ASKED)
 def test_whatever_is_asked_earns_nothing_and_stops_nobody(name: str, course: Path) -> None:
-    lines = f"child = grader_object('Child')\nraw = child._asking()\n{ASKED[name]}\nreturn 'asked'".splitlines()
-    source = "def loss_is_sound(loss):\n" + "\n".join(f"    {line}" for line in lines)
-    result = carry_out(Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "failed"}), course)
+    lines = f"child = grader_object('Child')\nraw = child._asking()\n{ASKED[name]}".splitlines()
+    body = "\n".join(f"        {line}" for line in lines)  # once is enough
+    source = f"DONE = []\ndef loss_is_sound(loss):\n    if not DONE:\n{body}\n    DONE.append(True)\n    return 'asked'"
+    attack = Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "failed"}, limits=PATIENT)
+    result = carry_out(attack, course)
     (found,) = [v for v in result.verdicts if v.symbol == "loss_is_sound"]
     assert "asked" in found.message, found.message  # it came to its end
 
