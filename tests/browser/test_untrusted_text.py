@@ -49,6 +49,7 @@ HOSTILE = [
     ("markdown", "<style>.hidden-by-style { color: red } h1 { display: none }</style>"),
     ("code", "1"),
 ]
+LOUD = {1, 2, 3, 6, 10}  # they sing where nobody stops them: what comes in other ways may sing as well
 OUTPUTS = [
     {"data": {"text/html": f"<script>{RUN}(6)</script>"}},
     {"data": {"image/svg+xml": f"<svg xmlns='http://www.w3.org/2000/svg' onload='{RUN}(7)'/>"}},
@@ -128,13 +129,13 @@ def ran(page: Page, address: str) -> set[int]:
 
 
 def test_in_the_view_for_grading(graded: Graded, page: Page) -> None:
-    assert {1, 2, 3, 5, 10} <= ran(page, graded.view(PLAIN))  # the canaries sing where nobody stops them
+    assert LOUD <= ran(page, graded.view(PLAIN))
     assert ran(page, graded.view(OURS)) == set()
 
 
 def test_in_the_feedback(graded: Graded, page: Page) -> None:
     pages = {student: graded.course.feedback(student, LESSON).as_uri() for student in (OURS, PLAIN)}
-    assert {1, 2, 3, 5, 10} <= ran(page, pages[PLAIN])
+    assert LOUD <= ran(page, pages[PLAIN])
     assert ran(page, pages[OURS]) == set()
     assert ran(page, (graded.course.root / "ours.html").as_uri()) == set()
 
