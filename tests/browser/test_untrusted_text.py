@@ -145,7 +145,6 @@ def test_an_answer_is_still_a_text(graded: Graded, page: Page) -> None:
     answer = page.locator("div", has=page.locator("strong", has_text="Because")).last
     assert page.locator("strong", has_text="Because").count() == 1
     assert page.locator("li", has_text="two").count() >= 1
-    assert page.evaluate(
-        "[...document.images].filter(i => i.src.startsWith('data:image/png')).map(i => i.naturalWidth)"
-    ) == [1]
+    widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
+    assert 1 in widths  # the attached pixel, among the lesson's own pictures
     assert "(10)" in answer.inner_text()  # what was taken out of force can be read
