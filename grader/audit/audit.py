@@ -141,7 +141,7 @@ def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -
     try:
         if session.run(source) is not None:
             return False
-        question = Question.of(exercise.symbol, [case.inputs for case in judge.cases])
+        question = Question.of(exercise.symbol, judge.cases)
         seen = [answer.get("seen", {}) for answer in session.probe(question)]
     except Stopped:
         session.restart()

@@ -19,6 +19,7 @@ from grader.checking.words import say
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.probes.calls import Probe
 from grader.probes.observe import observe
+from grader.probes.patients import asked_here
 
 PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
 TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"
@@ -93,7 +94,14 @@ class Judge:
 
     def observe(self, symbol: Any) -> list[Observation]:
         """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
-        return [observe(self.probe, symbol, case.inputs) for case in self.cases]
+        return [self._observe(symbol, case) for case in self.cases]
+
+    def _observe(self, symbol: Any, case: Case) -> Observation:
+        if case.patient is None:
+            return observe(self.probe, symbol, case.inputs)
+        patient = case.patient()
+        seen = observe(self.probe, symbol, {**case.inputs, "patient": asked_here(patient)})
+        return seen if "error" in seen else {**seen, **patient.noted()}
 
     def keep(self, observations: Sequence[Observation]) -> list[Observation]:
         """Each observation in its canonical form; one that has not even the form to be reduced stays as it is."""
@@ -121,7 +129,7 @@ class Judge:
         key = (mistake.name, place)
         if key not in self._seen:
             case = self.cases[place]
-            (self._seen[key],) = self._kept([observe(self.probe, mistake.implementation, case.inputs)], [case])
+            (self._seen[key],) = self._kept([self._observe(mistake.implementation, case)], [case])
         return self._seen[key]
 
     def verdict(self, observations: Sequence[Observation]) -> Verdict:

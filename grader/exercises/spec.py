@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.probes.patients import Patient
+
 # Plain data: None, bool, int, float, str, numpy arrays, torch tensors, and lists, tuples and dicts of those.
 Value = Any
 # What one probe saw, by name ("output", "gradients", "arguments", ...); {"error": {...}} when it raised.
@@ -24,12 +26,14 @@ class Case:
     """One set of inputs, drawn from a seed.
 
     `label` finishes the sentence "It goes wrong ..." for the learner ("on a batch of one", "with two rows").
-    `tags` let an aspect look at some cases only.
+    `tags` let an aspect look at some cases only. The inputs travel to the learner's process. A `patient`, made anew
+    each time, is what the symbol is tried on where the question is whether it is sound: it never travels.
     """
 
     label: str
     inputs: Mapping[str, Value]
     tags: frozenset[str] = frozenset()
+    patient: Callable[[], Patient] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from grader.probes.observe import harmless
 from grader.running.intake import read_file, read_submission
 from grader.running.result import Result
 
+MAX_NOTEBOOKS = 20  # looked at in one submission
 MAX_OTHER_FILES = 50
 MAX_OTHER_BYTES = 2**20
 
@@ -71,7 +72,7 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
     named = folder / f"{lesson}.ipynb"
     if folder.is_symlink():
         return folder, ""
-    others = sorted(path for path in folder.glob("*.ipynb") if path != named)
+    others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
     if not others or _is_of(named, lesson):
         left = ", ".join(harmless(path.name) for path in others)
         return named, f"There was more than one notebook; {left} was left out." if others else ""

@@ -1,4 +1,7 @@
-"""A submitted notebook, made sound enough for nbgrader whatever state it is in. The learner's text is never changed."""
+"""A submitted notebook, made sound enough for nbgrader whatever state it is in.
+
+The learner's text stays as it is, unless a page that shows it would run something; see `grader.running.cleaning`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.exercises.spec import Lesson
-from grader.running.intake import parse, source_of
+from grader.running.reader import read_apart
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-_FIELDS = {"grade": bool, "grade_id": str, "locked": bool, "solution": bool, "schema_version": int}
+_TAG = re.compile(r"[\w-]+")
 
 
 def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
@@ -25,9 +28,7 @@ def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
         {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": dict(KERNEL)}, "cells": []}
     )
     marks = _lesson_marks(lesson)
-    for cell in parse(data):
-        if isinstance(cell, dict):
-            made.cells.append(_sound_cell(cell, marks))
+    made.cells = [_sound_cell(cell, marks) for cell in read_apart("cells", data)]
     _find_lost(made, lesson, marks)
     _drop_doubles(made)
     for number, cell in enumerate(made.cells):
@@ -48,22 +49,13 @@ def _lesson_marks(lesson: Lesson) -> dict[str, dict[str, Any]]:
 
 
 def _sound_cell(cell: dict[str, Any], marks: dict[str, dict[str, Any]]) -> NotebookNode:
-    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
-    assert isinstance(metadata, dict)
-    old = metadata.get("nbgrader")
-    grade_id = old.get("grade_id") if isinstance(old, dict) else None
-    known = marks.get(grade_id) if isinstance(grade_id, str) else None
-    kind = "code" if known else cell.get("cell_type")
-    made = _cell(kind if kind in ("code", "markdown") else "raw", source_of(cell))
-    if kind == "markdown" and _are_pictures(attachments := cell.get("attachments")):
-        made.attachments = attachments
-    tags = metadata.get("tags")
-    if isinstance(tags, list):
-        made.metadata["tags"] = [tag for tag in tags if isinstance(tag, str)]
-    if known:
-        made.metadata["nbgrader"] = dict(known)
-    elif isinstance(old, dict) and all(isinstance(old.get(name), kind) for name, kind in _FIELDS.items()):
-        made.metadata["nbgrader"] = old
+    known = marks.get(cell["grade_id"] or "")
+    made = _cell("code" if known else cell["kind"], cell["source"])
+    if cell["pictures"] and not known:
+        made.attachments = cell["pictures"]
+    made.metadata["tags"] = [tag for tag in cell["tags"] if _TAG.fullmatch(tag)]
+    if known or cell["marks"]:
+        made.metadata["nbgrader"] = dict(known or cell["marks"])
     return made
 
 
@@ -75,20 +67,13 @@ def _cell(kind: str, source: str) -> NotebookNode:
     return nbformat.from_dict(made)
 
 
-def _are_pictures(attachments: Any) -> bool:
-    return isinstance(attachments, dict) and all(
-        isinstance(bundle, dict) and all(isinstance(data, str) for data in bundle.values())
-        for bundle in attachments.values()
-    )
-
-
 def _find_lost(notebook: NotebookNode, lesson: Lesson, marks: dict[str, dict[str, Any]]) -> None:
     """Marks cells that lost their mark: the last definition of a symbol, and its check. A lost check is put back."""
     there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells}
     for exercise in lesson.exercises:
         symbol = re.escape(exercise.symbol)
         for grade_id, pattern in (
-            (exercise.symbol, rf"^(?:def|class)\s+{symbol}\b|^{symbol}\s*="),
+            (exercise.symbol, rf"^(?:def|class)[ \t]+{symbol}\b|^{symbol}[ \t]*="),
             (f"test_{exercise.symbol}", rf"\A\s*check\(\s*{symbol}\s*\)\s*\Z"),
         ):
             fits = [

@@ -27,10 +27,18 @@ from grader.gradebook.book import Book
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.repair import sound_notebook
+from grader.running.cleaning import as_typed
+from grader.running.reader import read_apart
+from grader.running.reading import Unreadable
 from grader.running.result import OwnTest, Result
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
+
+_ACTIVE = frozenset(
+    ".htm .html .xhtml .xht .shtml .mht .mhtml .svg .svgz .xml .xsl .xslt .js .mjs .swf".split()  # noqa: SIM905
+)
+"""Files of a learner's that a browser would run: Formgrader serves `autograded/` under its own address."""
 
 
 class Writer:
@@ -69,6 +77,7 @@ class Writer:
         """
         notebook = sound_notebook(data, self.lesson)
         self._as_released(notebook)
+        tame(notebook)
         show(notebook, result)
         graded = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if utils.is_grade(c) or utils.is_task(c)}
         scores = {name: _score(cell) for name, cell in graded.items()}
@@ -128,7 +137,7 @@ class Writer:
         made.mkdir(parents=True)
         kept = self._settings.exclude_overwriting.get(name, [])
         released = Path(self.course.directory.format_path(self.course.directory.source_directory, ".", name))
-        self._copy_others(submission, made, [])
+        self._copy_others(submission, made, [], _ACTIVE)
         self._copy_others(released, made, kept)
         text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
         (made / f"{name}.ipynb").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
@@ -138,12 +147,16 @@ class Writer:
         shutil.rmtree(final, ignore_errors=True)
         made.rename(final)
 
-    def _copy_others(self, source: Path, target: Path, kept: list[str]) -> None:
+    def _copy_others(self, source: Path, target: Path, kept: list[str], left_out: frozenset[str] = frozenset()) -> None:
         for found in utils.find_all_files(str(source), [*self.course.directory.ignore, "*.ipynb"]):
             path = Path(found)
             inside = path.relative_to(source)
             # nbgrader would follow a link out of the folder
-            if str(inside) in kept or any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(source)):
+            if (
+                str(inside) in kept
+                or path.suffix.lower() in left_out
+                or any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(source))
+            ):
                 continue
             (target / inside).parent.mkdir(parents=True, exist_ok=True)
             if path.is_file():
@@ -160,6 +173,29 @@ class Writer:
             note = submission / name
             if note.is_file() and not note.is_symlink() and not submission.is_symlink():
                 shutil.copy(note, path.parent / name)
+
+
+def tame(notebook: NotebookNode) -> None:
+    """Takes out of force what a learner's text would do on a page that shows it. Code is shown as text anyway."""
+    for cell in notebook.cells:
+        if cell.cell_type == "raw" and "<" in cell.source and not _is_released(cell):  # nbconvert shows it as HTML
+            cell.update(cell_type="markdown", source=as_typed(cell.source))
+    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not _is_released(cell)]
+    if not texts:
+        return
+    job = [{"source": cell.source, "pictures": cell.get("attachments", {})} for cell in texts]
+    try:
+        sources = read_apart("cleaned", json.dumps(job).encode())
+    except Unreadable:
+        sources = [as_typed(cell.source) for cell in texts]
+    for cell, source in zip(texts, sources, strict=True):
+        cell.source = source
+
+
+def _is_released(cell: NotebookNode) -> bool:
+    """Whether it is as the instructor wrote it."""
+    checksum = cell.metadata.get("nbgrader", {}).get("checksum")
+    return checksum is not None and checksum == utils.compute_checksum(cell)
 
 
 def show(notebook: NotebookNode, result: Result) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.running.intake import parse, source_of
+from grader.running.reading import parse, source_of
 
 DISTRIBUTION = "transformers-cell-by-cell"
 _CHECKOUT = Path(__file__).resolve().parents[2] / "notebooks"

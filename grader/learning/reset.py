@@ -14,7 +14,8 @@ from typing import Any
 from grader.errors import GraderError
 from grader.learning import progress
 from grader.learning.lessons import released
-from grader.running.intake import Unreadable, parse, read_file, source_of
+from grader.running.intake import read_file
+from grader.running.reading import Unreadable, parse, source_of
 
 EARLIER = "earlier"
 """The folder for old notebooks, beside the new one. Inside a lesson's folder nbgrader takes no notebook from it."""

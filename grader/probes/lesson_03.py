@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from grader.probes.calls import Probe, call, call_and_follow, state
 from grader.probes.classifier import look_at
 from grader.probes.modules import answered_rows, built, followed, with_followed_rows
-from grader.probes.readers import READERS
+from grader.probes.patients import Ask, StandIn
 
 Inputs = Mapping[str, Any]
 
@@ -94,9 +95,29 @@ def _transformer_classifier(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return look_at(symbol, inputs["sizes"], inputs["tokens"], inputs["ask"], inputs["dtype"])
 
 
+class _Reader(StandIn):
+    """Looks its tokens and places up, as any model does, and has the rest done by a patient."""
+
+    embedding: nn.Embedding
+    positions: nn.Embedding
+    head: nn.Linear
+
+    def __init__(self, ask: Ask, embedding: torch.Tensor, positions: torch.Tensor, head: torch.Tensor) -> None:
+        parts = {"embedding": nn.Embedding(*embedding.shape), "positions": nn.Embedding(*positions.shape)}
+        super().__init__(ask, {**parts, "head": nn.Linear(head.shape[1], head.shape[0], bias=False)})
+        for name, table in (("embedding", embedding), ("positions", positions), ("head", head)):
+            self.get_parameter(f"{name}.weight").data = table
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        vectors = self.embedding(tokens)
+        places = self.positions(torch.arange(min(tokens.shape[1], self.positions.num_embeddings)))
+        return self.tied(self.ask("logits", tokens, vectors, places, self.head.weight, self.dropout.training))
+
+
 def _ignores_padding(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    model = READERS[inputs["model"]](inputs["tables"])
-    model.train(inputs["training"])
+    model = _Reader(inputs["patient"], inputs["embedding"], inputs["positions"], inputs["head"]).train(
+        inputs["training"]
+    )
     tokens = inputs["tokens"]
     answer = symbol(model, tokens)
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:

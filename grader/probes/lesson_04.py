@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from grader.probes.asking import ask_about
 from grader.probes.calls import Probe, call, call_and_follow
 from grader.probes.modules import answered_rows, built, followed
 from grader.probes.translators import look_at
-from grader.probes.writers import ask_about
 
 Inputs = Mapping[str, Any]
 

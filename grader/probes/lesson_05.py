@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from grader.probes.asking import ask_about
 from grader.probes.calls import Probe, call
 from grader.probes.translators import look_at
-from grader.probes.writers import ask_about
 
 Inputs = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from grader.probes.calls import Probe, call, call_and_follow, gradients, state
-from grader.probes.order_models import OrderModel
+from grader.probes.patients import StandIn
 
 MOVED = 9  # places; no whole number of turns
 
@@ -89,14 +89,17 @@ def _vectors(symbol: Any, inputs: Mapping[str, Any], arguments: list[Any], of: S
 
 
 def _sees_order(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("way", "vectors", "places", "special", "rate")
-    model = OrderModel(*(inputs[name] for name in names)).train(inputs["training"])
-    tokens = inputs["tokens"]
+    tokens, vectors, places = inputs["tokens"], inputs["vectors"], inputs["places"]
+    model = StandIn(inputs["patient"], {"vectors": vectors}, {"places": places}).train(inputs["training"])
     answer = symbol(model, tokens)
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)
     modes = [module.training for module in model.modules()]
-    return {"output": answer, "training_mode": modes, "arguments": [tokens, state([model.vectors, model.places])]}
+    return {
+        "output": answer,
+        "training_mode": modes,
+        "arguments": [tokens, state([*model.parameters(), *model.buffers()])],
+    }
 
 
 PROBES: dict[str, Probe] = {

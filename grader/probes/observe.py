@@ -33,7 +33,8 @@ class Opaque:
 def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """What `probe` sees of `symbol` on fresh copies of `inputs`, as plain data.
 
-    Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through.
+    Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through. What a probe needs that is
+    no plain data, such as a way to ask a patient, is passed on as it is.
     """
     torch.default_generator.manual_seed(0)  # `torch.manual_seed` asks every kind of GPU, which takes a millisecond
     np.random.seed(0)

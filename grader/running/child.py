@@ -5,7 +5,8 @@ It holds no secret: no seed, no reference, no gradebook. It is told what to do o
 - `{"do": "files", "files"}`: put the learner's other files into the working folder -> `{"ok"}`
 - `{"do": "run", "source"}`: run a cell -> `{"ok", "value"}` (of its last line, where it is a number) or `{"error"}`
 - `{"do": "probe", "symbol", "cases"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
-  or one `{"absent"}` or `{"imported"}`
+  or one `{"absent"}` or `{"imported"}`. Before that, any number of questions to the case's patient,
+  `{"ask", "arguments"}`, each of which is answered with `{"value"}` or `{"raised"}`
 - `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for.
   It comes in a message of its own: what a message holds, the learner's code can find
 """
@@ -26,7 +27,8 @@ from traitlets.config import Config
 import grader
 from grader.checking.earlier import bound
 from grader.probes import load_probes
-from grader.probes.observe import describe_error, observe
+from grader.probes.observe import describe_error, observe, snapshot
+from grader.probes.patients import Ask, answer_in
 from grader.running.blanks import restore
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, decode, encode
 
@@ -86,7 +88,7 @@ class Child:
 
     def serve(self, descriptor: int) -> None:
         """Answers messages until they end."""
-        channel = Connection(descriptor)
+        self.channel = channel = Connection(descriptor)
         sys.stdout = sys.stderr = self.output
         while True:
             try:
@@ -136,9 +138,19 @@ class Child:
         """What one case shows: there is an answer to each question, whatever the learner's code does."""
         try:
             with bound(learners, self.earlier):
-                return observe(self.probes[symbol], learners, inputs)
+                return observe(self.probes[symbol], learners, {**inputs, "patient": self._asking()})
         except BaseException as error:  # KeyboardInterrupt, or what `bound` met on its way
             return {"error": describe_error(error)}
+
+    def _asking(self) -> Ask:
+        """A way to ask the case's patient, which is in another process."""
+        channel = self.channel
+
+        def ask(way: str, *arguments: Any) -> Any:
+            channel.send_bytes(encode({"ask": way, "arguments": snapshot(list(arguments))}, MAX_TEXT))
+            return answer_in(decode(channel.recv_bytes(), MAX_MESSAGE))
+
+        return ask
 
     def restore(self, symbol: str, module: str, source: str) -> Iterator[dict[str, Any]]:
         """Hands over the course's text of a symbol that has been answered for."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -34,7 +34,7 @@ from grader.exercises import load_lesson
 from grader.exercises.spec import Lesson
 from grader.probes import load_probes
 from grader.running.blanks import sources
-from grader.running.intake import Cell, read_submission
+from grader.running.intake import Cell, Submission, read_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session, Stopped, error_in
@@ -68,18 +68,19 @@ def grade(
     submission = read_submission(data, lesson)
     found = submission.lesson
     modules = sorted({e.references[0].__module__ for e in found.exercises})
+    own: tuple[OwnResult, ...] = ()
     with Session(found.name, modules, limits or Limits()) as session:
-        run = _Run(found, session, seed)
-        run.begin(files or {})
-        for step in submission.steps:
-            if isinstance(step, Cell):
-                run.cell(step)
-            else:
-                run.ask(step)
-        own = tuple(run.test(test_name, test) for test_name, test in (own_tests or {}).items())
-    verdicts = tuple(run.verdicts[exercise.symbol] for exercise in found.exercises)
-    repairs = (*submission.repairs, *run.troubles)
-    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(run.took))
+        marks = _Walk(found, session, _judges(found.name, seed))
+        marks.go(submission, files or {})
+        words = marks
+        if marks.left_to_say or own_tests:
+            # That process has met hidden cases, so no word of it reaches a learner. A fresh one has not.
+            words = _Walk(found, session, _judges(found.name, PUBLIC_SEED), said_of=marks)
+            words.go(submission, files or {})
+            own = tuple(words.test(test_name, test) for test_name, test in (own_tests or {}).items())
+    verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in found.exercises)
+    repairs = (*submission.repairs, *words.troubles)
+    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(marks.took))
 
 
 @lru_cache(maxsize=16)
@@ -87,7 +88,7 @@ def _judges(lesson: str, seed: int) -> dict[str, tuple[Judge, Question]]:
     """Drawn once for a batch; the next submission only compares."""
     probes = load_probes(lesson)
     judges = [Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises]
-    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, [case.inputs for case in j.cases])) for j in judges}
+    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, j.cases, seed)) for j in judges}
 
 
 @lru_cache(maxsize=16)
@@ -95,36 +96,66 @@ def _sources(lesson: str) -> dict[str, dict[str, str]]:
     return sources({e.symbol: e.references[0] for e in load_lesson(lesson).exercises})
 
 
+_TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
+
 # References draw from torch's global generator; two threads at once would disturb each other.
 _JUDGING = threading.Lock()
 
 
-class _Run:
-    """The walk through one submission."""
+class _Walk:
+    """A walk through a submission's cells, in a process of its own.
 
-    def __init__(self, lesson: Lesson, session: Session, seed: int) -> None:
+    The first one gives the marks, on hidden cases. Where there is something to say, a second one finds the words: it
+    asks on public cases, and only about what went wrong in the walk that it is `said_of`.
+    """
+
+    def __init__(
+        self,
+        lesson: Lesson,
+        session: Session,
+        judges: Mapping[str, tuple[Judge, Question]],
+        said_of: _Walk | None = None,
+    ) -> None:
         self.lesson = lesson
         self.session = session
-        self.judges = _judges(lesson.name, seed)
-        self.public = _judges(lesson.name, PUBLIC_SEED)
+        self.judges = judges
+        self.said_of = said_of
         self.sources = _sources(lesson.name)
         self.verdicts: dict[str, Verdict] = {}
         self.troubles: list[str] = []
+        self.answered: set[str] = set()
         self.handed_over: set[str] = set()
         self.took: list[tuple[int, float]] = []
         self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
+        self.halted: dict[int, tuple[str, str]] = {}  # the same per cell that never came back
+        self.errors = False  # whether a cell stopped with an error of its own
 
-    def begin(self, files: dict[str, str]) -> None:
-        """Lays the learner's other files out."""
+    @property
+    def left_to_say(self) -> bool:
+        """Whether the learner's process has something to say."""
+        return self.errors or any(verdict.status in _TOLD for verdict in self.verdicts.values())
+
+    def go(self, submission: Submission, files: dict[str, str]) -> None:
+        """Runs the cells, and asks for the symbols."""
+        if self.said_of is not None:
+            self._fresh(self.session.anew)
         if files:
             try:
                 self.session.hand_over(files)
             except Stopped:
                 self.troubles.append("The other files that were handed in could not be laid out.")
-                self._restart()
+                self._fresh(self.session.restart)
+        for step in submission.steps:
+            if isinstance(step, Cell):
+                self.cell(step)
+            else:
+                self.ask(step)
 
     def cell(self, cell: Cell) -> None:
         """Runs a cell; what fails is remembered for the symbols it was to define."""
+        if self.said_of is not None and cell.number in self.said_of.halted:
+            self._failed(cell, *self.said_of.halted[cell.number])
+            return
         start = time.monotonic()
         try:
             try:
@@ -132,15 +163,18 @@ class _Run:
             finally:
                 self.took.append((cell.number, time.monotonic() - start))
         except Stopped as stop:
-            sentence = _stopped(
-                stop.status, f"Cell {cell.number}", self.session.limits.cell_seconds, self.session.limits
-            )
-            self._failed(cell, _status(stop), sentence)
-            self._restart()
+            limits = self.session.limits
+            if self.said_of is None:
+                sentence = _stopped(stop.status, f"Cell {cell.number}", limits.cell_seconds, limits)
+                self.halted[cell.number] = (_status(stop), sentence)
+                self._failed(cell, *self.halted[cell.number])
+            self._fresh(self.session.restart)
             return
         if error is not None:
+            self.errors = True
             status = MEMORY if _out_of_memory(error) else ERROR
-            self._failed(cell, status, f"Cell {cell.number}: {_say_stop(error)}")
+            said = "It stops with an error." if self.said_of is None else _say_stop(error)
+            self._failed(cell, status, f"Cell {cell.number}: {said}")
 
     def _failed(self, cell: Cell, status: str, sentence: str) -> None:
         symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
@@ -154,9 +188,14 @@ class _Run:
 
         In the lesson's order: from the text of a later symbol an earlier one could be had.
         """
-        self.verdicts[symbol] = self._verdict(symbol)
+        if self.said_of is None or self.said_of.verdicts[symbol].status in _TOLD:
+            self.verdicts[symbol] = self._look(symbol)
+        if symbol in self.failures and (self.said_of or self).verdicts[symbol].status != MISSING:
+            # Its cell failed after the definition, or another cell defines it: what is there counts.
+            self.troubles.append(self.failures[symbol][1])
+        self.answered.add(symbol)
         for exercise in self.lesson.exercises:
-            if exercise.symbol not in self.verdicts:
+            if exercise.symbol not in self.answered:
                 return
             if exercise.symbol in self.handed_over:
                 continue
@@ -164,14 +203,14 @@ class _Run:
             try:
                 self.session.restore(exercise.symbol, **self.sources[exercise.symbol])
             except Stopped:
-                self._restart()
+                self._fresh(self.session.restart)
 
     def test(self, name: str, test: OwnTest) -> OwnResult:
         """Runs an instructor's own test cell, and reads its mark as nbgrader does."""
         try:
             error, value = self.session.test(test.source)
         except Stopped as stop:
-            self._restart()
+            self._fresh(self.session.restart)
             limits = self.session.limits
             return OwnResult(name, 0.0, test.points, _stopped(stop.status, name, limits.cell_seconds, limits))
         if error is not None:
@@ -179,20 +218,8 @@ class _Run:
         score = test.points if not isinstance(value, int | float) else min(max(float(value), 0.0), test.points)
         return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It went through without an error.")
 
-    def _verdict(self, symbol: str) -> Verdict:
+    def _look(self, symbol: str) -> Verdict:
         judge, question = self.judges[symbol]
-        verdict = self._look(symbol, judge, question)
-        if symbol in self.failures:
-            if verdict.status == MISSING:
-                return zero(judge.exercise, *self.failures[symbol])
-            # Its cell failed after the definition, or another cell defines it: what is there counts.
-            self.troubles.append(self.failures[symbol][1])
-        if verdict.status not in (PARTIAL, FAILED, ERROR):
-            return verdict
-        # The mark is made on the hidden cases. What is told comes from the public ones, which the learner can see.
-        return without_hidden_cases(verdict, self._look(symbol, *self.public[symbol]))
-
-    def _look(self, symbol: str, judge: Judge, question: Question) -> Verdict:
         seen: list[dict[str, Any]] = []
         try:
             for answer in self.session.probe(question):
@@ -202,7 +229,7 @@ class _Run:
                     return zero(judge.exercise, MISSING, blank_message(symbol))
                 seen.append(_observation(answer))
         except Stopped as stop:
-            self._restart()
+            self._fresh(self.session.restart)
             limits = self.session.limits
             return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
         with _JUDGING:
@@ -211,18 +238,29 @@ class _Run:
             return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")
         return verdict
 
-    def _restart(self) -> None:
+    def _fresh(self, begin: Callable[[], None]) -> None:
         try:
-            self.session.restart()
+            begin()
         except Stopped as stop:
             limits = self.session.limits
             sentence = _stopped(stop.status, "The notebook", limits.cell_seconds, limits)
-            if sentence not in self.troubles:
+            if self.said_of is None and sentence not in self.troubles:
                 self.troubles.append(sentence)
 
 
+def _verdict(symbol: str, marks: _Walk, words: _Walk) -> Verdict:
+    """The mark of the hidden cases, in words that no process has said that has seen one."""
+    verdict = marks.verdicts[symbol]
+    if verdict.status == MISSING and symbol in marks.failures:
+        exercise = marks.lesson[symbol]
+        return zero(exercise, *words.failures.get(symbol, marks.failures[symbol]))
+    if verdict.status in _TOLD:
+        verdict = without_hidden_cases(verdict, words.verdicts[symbol])
+    return replace(verdict, aspects=tuple(replace(aspect, detail="") for aspect in verdict.aspects))
+
+
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
-    """The hidden cases' verdict, in the words and with the evidence of the public ones."""
+    """The hidden cases' verdict, in the words and with the evidence of the public ones, which the learner can see."""
     if public.status != PASSED:
         diagnosis = verdict.diagnosis or public.diagnosis
         return replace(verdict, message=public.message, diagnosis=diagnosis, evidence=public.evidence)

@@ -1,31 +1,28 @@
-"""Reading a submission: bytes become steps to take, whatever state the notebook is in.
+"""Understanding a submission: plain cells become steps to take, whatever state the notebook is in.
 
 Its metadata is a hint, never trusted: a symbol is found by its grade id, else by its definition.
 """
 
 from __future__ import annotations
 
-import ast
-import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from IPython.core.inputtransformer2 import TransformerManager
-
-from grader.errors import GraderError
 from grader.exercises import UnknownLesson, lesson_names, load_lesson
 from grader.exercises.spec import Lesson
-
-MAX_BYTES = 32 * 2**20
+from grader.probes.observe import harmless
+from grader.running.reader import read_apart
+from grader.running.reading import MAX_BYTES as MAX_BYTES
+from grader.running.reading import Unreadable as Unreadable
+from grader.running.reading import too_large
 
 _LESSON = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*\)")
-_CHECK = re.compile(r"^\s*check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?\s*$")
-
-
-class Unreadable(GraderError):
-    """This file can't be graded; the message says why and what to do."""
+_CHECK = re.compile(r"check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?")
+MAX_REPAIRS = 50  # sentences
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Cell:
         """The symbol that this cell checks, if it is a check cell and nothing more."""
         if self.grade_id and self.grade_id.startswith("test_"):
             return self.grade_id.removeprefix("test_")
-        found = _CHECK.match(self.source)
+        found = _CHECK.fullmatch(self.source.strip())
         return found[1] if found else None
 
 
@@ -75,11 +72,7 @@ def read_file(path: Path) -> bytes:
     if not path.is_file():
         raise Unreadable("There is no such file." if not path.exists() else "This is not a file.")
     if path.stat().st_size > MAX_BYTES:
-        size = path.stat().st_size // 2**20
-        raise Unreadable(
-            f"The notebook has {size} MB, and at most {MAX_BYTES // 2**20} MB are allowed. "
-            "Clear all outputs, save it, and submit it again."
-        )
+        raise Unreadable(too_large(path.stat().st_size))
     return path.read_bytes()
 
 
@@ -93,101 +86,27 @@ def read_submission(data: bytes, lesson: str | None = None) -> Submission:
     Raises:
         Unreadable: when it is no notebook, or of no known lesson.
     """
-    cells = _code_cells(parse(data))
-    found, how = _find_lesson(cells, lesson)
-    return _steps(found, cells, [how] if how else [])
+    return understood(read_apart("cells", data), lesson)
 
 
-def parse(data: bytes) -> list[Any]:
-    """The notebook's cells, as they stand in the file.
-
-    Raises:
-        Unreadable: when it is no notebook.
-    """
-    if not data.strip():
-        raise Unreadable("The file is empty. Save the notebook, and submit it again.")
-    if data.startswith(b"PK"):
-        raise Unreadable("This is a zip file, not a notebook: `grader collect FILE` takes the notebooks out of it.")
-    if data.lstrip()[:9].lower().startswith((b"<!doctype", b"<html")):
-        raise Unreadable("This is a web page, not a notebook: download the notebook itself as .ipynb, and submit that.")
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a ValueError of its own
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise Unreadable(
-            f"This is not a notebook: it is not valid JSON{where}. Download it again as .ipynb, and submit that."
-        ) from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise Unreadable("This is not a notebook of Jupyter's format 4: it has no cells. Open and save it in Jupyter.")
-    if not cells:
-        raise Unreadable("The notebook has no cells. Was an empty one submitted by mistake?")
-    return cells
+def understood(cells: Iterable[dict[str, Any]], lesson: str | None = None) -> Submission:
+    """As `read_submission`, of cells that have been read already (see `grader.running.reading.cells_of`)."""
+    code = [_code_cell(cell) for cell in cells if cell["kind"] == "code" or cell["retyped"]]
+    found, how = _find_lesson(code, lesson)
+    return _steps(found, code, [how] if how else [])
 
 
-def _code_cells(cells: list[Any]) -> list[Cell]:
-    made = []
-    for number, cell in enumerate(cells, start=1):
-        if not isinstance(cell, dict):
-            continue
-        source, metadata = source_of(cell), cell.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        marks, tags = metadata.get("nbgrader"), metadata.get("tags")
-        marks = marks if isinstance(marks, dict) else {}
-        grade_id = marks.get("grade_id")
-        retyped = cell.get("cell_type") != "code"
-        if retyped and not (isinstance(grade_id, str) and marks.get("cell_type") == "code"):
-            continue
-        defines, only_definitions = _definitions(source)
-        made.append(
-            Cell(
-                number=number,
-                source=source,
-                grade_id=grade_id if isinstance(grade_id, str) else None,
-                experiment=isinstance(tags, list) and "experiment" in tags,
-                defines=defines,
-                only_definitions=only_definitions,
-                points=marks.get("points"),
-                retyped=retyped,
-            )
-        )
-    return made
-
-
-def source_of(cell: dict[str, Any]) -> str:
-    """A cell's text, which nbformat keeps as one string or as a list of lines."""
-    source = cell.get("source", "")
-    if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
-
-
-def _definitions(source: str) -> tuple[frozenset[str], bool]:
-    """The names a cell defines at its top level, and whether it does nothing but import and define."""
-    try:
-        body = _parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        # A cell that does not parse may still be somebody's attempt: go by its first words.
-        return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), False
-    names: set[str] = set()
-    only = True
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-            only = False
-        elif not isinstance(node, ast.Import | ast.ImportFrom):
-            only = False
-    return frozenset(names), only
-
-
-def _parse(source: str) -> ast.Module:
-    try:
-        return ast.parse(source)
-    except SyntaxError:  # magics and the like, which IPython turns into Python; that takes its time
-        text: str = TransformerManager().transform_cell(source)
-        return ast.parse(text)
+def _code_cell(cell: dict[str, Any]) -> Cell:
+    return Cell(
+        number=cell["number"],
+        source=cell["source"],
+        grade_id=cell["grade_id"],
+        experiment="experiment" in cell["tags"],
+        defines=frozenset(cell["defines"]),
+        only_definitions=cell["only_definitions"],
+        points=cell["points"],
+        retyped=cell["retyped"],
+    )
 
 
 def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | None]:
@@ -219,7 +138,8 @@ def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
     symbols = [exercise.symbol for exercise in lesson.exercises]
     stripped = not any(cell.grade_id for cell in cells)
     left_out = blank_copies(cells, symbols)
-    runs = [c for c in cells if c not in left_out and _earns(c, symbols, stripped)]
+    numbers_left_out = {cell.number for cell in left_out}
+    runs = [c for c in cells if c.number not in numbers_left_out and _earns(c, symbols, stripped)]
     asked_after: dict[str, int] = {}
     for symbol in symbols:
         checks = [c.number for c in cells if c.grade_id == f"test_{symbol}"] or [
@@ -264,10 +184,9 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
     if not any(cell.grade_id for cell in cells):
         return ["The cells' metadata is gone; the exercises were found by their definitions."]
     found = [f"Cell {cell.number} was no code cell any more; it was run as one." for cell in cells if cell.retyped]
-    ids = [cell.grade_id for cell in cells if cell.grade_id]
-    for name in dict.fromkeys(ids):
-        if ids.count(name) > 1:
-            found.append(f"{ids.count(name)} cells are called {name}; the last attempt counts.")
+    ids = Counter(cell.grade_id for cell in cells if cell.grade_id)
+    twice = [(harmless(name), count) for name, count in ids.items() if count > 1]
+    found += [f"{count} cells are called {name}; the last attempt counts." for name, count in twice]
     found += [f"Cell {cell.number} is a blank copy; it was left out." for cell in left_out]
     for exercise in lesson.exercises:
         symbol = exercise.symbol
@@ -282,4 +201,6 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
             found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
         if any(cell.points != exercise.points for cell in checks):
             found.append(f"The points of {symbol} had been changed in the notebook; the lesson's own count.")
+    if len(found) > MAX_REPAIRS:
+        found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were put right."]
     return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
+from grader.exercises.spec import Case
+from grader.probes.patients import Patient
 from grader.running import usage
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
@@ -31,15 +34,26 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """A symbol and the cases to call it on, as a message: made once for many submissions."""
+    """A symbol and the cases to call it on, as a message: made once for many submissions.
+
+    The message holds the cases' inputs, in `order`; their patients stay here.
+    """
 
     message: bytes
-    cases: int
+    patients: tuple[Callable[[], Patient] | None, ...]
+    order: tuple[int, ...]
 
     @classmethod
-    def of(cls, symbol: str, cases: Sequence[Mapping[str, Any]]) -> Question:
-        """The question what `symbol` does on `cases`."""
-        return cls(encode({"do": "probe", "symbol": symbol, "cases": [dict(case) for case in cases]}), len(cases))
+    def of(cls, symbol: str, cases: Sequence[Case], seed: int = 0) -> Question:
+        """The question what `symbol` does on `cases`.
+
+        Where a case has a patient, the answer may be one bit, and a case's place would tell it: `seed` shuffles them.
+        """
+        order = list(range(len(cases)))
+        if any(case.patient for case in cases):
+            random.Random(f"{seed} {symbol}").shuffle(order)
+        message = encode({"do": "probe", "symbol": symbol, "cases": [dict(cases[place].inputs) for place in order]})
+        return cls(message, tuple(cases[place].patient for place in order), tuple(order))
 
 
 class Session:
@@ -50,6 +64,7 @@ class Session:
         self._lending = borrowed(lesson, modules)
         self._history: list[bytes] = []
         self._spent = 0.0  # processor seconds of the processes that are gone
+        self._spent_here = 0.0
         self._pid = 0
 
     def __enter__(self) -> Self:
@@ -96,25 +111,42 @@ class Session:
         answer = self._ask(encode({"do": "run", "source": source}))
         return error_in(answer), answer.get("value")
 
-    def probe(self, question: Question) -> Iterator[dict[str, Any]]:
-        """What the learner's symbol does on each case: `{"seen": ...}`; or once `{"absent"}` or `{"imported"}`.
+    def probe(self, question: Question) -> list[dict[str, Any]]:
+        """What the learner's symbol does on each case, `{"seen": ...}`; or only one `{"absent"}` or `{"imported"}`.
 
         Raises:
             Stopped: when an answer did not come in time.
         """
         clock = _Clock(self, self.limits.probe_seconds)
         self._put(question.message, clock)
-        for number in range(question.cases):
+        answers: dict[int, dict[str, Any]] = {}
+        for place, made in zip(question.order, question.patients, strict=True):
+            patient = made() if made else None
             answer = self._take(clock)
+            while patient is not None and "ask" in answer:
+                self._put(self._reply(patient, answer, clock), clock)
+                answer = self._take(clock)
             if "error" in answer:  # the learner's code got around the probe's own net
                 answer = {"seen": {"error": error_in(answer)}}
-            if number == 0 and (answer.get("absent") is True or answer.get("imported") is True):
-                yield answer
-                return
-            if not isinstance(answer.get("seen"), dict):
+            if not answers and (answer.get("absent") is True or answer.get("imported") is True):
+                return [answer]
+            seen = answer.get("seen")
+            if not isinstance(seen, dict):
                 self._stop()
                 raise Stopped("crashed")  # no answer to the question: somebody else speaks here
-            yield answer
+            if patient is not None and "error" not in seen:
+                seen |= patient.noted()
+            answers[place] = {"seen": seen}
+        return [answers[place] for place in range(len(answers))]
+
+    def _reply(self, patient: Patient, question: dict[str, Any], clock: _Clock) -> bytes:
+        """What a patient answers. It works in this process, at the expense of whoever asks."""
+        if clock.is_due():
+            self._look_after(clock)
+        start = time.thread_time()
+        reply = encode(patient.reply(question["ask"], question.get("arguments")))
+        self._spent_here += time.thread_time() - start
+        return reply
 
     def restore(self, symbol: str, module: str, source: str) -> None:
         """Hands over the course's text of a symbol that has been answered for.
@@ -137,6 +169,15 @@ class Session:
         for message in self._history:
             self._ask(message)
 
+    def anew(self) -> None:
+        """A fresh process in which nothing has been done, and that has met no case. The time goes on.
+
+        Raises:
+            Stopped: when there is none left.
+        """
+        self._history.clear()
+        self.restart()
+
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
         self._channel = Channel(descriptor)
@@ -145,7 +186,7 @@ class Session:
         if self._pid == 0:
             return 0
         self._spent += self.processor_seconds()
-        self._pid = 0
+        self._pid, self._spent_here = 0, 0.0
         self._channel.close()
         return self._zygote.end()
 
@@ -154,8 +195,8 @@ class Session:
         return self._spent > self.limits.cpu_seconds or time.monotonic() > self.ends
 
     def processor_seconds(self) -> float:
-        """What the process that runs now has used so far."""
-        return usage.processor_seconds(self._pid)
+        """What the process that runs now has used so far, and what it had this one do."""
+        return usage.processor_seconds(self._pid) + self._spent_here
 
     def _eats_too_much(self) -> bool:
         """Whether all processes together have filled more memory than one may: each by itself has its own limit."""
@@ -186,11 +227,8 @@ class Session:
         while True:
             try:
                 answer = decode(self._channel.take(clock.next_look(), MAX_MESSAGE))
-            except TimeoutError as error:
-                if clock.is_over():
-                    raise Stopped("spent" if self.is_spent() else "timeout") from error
-                if self._eats_too_much():
-                    raise Stopped("memory") from error
+            except TimeoutError:
+                self._look_after(clock)
                 continue
             except Closed as error:
                 raise Stopped(self._how_it_ended()) from error
@@ -199,6 +237,12 @@ class Session:
             if not isinstance(answer, dict):
                 raise Stopped("crashed")
             return answer
+
+    def _look_after(self, clock: _Clock) -> None:
+        if clock.is_over():
+            raise Stopped("spent" if self.is_spent() else "timeout")
+        if self._eats_too_much():
+            raise Stopped("memory")
 
     def _how_it_ended(self) -> str:
         status = self._stop()
@@ -221,10 +265,18 @@ class _Clock:
         self.seconds = seconds
         self.deadline = min(time.monotonic() + WALL_FACTOR * seconds, session.ends)
         self._at_start: float | None = None
+        self._due = self.next_look()
 
     def next_look(self) -> float:
         """When to look at the processor time again."""
         return min(time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4), self.deadline)
+
+    def is_due(self) -> bool:
+        """Whether it is time for that, for one who is never kept waiting."""
+        if time.monotonic() < self._due:
+            return False
+        self._due = self.next_look()
+        return True
 
     def is_over(self) -> bool:
         """Whether the time is up."""

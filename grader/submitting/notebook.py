@@ -128,11 +128,12 @@ def _from_colab() -> bytes:
 def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
     """What the grader will see in this notebook: its lesson, and how much is still blank."""
     from grader.exercises import UnknownLesson, load_lesson
-    from grader.running.intake import Cell, Unreadable, read_submission
+    from grader.running.intake import Cell, understood
+    from grader.running.reading import Unreadable, cells_of
 
     try:
         meant = load_lesson(lesson).name if lesson is not None else None
-        submission = read_submission(data, meant)
+        submission = understood(cells_of(data), meant)
     except (Unreadable, UnknownLesson) as error:
         raise NotSubmitted(str(error)) from None
     found = submission.lesson

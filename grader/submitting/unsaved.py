@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from grader.running.intake import parse, source_of
+from grader.running.reading import parse, source_of
 
 
 def not_in_the_file(history: Iterable[str], data: bytes) -> list[str]:

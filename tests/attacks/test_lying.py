@@ -245,15 +245,6 @@ def mlp_predict_numpy(params, inputs):
     carry_out(attack, course)
 
 
-@pytest.mark.xfail(strict=True, reason="a limit: what is asked about a function can be read off the function")
-def test_a_case_holds_its_answer_only_where_the_answer_is_one_bit(course: Path) -> None:
-    source = """
-def loss_is_sound(loss):
-    name = sys._getframe(1).f_locals["inputs"]["loss"]
-    return name.startswith("flat") or name == "targets reshaped\""""
-    carry_out(Attack("read off", types={"loss_is_sound": source}), course)
-
-
 EDITS = {
     "points": {"nbgrader": {"grade_id": "test_batched_dot", "points": 100, "grade": True}},
     "a mark of one's own": {"nbgrader": {"grade_id": "test_mine", "points": 100, "grade": True}},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ import torch
 from grader.checking.compare import compare
 from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
 from grader.exercises import lesson_names, load_lesson
-from grader.exercises.spec import Exercise
+from grader.exercises.spec import Case, Exercise
 from grader.probes import load_probes
 
 SEEDS = (0, 1, 2, 7, 12345)
@@ -165,9 +165,14 @@ def test_cases_and_names_tell_things_apart(lesson: str, symbol: str) -> None:
         assert any(aspect.tags <= case.tags for case in cases), f"no case is about {aspect.name}"
 
 
+def _drawn(case: Case) -> dict[str, object]:
+    """The inputs, and what a case's patient is made of."""
+    return dict(case.inputs) | ({"patient": case.patient.args} if isinstance(case.patient, partial) else {})
+
+
 @every_exercise
 def test_seeds_draw_different_cases(lesson: str, symbol: str) -> None:
-    drawn = [[dict(case.inputs) for case in judge_of(lesson, symbol, seed).cases] for seed in SEEDS[:2]]
+    drawn = [[_drawn(case) for case in judge_of(lesson, symbol, seed).cases] for seed in SEEDS[:2]]
     assert any(compare(a, b) for a, b in zip(*drawn, strict=True))
 
 

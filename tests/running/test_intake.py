@@ -14,8 +14,9 @@ from submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rou
 
 from grader.demo.lesson_01 import LESSON
 from grader.errors import GraderError
-from grader.running import intake
-from grader.running.intake import Cell, Submission, Unreadable, read_file, read_submission
+from grader.running import reading
+from grader.running.intake import Cell, Submission, Unreadable, read_file, read_submission, understood
+from grader.running.reading import cells_of
 
 SETUP = f'import grader\ncheck = grader.checks("{LESSON}")'
 
@@ -120,7 +121,7 @@ def test_links_folders_and_missing_files(tmp_path: Path) -> None:
 def test_an_enormous_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.ipynb"
     with path.open("wb") as file:
-        file.truncate(intake.MAX_BYTES + 1)  # takes no room on the disk
+        file.truncate(reading.MAX_BYTES + 1)  # takes no room on the disk
     with pytest.raises(Unreadable, match=r"32 MB are allowed\. Clear all outputs"):
         read_file(path)
 
@@ -180,7 +181,7 @@ odd_cells = st.fixed_dictionaries(
 @given(st.lists(st.one_of(odd_cells, json_values), max_size=4))
 def test_cells_of_any_form_are_read_or_passed_over(cells: list[Any]) -> None:
     setup = {"cell_type": "code", "source": SETUP, "metadata": {}}
-    found = read_submission(json.dumps({"cells": [*cells, setup]}).encode())
+    found = understood(cells_of(json.dumps({"cells": [*cells, setup]}).encode()))
     assert asked(found) == SYMBOLS
 
 
@@ -259,7 +260,7 @@ def test_a_foreign_grade_id_and_tag_buy_nothing() -> None:
     ],
 )
 def test_what_a_cell_defines(source: str, defines: set[str], only: bool) -> None:
-    assert intake._definitions(source) == (frozenset(defines), only)
+    assert reading._definitions(source) == (sorted(defines), only)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
 from grader.errors import GraderError
 from grader.exercises import load_lesson
+from grader.exercises.spec import Case
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.limits import Limits
@@ -158,7 +159,7 @@ def test_an_answer_is_asked_for_in_one_message(session: Session) -> None:
     session.run("def pick(values, index):\n    return values")
     question = Question.of("pick", [])
     assert list(session.probe(question)) == []
-    assert list(session.probe(Question.of("nowhere", [{}, {}]))) == [{"absent": True}]
+    assert list(session.probe(Question.of("nowhere", [Case("", {}), Case("", {})]))) == [{"absent": True}]
 
 
 # --- an instructor's own tests ----------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""`loss_is_sound`, the bug clinic: a test for a bug that gives no error. The losses live in the probe."""
+"""`loss_is_sound`, the bug clinic: a test for a bug that gives no error. The losses stand in `patients`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import torch
 
 from course.training import loss_is_sound
 from grader.exercises.aspects import CONTENT, special
+from grader.exercises.lesson_01.patients import loss
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
 Loss = Callable[[Any, Any], Any]
 
-# Per loss of the probe: the tag that says which aspect it decides about, and the words for the learner.
+# Per loss: the tag that says which aspect it decides about, and the words for the learner.
 _LOSSES = {
     "flat mean": ("sound", "with a sound loss: squared errors of flattened predictions, their mean"),
     "flat sum": ("sound", "with a sound loss: squared errors of flattened predictions, their sum"),
@@ -37,12 +39,12 @@ _LOSSES = {
 
 
 def _losses(generator: np.random.Generator) -> list[Case]:
-    def scale(loss: str) -> float:
+    def scale(name: str) -> float:
         # The mean squared error itself must be among them: it is the yardstick of one of the mistakes.
-        return 1.0 if loss == "flat mean" else float(generator.uniform(0.5, 0.9))
+        return 1.0 if name == "flat mean" else float(generator.uniform(0.5, 0.9))
 
     return [
-        Case(label, {"loss": loss, "scale": scale(loss)}, frozenset({tag})) for loss, (tag, label) in _LOSSES.items()
+        Case(label, {}, frozenset({tag}), partial(loss, name, scale(name))) for name, (tag, label) in _LOSSES.items()
     ]
 
 

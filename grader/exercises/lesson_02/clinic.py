@@ -1,20 +1,22 @@
-"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers live in the probe."""
+"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers stand in `patients`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from course.vocabulary import round_trips
 from grader.exercises.aspects import CONTENT, special
+from grader.exercises.lesson_02.patients import pair
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
 Coder = Callable[[Any], Any]
 
-# (pair of the probe, kind of text, tag, words for the learner)
+# (pair, kind of text, tag, words for the learner)
 _TRIED = [
     ("character codes", "full", "sound", "with a sound pair that uses character codes"),
     ("bytes", "full", "sound", "with a sound pair that uses bytes"),
@@ -59,7 +61,9 @@ def _pairs(generator: np.random.Generator) -> list[Case]:
             if "".join(sorted(text)) != text:
                 return text
 
-    return [Case(label, {"pair": pair, "text": draw(kind)}, frozenset({tag})) for pair, kind, tag, label in _TRIED]
+    return [
+        Case(label, {"text": draw(kind)}, frozenset({tag}), partial(pair, name)) for name, kind, tag, label in _TRIED
+    ]
 
 
 def _safely(answer: Callable[[Coder, Coder, str], Any]) -> Callable[[Coder, Coder, str], Any]:

@@ -1,9 +1,10 @@
-"""`ignores_padding`, the bug clinic: does a model read its padding? The small models live in the probes."""
+"""`ignores_padding`, the bug clinic: does a model read its padding? The small models stand in `patients`."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from torch.nn import functional as F
 from course.classifier import ignores_padding
 from grader.exercises import draw
 from grader.exercises.aspects import CONTENT, KNOWN, special, untouched
+from grader.exercises.lesson_03.patients import reader
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
-# (model of the probe, rows of tokens, tag, words for the learner)
+# (model, rows of tokens, tag, words for the learner)
 _TRIED = [
     ("attention", "some", "sound", "with a sound model: attention, then a masked mean"),
     ("bag", "some", "sound", "with a sound model without attention"),
@@ -65,18 +67,27 @@ def _models(generator: np.random.Generator) -> list[Case]:
             row[length - amount :] = 0
         return tokens
 
-    def tables() -> dict[str, torch.Tensor]:
-        return {
+    def tables(zeros: bool) -> dict[str, torch.Tensor]:
+        drawn = {
             "embedding": draw.normal(generator, 10, 6),
             "positions": draw.normal(generator, 64, 6),
             "head": 3 * draw.normal(generator, 3, 6),
         }
+        if zeros:
+            drawn["embedding"][0] = 0.0
+        return drawn
 
     return [
         Case(
             label,
-            {"model": model, "tokens": rows(kind), "tables": tables(), "training": model in ("dropout", "bag")},
+            # Neither the mode nor a row of zeros tells a sound model from a broken one.
+            {
+                "tokens": rows(kind),
+                **tables(model == "zero row" or (model, kind) == ("attention", "some")),
+                "training": model in ("dropout", "bag", "mean over all"),
+            },
             frozenset({tag}),
+            partial(reader, model),
         )
         for model, kind, tag, label in _TRIED
     ]

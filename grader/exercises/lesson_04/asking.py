@@ -1,9 +1,10 @@
-"""What the two clinics share: cases for the models of the probe, and a number said in words."""
+"""What the two clinics share: cases for the models of `patients`, and a number said in words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,17 @@ import torch
 from grader.exercises import aspects
 from grader.exercises.draw import dims
 from grader.exercises.lesson_04.drawing import as_number
+from grader.exercises.lesson_04.patients import writer
 from grader.exercises.spec import Aspect, Case, Observation
 
 CONTENT = aspects.CONTENT
-_NOTHING = 1e-10  # below the mean square of what any model of the probe moves
+_NOTHING = 1e-10  # below the mean square of what any of the models moves
 HIGHEST = 11
+MODES = ("train", "eval")  # each model in both: the mode tells nothing about it
 
 
 class Draw:
-    """Draws what one model of `grader.probes.writers` is tried on."""
+    """Draws what one model of `patients` is tried on."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
@@ -75,6 +78,12 @@ class Draw:
         """A token's logits are a whole number apart from each other: a small move changes no answer."""
         rows = [self.generator.permutation(vocab_size) + 0.375 * i for i in range(vocab_size)]
         return torch.from_numpy(np.stack(rows)).to(dtype)
+
+
+def tried(label: str, drawn: dict[str, Any], tags: frozenset[str]) -> Case:
+    """The case in which a test is tried on the model drawn; of that, the test gets to see what it is asked about."""
+    told = {name: value for name, value in drawn.items() if name in ("source", "target_input", "mode")}
+    return Case(label, told, tags, partial(writer, drawn))
 
 
 def in_words(name: str) -> Callable[[Observation, Case], Observation]:

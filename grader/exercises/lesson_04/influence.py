@@ -1,4 +1,4 @@
-"""`encoder_influence`, the bug clinic: a test for a decoder that never listens. The models live in the probe."""
+"""`encoder_influence`, the bug clinic: a test for a decoder that never listens. The models stand in `patients`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from course.seq2seq import encoder_influence
 from grader.exercises.aspects import KNOWN, untouched
-from grader.exercises.lesson_04.asking import CONTENT, Draw, in_words, on
+from grader.exercises.lesson_04.asking import CONTENT, MODES, Draw, in_words, on, tried
 from grader.exercises.lesson_04.parts import tagged
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
@@ -21,28 +21,38 @@ def _models(generator: np.random.Generator) -> list[Case]:
     draw = Draw(generator)
     one = "one source token"
     return [
-        Case("with a model that reads its own token alone", draw("own token"), tagged("deaf")),
-        Case("with a deaf model that looks back", draw("past"), tagged("deaf")),
-        Case("with a deaf model in float64, with large logits", draw("large", dtype=torch.float64), tagged("deaf")),
-        Case("with a model that always says the same", draw("always the same"), tagged("deaf")),
-        Case("with a deaf nn.Module", draw("own token", mode="train"), tagged("module")),
-        Case("with a model that reads the whole source", draw("source in order"), tagged("listens")),
-        Case("with a model that reads nothing but the source", draw("source alone"), tagged("listens")),
-        Case("with padding in the source", draw("source in order", padded=True), tagged("listens")),
-        Case("with a model that reads its source as a bag", draw("bag of the source"), tagged("bag")),
-        Case("with an nn.Module that listens", draw("source in order", mode="eval"), tagged("module")),
-        Case("on a batch of one", draw("source in order", batch=1), tagged("one row")),
-        Case("on a batch of one, one token, one logit", draw(one, batch=1), tagged("one row")),
-        Case("where the first source token moves one logit", draw(one, place=0), tagged("first")),
-        Case("where the last source token moves one logit", draw(one, place=-1, row=0), tagged("last")),
-        Case("where a logit at the first target place moves", draw(one, at=0), tagged("within")),
-        Case("where a logit at the last target place moves", draw(one, at=-1), tagged("within")),
-        Case("where one token of the last row moves one logit", draw(one, row=-1), tagged("within")),
-        Case("where a changed token lowers one logit", draw(one), tagged("sign")),
-        Case("where a changed token raises one logit", draw("one source token, downwards"), tagged("sign")),
-        Case("where one logit rises as another falls", draw("one source token, up and down"), tagged("sign")),
-        Case("where the answer stays and one logit moves a little", draw("one source token, faintly"), tagged("faint")),
-        Case("where an id is the vocabulary's last", draw("source in order", last_id=True), tagged("ids")),
+        tried("with a model that reads its own token alone", draw("own token"), tagged("deaf")),
+        tried("with a deaf model that looks back", draw("past"), tagged("deaf")),
+        tried("with a deaf model in float64, with large logits", draw("large", dtype=torch.float64), tagged("deaf")),
+        tried("with a model that always says the same", draw("always the same"), tagged("deaf")),
+        *(
+            tried(f"with a deaf nn.Module, in {mode} mode", draw("own token", mode=mode), tagged("module"))
+            for mode in MODES
+        ),
+        tried("with a model that reads the whole source", draw("source in order"), tagged("listens")),
+        tried("with a model that reads nothing but the source", draw("source alone"), tagged("listens")),
+        tried("with padding in the source", draw("source in order", padded=True), tagged("listens")),
+        tried("with a model that reads its source as a bag", draw("bag of the source"), tagged("bag")),
+        *(
+            tried(
+                f"with an nn.Module that listens, in {mode} mode", draw("source in order", mode=mode), tagged("module")
+            )
+            for mode in MODES
+        ),
+        tried("on a batch of one", draw("source in order", batch=1), tagged("one row")),
+        tried("on a batch of one, one token, one logit", draw(one, batch=1), tagged("one row")),
+        tried("where the first source token moves one logit", draw(one, place=0), tagged("first")),
+        tried("where the last source token moves one logit", draw(one, place=-1, row=0), tagged("last")),
+        tried("where a logit at the first target place moves", draw(one, at=0), tagged("within")),
+        tried("where a logit at the last target place moves", draw(one, at=-1), tagged("within")),
+        tried("where one token of the last row moves one logit", draw(one, row=-1), tagged("within")),
+        tried("where a changed token lowers one logit", draw(one), tagged("sign")),
+        tried("where a changed token raises one logit", draw("one source token, downwards"), tagged("sign")),
+        tried("where one logit rises as another falls", draw("one source token, up and down"), tagged("sign")),
+        tried(
+            "where the answer stays and one logit moves a little", draw("one source token, faintly"), tagged("faint")
+        ),
+        tried("where an id is the vocabulary's last", draw("source in order", last_id=True), tagged("ids")),
     ]
 
 

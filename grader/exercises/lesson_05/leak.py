@@ -1,4 +1,4 @@
-"""`future_leak`, the bug clinic: how to see that a model reads ahead. The models live in the probe."""
+"""`future_leak`, the bug clinic: how to see that a model reads ahead. The models stand in `patients`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 from course.causal import future_leak
 from grader.exercises.aspects import KNOWN, untouched
-from grader.exercises.lesson_04.asking import CONTENT, Draw, in_words, on
+from grader.exercises.lesson_04.asking import CONTENT, MODES, Draw, in_words, on, tried
 from grader.exercises.lesson_04.parts import tagged
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
@@ -25,32 +25,42 @@ def _models(generator: np.random.Generator) -> list[Case]:
         return draw(model, place=place, at=at, length=length, of_target=True, **others)
 
     return [
-        Case("with a model that reads its own token alone", draw("own token"), tagged("closed")),
-        Case("with a model that looks back", draw("past"), tagged("closed")),
-        Case("with a model that looks back, and not at its own token", draw("strictly past"), tagged("closed")),
-        Case("with a model that looks at the source and back", draw("source and past"), tagged("closed")),
-        Case("with large logits in float64", draw("large", dtype=torch.float64), tagged("closed")),
-        Case("with a model that always says the same", draw("always the same"), tagged("closed")),
-        Case("with an nn.Module that looks back", draw("past", mode="train"), tagged("module")),
-        Case("with a single target token", draw("past", length=1), tagged("single")),
-        Case("with a model that reads the next token", draw("next token"), tagged("leaks")),
-        Case("with a model that reads all target tokens", draw("bag of the target"), tagged("leaks")),
-        Case("with an nn.Module that reads the next token", draw("next token", mode="eval"), tagged("module")),
-        Case("with a model that reads two tokens ahead", draw("two ahead"), tagged("far")),
-        Case("with a model that reads the last token", draw("last token"), tagged("far")),
-        Case("on a batch of one", draw("next token", batch=1), tagged("one row")),
-        Case("on a batch of one, one token, one logit", one(batch=1), tagged("one row")),
-        Case("where the last token moves the first place", one(place=-1, at=0), tagged("first and last")),
-        Case("where the second token moves the first place", one(place=1, at=0), tagged("place")),
-        Case("where the last token moves the place before it", one(place=-1, at=-2), tagged("place")),
-        Case("where the third token moves the second place", one(), tagged("place")),
-        Case("where one token of the first row leaks", one(row=0), tagged("row")),
-        Case("where one token of the last row leaks", one(row=-1), tagged("row")),
-        Case("where a changed token raises one logit", one("one later token, downwards"), tagged("sign")),
-        Case("where one logit rises as another falls", one("one later token, up and down"), tagged("sign")),
-        Case("where the answer stays and one logit moves a little", one("one later token, faintly"), tagged("faint")),
-        Case("with padding", draw("next token", padded=True), tagged("leaks")),
-        Case("where an id is the vocabulary's last", draw("next token", last_id=True), tagged("ids")),
+        tried("with a model that reads its own token alone", draw("own token"), tagged("closed")),
+        tried("with a model that looks back", draw("past"), tagged("closed")),
+        tried("with a model that looks back, and not at its own token", draw("strictly past"), tagged("closed")),
+        tried("with a model that looks at the source and back", draw("source and past"), tagged("closed")),
+        tried("with large logits in float64", draw("large", dtype=torch.float64), tagged("closed")),
+        tried("with a model that always says the same", draw("always the same"), tagged("closed")),
+        *(
+            tried(f"with an nn.Module that looks back, in {mode} mode", draw("past", mode=mode), tagged("module"))
+            for mode in MODES
+        ),
+        tried("with a single target token", draw("past", length=1), tagged("single")),
+        tried("with a model that reads the next token", draw("next token"), tagged("leaks")),
+        tried("with a model that reads all target tokens", draw("bag of the target"), tagged("leaks")),
+        *(
+            tried(
+                f"with an nn.Module that reads ahead, in {mode} mode",
+                draw("next token", mode=mode),
+                tagged("module"),
+            )
+            for mode in MODES
+        ),
+        tried("with a model that reads two tokens ahead", draw("two ahead"), tagged("far")),
+        tried("with a model that reads the last token", draw("last token"), tagged("far")),
+        tried("on a batch of one", draw("next token", batch=1), tagged("one row")),
+        tried("on a batch of one, one token, one logit", one(batch=1), tagged("one row")),
+        tried("where the last token moves the first place", one(place=-1, at=0), tagged("first and last")),
+        tried("where the second token moves the first place", one(place=1, at=0), tagged("place")),
+        tried("where the last token moves the place before it", one(place=-1, at=-2), tagged("place")),
+        tried("where the third token moves the second place", one(), tagged("place")),
+        tried("where one token of the first row leaks", one(row=0), tagged("row")),
+        tried("where one token of the last row leaks", one(row=-1), tagged("row")),
+        tried("where a changed token raises one logit", one("one later token, downwards"), tagged("sign")),
+        tried("where one logit rises as another falls", one("one later token, up and down"), tagged("sign")),
+        tried("where the answer stays and one logit moves a little", one("one later token, faintly"), tagged("faint")),
+        tried("with padding", draw("next token", padded=True), tagged("leaks")),
+        tried("where an id is the vocabulary's last", draw("next token", last_id=True), tagged("ids")),
     ]
 
 

@@ -1,9 +1,10 @@
-"""`sees_order`, the bug clinic: does the order of the tokens count? The toy models live in the probe."""
+"""`sees_order`, the bug clinic: does the order of the tokens count? The toy models stand in `patients`."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
@@ -14,13 +15,13 @@ from torch import nn
 from course.positions import sees_order
 from grader.exercises.aspects import CONTENT, KNOWN, special
 from grader.exercises.draw import dims
+from grader.exercises.lesson_06.patients import ordered
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
-from grader.probes.order_models import OrderModel
 
 VOCABULARY = 13
 BLIND = ("bag", "attention", "never added", "largest", "rounding")
 
-# (way of the probe's model, kind of rows, tag, words for the learner)
+# (way of the model, kind of rows, tag, words for the learner)
 _TRIED = [
     ("bag", "different", "blind", "with a model that adds up the vectors of its tokens"),
     ("attention", "different", "blind", "with attention that has no positions"),
@@ -93,7 +94,13 @@ def _models(generator: np.random.Generator) -> list[Case]:
         telling = _telling(drawn, winner_may_change) and (not plain or _plain(drawn))
         return drawn if telling else draw(way, kind, tag)
 
-    return [Case(label, draw(way, kind, tag), frozenset({tag})) for way, kind, tag, label in _TRIED]
+    return [_case(label, draw(way, kind, tag), frozenset({tag})) for way, kind, tag, label in _TRIED]
+
+
+def _case(label: str, drawn: dict[str, Any], tags: frozenset[str]) -> Case:
+    """What is drawn, but for the patient's nature, which stays with the patient."""
+    patient = {name: drawn.pop(name) for name in ("way", "special", "rate")}
+    return Case(label, drawn, tags, partial(ordered, **patient))
 
 
 def _telling(drawn: dict[str, Any], winner_changes: bool) -> bool:
@@ -118,8 +125,9 @@ def _plain(drawn: dict[str, Any]) -> bool:
         return all(not torch.allclose(model(order), logits, rtol=1e-3, atol=1e-3) for order in orders)
 
 
-def _made(drawn: dict[str, Any]) -> nn.Module:
-    return OrderModel(*(drawn[name] for name in ("way", "vectors", "places", "special", "rate"))).eval()
+def _made(drawn: dict[str, Any]) -> Callable[[torch.Tensor], torch.Tensor]:
+    logits = ordered(drawn["way"], drawn["special"], drawn["rate"]).ways["logits"]
+    return lambda tokens: logits(tokens, drawn, False)
 
 
 def _swaps(tokens: torch.Tensor, pairs: Iterable[tuple[int, int]] | None = None) -> list[torch.Tensor]:

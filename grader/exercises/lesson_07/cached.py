@@ -1,8 +1,10 @@
-"""`cached_greedy_decode`: cases, mistakes and variants. The toy model, which counts its calls, lives in the probe."""
+"""`cached_greedy_decode`: cases, mistakes and variants. The model stands in `patients`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from course.decoding import greedy_decode
 from grader.exercises.aspects import KNOWN, main, shape, special, untouched
 from grader.exercises.lesson_07.drawing import in_full_width
 from grader.exercises.lesson_07.greedy import ending_cases
+from grader.exercises.lesson_07.patients import counting_model
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
 
 
@@ -22,7 +25,13 @@ def _cases(generator: np.random.Generator) -> list[Case]:
     cases = ending_cases(generator)
     padded = dict(cases[0].inputs)
     padded["source"] = torch.cat([padded["source"], torch.zeros_like(padded["source"][:, :2])], dim=1)
-    return [*cases, Case("with padded sources", padded, frozenset({"one"}))]
+    return [_counted(case) for case in (*cases, Case("with padded sources", padded, frozenset({"one"})))]
+
+
+def _counted(case: Case) -> Case:
+    """The same case, with a model that stays where nobody can set its counts."""
+    inputs = {name: value for name, value in case.inputs.items() if name != "tables"}
+    return replace(case, inputs=inputs, patient=partial(counting_model, inputs, case.inputs["tables"]))
 
 
 def _stepper(

@@ -1,8 +1,9 @@
-"""`ends_each_sequence`, the bug clinic: is a source answered alike alone and in a batch? The toys live in the probe."""
+"""`ends_each_sequence`, the bug clinic: is a source answered alike alone and in a batch? See `decoders`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from torch.nn import functional as F
 
 from course.decoding import ends_each_sequence
 from grader.exercises.aspects import CONTENT, KNOWN, special
+from grader.exercises.lesson_07.decoders import decoder
 from grader.exercises.spec import Aspect, Case, Exercise, Mistake
-from grader.probes.toy_decoders import END, answer_of
+from grader.probes.toy_answers import END, answer_of
 
 Decode = Callable[[Any, torch.Tensor], torch.Tensor]
 
-# (decoder of the probe, kind of sources, tag, words for the learner)
+# (decoder, kind of sources, tag, words for the learner)
 _TRIED = [
     ("padded", "different", "sound", "with a sound decoder that pads its answers"),
     ("row by row", "different", "sound", "with a sound decoder that works row by row"),
@@ -70,8 +72,8 @@ def _decoders(generator: np.random.Generator) -> list[Case]:
         return sources
 
     return [
-        Case(label, {"decoder": decoder, "sources": draw(kind)}, frozenset({tag}))
-        for decoder, kind, tag, label in _TRIED
+        Case(label, {"sources": draw(kind)}, frozenset({tag}), partial(decoder, name))
+        for name, kind, tag, label in _TRIED
     ]
 
 

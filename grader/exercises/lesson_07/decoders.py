@@ -1,4 +1,4 @@
-"""Toy decoders, sound and broken: what the bug clinic of lesson 07 is tried on."""
+"""Toy decoders, sound and broken: what `ends_each_sequence` is tried on."""
 
 from __future__ import annotations
 
@@ -8,20 +8,10 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-END = 1
+from grader.probes.patients import Patient
+from grader.probes.toy_answers import END
+
 Model = Callable[[torch.Tensor], torch.Tensor]
-
-
-def answer_of(sources: torch.Tensor) -> torch.Tensor:
-    """The toy model: (batch, length) -> the right answers (batch, columns), each with its end and padding behind it.
-
-    The first token of a source says how long its answer is: as many tokens, and the end.
-    """
-    rows = []
-    for source in sources.tolist():
-        ids = [2 + (3 * source[1 + i % (len(source) - 1)] + i) % 7 for i in range(source[0])]
-        rows.append(torch.tensor([*ids, END]))
-    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
 
 def _lengths(ids: torch.Tensor) -> torch.Tensor:
@@ -110,3 +100,17 @@ DECODERS: dict[str, Callable[[Any, torch.Tensor], torch.Tensor]] = {
     "other branch": _other_branch,
     "one too many": _one_too_many,
 }
+
+
+def decoder(name: str) -> Patient:
+    """The decoder of that name: sources, and what their model writes for all of them and for each row alone."""
+
+    def decode(sources: torch.Tensor, together: torch.Tensor, alone: list[torch.Tensor]) -> torch.Tensor:
+        def model(asked: torch.Tensor) -> torch.Tensor:
+            if torch.equal(asked, sources):
+                return together
+            return next(each for row, each in zip(sources, alone, strict=True) if torch.equal(asked, row[None]))
+
+        return DECODERS[name](model, sources)
+
+    return Patient({"decode": decode})

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
-Tables = Mapping[str, torch.Tensor]
+from grader.probes.patients import Patient
 
 
-class Reader(nn.Module):
-    """A sound model: one attention step from token to token, a masked mean, a Linear layer."""
+class Reader:
+    """A sound model: one attention step from token to token, a masked mean, a Linear layer.
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(*tables["embedding"].shape)
-        classes, d = tables["head"].shape
-        self.head = nn.Linear(d, classes)
-        with torch.no_grad():
-            self.embedding.weight.copy_(tables["embedding"])
-            self.head.weight.copy_(tables["head"])
+    It is made for one question: `vectors` (batch, length, d) are what the tokens stand for, `places` (length, d) what
+    their places do, `head` (classes, d) is the Linear layer's weight.
+    """
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+    def __init__(
+        self,
+        vectors: torch.Tensor,
+        places: torch.Tensor,
+        head: torch.Tensor,
+        training: bool,
+        chance: torch.Generator,
+    ) -> None:
+        self.vectors, self.places, self.head = vectors.double(), places.double(), head.double()
+        self.training, self.chance = training, chance
+
+    def logits(self, tokens: torch.Tensor) -> torch.Tensor:
+        """(batch, length) -> (batch, classes)."""
         real = tokens != 0
         x = self.embedded(tokens)
         vectors = self.pooled(x + self.attended(x, self.seen(tokens, real)), real)
         # In float64 until here: a sound model's numbers are then the same for any amount of padding.
-        logits = F.linear(vectors, self.head.weight.double(), self.head.bias.double()).float()
+        logits = F.linear(vectors, self.head).float()
         return self.finished(logits, tokens)
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
         """(batch, length, d)."""
-        return torch.as_tensor(self.embedding(tokens).double())
+        return self.vectors
 
     def seen(self, tokens: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         """Which keys attention looks at, (batch, length)."""
@@ -64,33 +71,23 @@ class _Bag(Reader):
 class _Placed(Reader):
     """With learned positions."""
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        self.positions = nn.Embedding(*tables["positions"].shape)
-        with torch.no_grad():
-            self.positions.weight.copy_(tables["positions"])
-
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(super().embedded(tokens) + self.positions(torch.arange(tokens.shape[1])).double())
+        return self.vectors + self.places
 
 
 class _Dropping(Reader):
     """Drops numbers while it is in training mode."""
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        self.dropout = nn.Dropout(0.5)
-
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.dropout(super().embedded(tokens)))
+        x = super().embedded(tokens)
+        return 2.0 * x * (torch.rand(x.shape, generator=self.chance) < 0.5) if self.training else x
 
 
 class _PlacesLeak(_Placed):
     """Padding has no content, and attention looks at where it stands."""
 
     def embedded(self, tokens: torch.Tensor) -> torch.Tensor:
-        content = Reader.embedded(self, tokens) * (tokens != 0)[..., None]
-        return torch.as_tensor(content + self.positions(torch.arange(tokens.shape[1])).double())
+        return self.vectors * (tokens != 0)[..., None] + self.places
 
     def seen(self, tokens: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         return torch.ones_like(real)
@@ -98,11 +95,6 @@ class _PlacesLeak(_Placed):
 
 class _ZeroRow(_Bag):
     """Adds everything up and trusts that the row of padding holds zeros."""
-
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        with torch.no_grad():
-            self.embedding.weight[0] = 0.0
 
     def pooled(self, x: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
         return x.sum(dim=1) / real.sum(dim=1, keepdim=True).clamp(min=1)
@@ -165,3 +157,13 @@ READERS: dict[str, type[Reader]] = {
     "zero row": _ZeroRow,
     "NaN without padding": _finishing(_nan_without),
 }
+
+
+def reader(name: str) -> Patient:
+    """The model of that name, behind its tables: they are the learner's to change."""
+    chance = torch.Generator().manual_seed(0)
+
+    def logits(tokens: torch.Tensor, vectors: Any, places: Any, head: Any, training: bool) -> torch.Tensor:
+        return READERS[name](vectors, places, head, training, chance).logits(tokens)
+
+    return Patient({"logits": logits})

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.probes.calls import state
+from grader.probes.patients import Patient
 
 Inputs = Mapping[str, Any]
 Tokens = torch.Tensor
@@ -107,37 +107,11 @@ def _looked_up(source: Tokens, target: Tokens, table: torch.Tensor) -> None:
             raise IndexError(f"an id is out of range: there are {table.shape[0]} symbols, 0 to {table.shape[0] - 1}")
 
 
-class _Module(nn.Module):
-    """A writer with a table that can be trained, and a layer that knows the mode it is in."""
+def writer(case: Inputs) -> Patient:
+    """The model of a case."""
 
-    def __init__(self, writer: Writer, case: Inputs) -> None:
-        super().__init__()
-        self.writer, self.case = writer, case
-        self.table = nn.Parameter(case["table"].clone())
-        self.inner = nn.Identity()
+    def logits(source: Tokens, target_input: Tokens, *_: Any) -> torch.Tensor:
+        _looked_up(source, target_input, case["table"])
+        return WRITERS[case["model"]](source, target_input, case["table"], case)
 
-    def forward(self, source: Tokens, target_input: Tokens) -> torch.Tensor:
-        _looked_up(source, target_input, self.table)
-        logits: torch.Tensor = self.inner(self.writer(source, target_input, self.table, self.case))
-        return logits
-
-
-def ask_about(symbol: Any, case: Inputs) -> dict[str, Any]:
-    """What `symbol(model, source, target_input)` says of the case's model, and what it left changed."""
-    writer, table = WRITERS[case["model"]], case["table"]
-    source, target_input = case["source"], case["target_input"]
-    if case.get("mode") is None:
-
-        def model(source: Tokens, target_input: Tokens) -> torch.Tensor:
-            _looked_up(source, target_input, table)
-            return writer(source, target_input, table, case)
-
-        output = symbol(model, source, target_input)
-        return {"output": output, "arguments": state([source, target_input, table])}
-    module = _Module(writer, case).train(case["mode"] == "train")
-    output = symbol(module, source, target_input)
-    return {
-        "output": output,
-        "arguments": state([source, target_input, *module.parameters()]),
-        "training_mode": [part.training for part in module.modules()],
-    }
+    return Patient({"logits": logits})

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
+from grader.probes.patients import Patient
 
-class OrderModel(nn.Module):
-    """Tokens (batch, length) -> logits (batch, classes): a drawn vector for each token, and a way to join them.
-
-    `rate` is a dropout on the vectors, on in training mode. All drawn numbers lie well above 0, so that rounding
-    stays small beside the logits.
-    """
-
-    def __init__(self, way: str, vectors: torch.Tensor, places: torch.Tensor, special: int, rate: float) -> None:
-        super().__init__()
-        self.vectors = nn.Parameter(vectors.clone())  # (vocab_size, classes)
-        self.register_buffer("places", places.clone())  # (length, classes)
-        self.way = way
-        self.special = special
-        self.dropout = nn.Dropout(rate)
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        x = self.dropout(F.embedding(tokens, self.vectors))  # (batch, length, classes)
-        places: torch.Tensor = self.places  # type: ignore[assignment]
-        return WAYS[self.way](x, places[: tokens.shape[1]], tokens, self.special)
-
-
+Tables = Mapping[str, torch.Tensor]
+""""vectors" (vocab_size, classes) and "places" (length, classes)."""
 Way = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, int], torch.Tensor]
 
 
@@ -121,3 +102,20 @@ WAYS: dict[str, Way] = {
     "balanced": _balanced,
     "rare": _rare,
 }
+
+
+def ordered(way: str, special: int, rate: float) -> Patient:
+    """Tokens (batch, length) -> logits (batch, classes): a vector for each token, and a way to join them.
+
+    `rate` is a dropout on the vectors, on in training mode. All drawn numbers lie well above 0, so that rounding
+    stays small beside the logits.
+    """
+    chance = torch.Generator().manual_seed(0)
+
+    def logits(tokens: torch.Tensor, tables: Tables, training: bool) -> torch.Tensor:
+        x = F.embedding(tokens, tables["vectors"])  # (batch, length, classes)
+        if training and rate:
+            x = x * (torch.rand(x.shape, generator=chance) >= rate) / (1 - rate)
+        return WAYS[way](x, tables["places"][: tokens.shape[1]], tokens, special)
+
+    return Patient({"logits": logits})

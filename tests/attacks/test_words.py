@@ -1,0 +1,73 @@
+"""What a learner reads comes from cases that the learner can see, whatever the learner's code says it saw."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
+
+from grader.checking.judge import Judge
+from grader.exercises import load_lesson
+from grader.gradebook.feedback import page
+from grader.gradebook.writer import outputs
+from grader.probes import load_probes
+from grader.running.grade import grade
+from grader.running.result import OwnTest
+
+JUDGE = Judge(load_lesson(LESSON)["pick"], load_probes(LESSON)["pick"], SEED)
+HIDDEN = {f"{float(case.inputs['values'].flatten()[0]):.7f}" for case in JUDGE.cases if case.inputs["values"].numel()}
+
+# Each begins with what keeps the hidden inputs in mind; SEEN is a text of all that was met so far.
+KEEP = """
+MET = []
+def keep(values):
+    MET.extend(f"{float(v):.7f}" for v in values.flatten()[:1])
+    return "SEEN " + " ".join(MET)[-250:]
+"""
+RIGHT = answer("pick").replace("def pick(", "def right(")
+TELLING = {
+    "in an error": "def pick(values, index):\n    raise ValueError(keep(values))",
+    "in the name of an error": "def pick(values, index):\n    raise type(keep(values), (Exception,), {})",
+    "in an error of the last case": f"{RIGHT}\ndef pick(values, index):\n    seen = keep(values)\n"
+    "    if len(MET) > 3: raise ValueError(seen)\n    return right(values, index)",
+    "in a text that is no answer": "def pick(values, index):\n    return keep(values)",
+    "in numbers": "def pick(values, index):\n    keep(values)\n    return torch.tensor([float(x) for x in MET])",
+    "in the line of an error": "def pick(values, index):\n    exec(f'raise ValueError # {keep(values)}')",
+    "in a type": "def pick(values, index):\n    return type(keep(values), (), {})()",
+    "in a file, told later": "def pick(values, index):\n    print(keep(values), file=open('/tmp/seen', 'a'))",
+}
+LATER = """
+import os
+told = " ".join(MET)[-200:] + (open('/tmp/seen').read()[-200:] if os.path.exists('/tmp/seen') else '')
+"""
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_no_hidden_input_is_told(name: str, course: Path) -> None:
+    cells = [code(setup(course), "setup"), code(KEEP), code(TELLING[name], "pick"), code("check(pick)", "test_pick")]
+    cells += [
+        code(f"{LATER}raise ValueError(told)"),
+        code("def mse_loss(params, batch):\n    raise ValueError(' '.join(MET)[-250:])", "mse_loss"),
+        code(f"def batched_dot(a, b): pass\n{LATER}raise KeyError(told)", "batched_dot"),
+    ]
+    own = {"mine": OwnTest(f"{LATER}raise ValueError(told)", 1.0)}
+    result = grade(notebook(cells), SEED, limits=PATIENT, own_tests=own)
+    assert len(HIDDEN) > 3
+    shown = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {[outputs(v) for v in result.verdicts]}"
+    assert not {number for number in HIDDEN if number in shown or number[:-3] in shown}
+    assert [r for r in result.repairs if "ValueError" in r]  # something is said
+
+
+def test_what_is_said_of_a_public_case_is_said(course: Path) -> None:
+    cells = [code(setup(course), "setup"), code("def pick(values, index):\n    raise KeyError('my own words')", "pick")]
+    cells += [
+        code("1 / 0"),
+        code("def mse_loss(params, batch): return 0.0\nraise ValueError('of this cell')", "mse_loss"),
+    ]
+    result = grade(notebook(cells), SEED, limits=PATIENT)
+    said = {verdict.symbol: verdict.message for verdict in result.verdicts}
+    assert "my own words" in said["pick"]
+    assert any("ZeroDivisionError" in r for r in result.repairs)
+    assert any("of this cell" in r for r in result.repairs)
