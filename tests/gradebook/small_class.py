@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import nbformat
-from nbgrader import api
+import pytest
 from nbformat import NotebookNode
+from nbgrader import api
 from rich.console import Console
 
 from grader.batch import Job
@@ -72,17 +72,21 @@ def quick(monkeypatch: pytest.MonkeyPatch, alembic: str) -> None:
 @pytest.fixture
 def course(quick: None, tmp_path: Path) -> Course:
     """Everybody has handed in; the gradebook knows nothing yet, and nothing is released."""
-    root = tmp_path / "class" / "course"
+    made = small_course(tmp_path / "class" / "course")
+    for student in STANDS:
+        hand_in(made, student, REPOSITORY.notebook(LESSON).read_bytes())
+    return made
+
+
+def small_course(root: Path) -> Course:
+    """A course with two lessons' source notebooks, and nothing else."""
     root.mkdir(parents=True)
     shutil.copy(REPOSITORY.root / "nbgrader_config.py", root)
     for lesson in (LESSON, OTHER):
         source = root / "solutions" / lesson / f"{lesson}.ipynb"
         source.parent.mkdir(parents=True)
         nbformat.write(small(lesson), source)
-    made = Course.open(root)
-    for student in STANDS:
-        hand_in(made, student, REPOSITORY.notebook(LESSON).read_bytes())
-    return made
+    return Course.open(root)
 
 
 @cache

@@ -19,10 +19,10 @@ from rich.console import Console
 from small_class import (
     FIRST,
     LESSON,
+    OTHER,
     REPOSITORY,
     SEED,
     STANDS,
-    OTHER,
     alembic,
     content,
     copy_of,

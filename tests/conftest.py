@@ -1,4 +1,8 @@
-"""Long measurements, in `tests/claims/long/`, run with `make claims` only: each writes its table into `data/`."""
+"""Long tests, in folders called `long`, run with --long only.
+
+Those of `tests/claims/` measure a table of `data/` and write it (`make claims`); those of `tests/gradebook/` kill a
+run at random moments (`make kills`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="measure the long tables of data/ again")
+    parser.addoption("--long", action="store_true", help="run the long tests too")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
