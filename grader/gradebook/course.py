@@ -108,7 +108,7 @@ class Course:
                     assignment.put_release(made.release, release)
                     assignment.take_over(made, gradebook, lesson)
             except OSError as error:
-                raise unwritten(error) from error
+                raise unwritten(error, release) from error
             return None
 
     @contextlib.contextmanager
@@ -138,7 +138,7 @@ class Course:
                 os.link(fresh, path)  # fails where somebody else has made one meanwhile
         except OSError as error:
             if not path.exists():
-                raise unwritten(error) from error
+                raise unwritten(error, path) from error
         except SubprocessError as error:
             raise GraderError(f"nbgrader can't make a gradebook: {error}") from error
         finally:

@@ -23,9 +23,9 @@ class Halt(GraderError):
         super().__init__(f"{reason}. What is graded is kept: put that right, then go on with --resume.")
 
 
-def unwritten(error: OSError, path: Path | None = None) -> GraderError:
+def unwritten(error: OSError, path: Path) -> GraderError:
     """The error for what can't be written: a `Halt` where the next learner would fare no better."""
-    reason = f"{error.filename or path or 'A file'} can't be written: {error.strerror or error}"
+    reason = f"{error.filename or path} can't be written: {error.strerror or error}"
     return Halt(reason) if error.errno in _FOR_EVERYBODY else GraderError(f"{reason}.")
 
 

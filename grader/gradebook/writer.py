@@ -78,7 +78,7 @@ class Writer:
             self.book.write(student, timestamp(submission), scores, blank)
             self._write_page(student, page(result, student))
         except OSError as error:
-            raise unwritten(error) from error
+            raise unwritten(error, self.course.root) from error
 
     def write_failure(self, student: str, message: str) -> None:
         """Tells a learner why nothing could be graded. The gradebook stays as it is.
@@ -89,7 +89,7 @@ class Writer:
         try:
             self._write_page(student, failure_page(self.lesson.name, student, message))
         except OSError as error:
-            raise unwritten(error) from error
+            raise unwritten(error, self.course.root) from error
 
     def holds(self, student: str, result: Result, marks: Mapping[str, float | None]) -> bool:
         """Whether all that came of a submission is where it belongs: its marks, its notebook, its page."""

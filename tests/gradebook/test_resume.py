@@ -118,26 +118,33 @@ def check(course: Course, straight: Course) -> None:
     assert [path.name for path in (course.root / ".grader").iterdir()] == [f"{LESSON}.jsonl"]
 
 
-def test_killed_at_any_step_of_the_first_run(course: Course) -> None:
+def every(pytestconfig: pytest.Config, few: int) -> slice:
+    """Some of the states, all of them with --long."""
+    return slice(None, None, 1 if pytestconfig.getoption("--long") else few)
+
+
+def test_killed_at_any_step_of_the_first_run(course: Course, pytestconfig: pytest.Config) -> None:
     straight = copy_of(course, "straight")
     grade(straight)
     killed = states(course, lambda: grade(course))
     check(course, straight)
     assert len(killed) > 12 * len(STANDS)  # or the steps were not seen
-    for left in killed:
+    for left in killed[every(pytestconfig, 5)]:
         outcomes = grade(left, resume=True)
         assert {name: outcome.score for name, outcome in outcomes.items()} == marks(left)
         check(left, straight)
         assert sorted(journal(left.root)) == sorted(STANDS)  # each of them once
 
 
-def test_killed_at_any_step_of_a_second_run(course: Course) -> None:
+def test_killed_at_any_step_of_a_second_run(course: Course, pytestconfig: pytest.Config) -> None:
     """Other cases, on top of what is there: nobody is without a mark at any moment."""
     grade(course, seed=1)
     straight = copy_of(course, "straight")
     grade(straight)
-    for left in states(course, lambda: grade(course)):
+    killed = states(course, lambda: grade(course))
+    for left in killed:
         assert marks(left) == {name: result(name).score for name in STANDS}
+    for left in killed[every(pytestconfig, 9)]:
         grade(left, resume=True)
         if b"seed 7" in (left.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_bytes():
             check(left, straight)
