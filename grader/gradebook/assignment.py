@@ -162,6 +162,12 @@ class _Said(logging.Handler):
             self.last_error = text.splitlines()[-1]
 
 
+def clear(root: Path) -> None:
+    """Throws away what a kill left of an assignment that was being generated."""
+    for left in (root / ".grader").glob("new-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def generated(root: Path, config: Config, lesson: str) -> Iterator[Made]:
     """What `nbgrader generate_assignment` makes of the source notebook; nothing that is there is touched.
@@ -171,8 +177,6 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Made]:
     """
     aside = root / ".grader"
     aside.mkdir(exist_ok=True)
-    for left in aside.glob("new-*"):  # by a kill
-        shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="new-", dir=aside) as folder:
         db_url = f"sqlite:///{Path(folder, 'gradebook.db')}"
         engine = create_engine(db_url)

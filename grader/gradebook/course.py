@@ -92,6 +92,7 @@ class Course:
             Path(self.directory.format_path(step, ".", lesson))
             for step in (self.directory.source_directory, self.directory.release_directory)
         )
+        assignment.clear(self.root)
         wanted = assignment.in_source(source / f"{lesson}.ipynb")
         with self.gradebook() as gradebook:
             known, submitted = assignment.in_gradebook(gradebook, lesson)
