@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
@@ -19,6 +20,7 @@ from nbformat import NotebookNode
 from nbgrader import api
 from rich.console import Console
 
+from grader import cli
 from grader.batch import Job
 from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
 from grader.exercises import load_lesson
@@ -120,6 +122,19 @@ def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Conso
     return outcomes
 
 
+def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """`grader autograde` in this process; its exit code."""
+    monkeypatch.chdir(course.root)
+    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
+    monkeypatch.setattr("grader.running.zygotes.warm_up", lambda jobs: None)
+    monkeypatch.setattr(cli.grading, "check_walls", lambda lesson, required: None)
+    try:
+        cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
 def copy_of(course: Course, name: str) -> Course:
     root = course.root.with_name(name)
     shutil.copytree(course.root, root)
@@ -174,6 +189,7 @@ def files(root: Path) -> Mapping[str, bytes]:
 
 def journal(root: Path) -> list[str]:
     """Who stands in the journal, line by line."""
-    lines = (root / ".grader" / f"{LESSON}.jsonl").read_text("utf-8").splitlines()[1:]
+    path = root / ".grader" / f"{LESSON}.jsonl"
+    lines = path.read_text("utf-8").splitlines()[1:] if path.exists() else []
     whole = [line for line in lines if line.endswith("}}")]  # a kill may cut one in half
     return [json.loads(line)["student"] for line in whole]

@@ -24,6 +24,7 @@ from small_class import (
     REPOSITORY,
     STANDS,
     alembic,
+    command,
     content,
     copy_of,
     course,
@@ -36,7 +37,6 @@ from small_class import (
 )
 from sqlalchemy import Engine, event
 
-from grader import cli
 from grader.batch import Failure
 from grader.errors import GraderError
 from grader.gradebook import files as writing
@@ -48,19 +48,6 @@ __all__ = ["alembic", "course", "quick"]
 
 def everything(course: Course) -> tuple[Any, ...]:
     return content(course.root), files(course.root), (course.root / ".grader" / f"{LESSON}.jsonl").read_bytes()
-
-
-def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """`grader autograde` in this process; its exit code."""
-    monkeypatch.chdir(course.root)
-    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
-    monkeypatch.setattr("grader.running.zygotes.warm_up", lambda jobs: None)
-    monkeypatch.setattr(cli.grading, "check_walls", lambda lesson, required: None)
-    try:
-        cli.main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 # --- points -------------------------------------------------------------------------------------------------------
