@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint req
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 PINS := pyproject.toml requirements.txt
 
-.PHONY: demo test lint claims bench build lab formgrader lock clean
+.PHONY: demo test lint claims kills bench build lab formgrader lock clean
 
 demo: .venv/ready
 	@$(BIN)/grader demo
@@ -33,6 +33,10 @@ lint: .venv/ready-to-test
 
 claims: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --long --verbose
+
+# Kills `grader autograde` at 30 random moments and goes on; some ten minutes.
+kills: .venv/ready-to-test
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gradebook/long --long --verbose
 
 bench: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ def hidden_seed() -> int:
 
 def grade_files(
     paths: Sequence[Path], job: Job, others: Callable[[Path], dict[str, str]] = lambda path: {}
-) -> Iterator[tuple[Path, Result | Failure]]:
+) -> Generator[tuple[Path, Result | Failure]]:
     """Grades files, `job.jobs` at a time, and yields each as soon as it is done.
 
     `others` gives the other files that were handed in with one. Whoever stops listening, by Ctrl-C or an error,
@@ -70,6 +70,8 @@ def grade_files(
             )
         except GraderError as error:
             return Failure(str(path), str(error))
+        except OSError as error:
+            return Failure(str(path), f"{error.filename or 'A file'} can't be used: {error.strerror or error}.")
         except Exception as error:  # a fault of ours must not cost the others their marks
             return Failure(str(path), f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
 

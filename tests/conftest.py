@@ -1,8 +1,13 @@
-"""How `make test` shares the work out, and what it says at the end."""
+"""How `make test` shares the work out, and what it says at the end.
+
+Long tests stand in folders called `long` and run with --long only. Those of the lessons measure a table and write it
+(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`).
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +23,14 @@ FIRST = (
     "tests/browser/",
     "tests/building/",
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the long tests too")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if collection_path.name == "long" and not config.getoption("--long", False) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

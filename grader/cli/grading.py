@@ -77,12 +77,15 @@ def autograde(
     from grader.batch import Failure, Job, hidden_seed
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course
+    from grader.gradebook.files import Halt
+    from grader.gradebook.journal import Journal
     from grader.tables import results_table, summary_table
 
     name = known_lesson(lesson).name
     course = Course.open(Path.cwd())
-    if resume and seed is not None:
-        raise GraderError("--resume goes on with the seed that the run began with: leave --seed out.")
+    journal = Journal(course.root, name)
+    if resume and seed is not None and journal.go_on() and journal.seed != seed:
+        raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
     check_walls(name, require_sandbox)
     try:
         outcomes, seed = autograde_lesson(
@@ -90,6 +93,9 @@ def autograde(
         )
     except KeyboardInterrupt:
         err.print("Stopped. What is graded is kept; --resume goes on from here.", highlight=False)
+        raise typer.Exit(1) from None
+    except Halt as halt:
+        err.print(escape(str(halt)), highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
     out.print(results_table(sorted(outcomes.items()), "learner"))
     out.print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from rich.markup import escape
 from grader.batch import Failure, Job, grade_files, progress
 from grader.errors import GraderError
 from grader.gradebook.course import Course
-from grader.gradebook.journal import Journal, digest
+from grader.gradebook.files import Halt
+from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.writer import Writer
 from grader.probes.observe import harmless
 from grader.running.intake import read_file, read_submission
@@ -28,29 +30,48 @@ def autograde_lesson(
     """Grades every submission of a lesson and writes what came of it; per student the result, and the seed used.
 
     Several are graded at a time if asked; one at a time is written, in this thread. With `resume`, what an earlier
-    run has graded is left as it is, unless it was handed in anew since.
+    run has graded is left as it is, unless it was handed in anew since, or what it is judged by has changed, or what
+    came of it is not all there.
 
     Raises:
-        GraderError: when there is nothing to grade, or nbgrader can't set the lesson up.
+        GraderError: when there is nothing to grade, the lesson can't be set up, or another grader is at work. A `Halt`
+            when the run can't go on.
     """
-    students = course.students(lesson)
-    course.ensure_assignment(lesson)
-    journal = Journal(course.root, lesson)
-    if not (resume and journal.go_on()):
-        journal.begin(job.seed)
-    assert journal.seed is not None
-    digests = {student: digest(course.submission(student, lesson)) for student in students}
-    done = {student: journal.graded(student, digests[student]) for student in students}
-    outcomes: dict[str, Result | Failure] = {name: result for name, result in done.items() if result is not None}
+    with course.alone():
+        students = course.students(lesson)
+        course.ensure_assignment(lesson)
+        with course.gradebook() as gradebook:
+            writer = Writer(course, gradebook, lesson)
+            journal = Journal(course.root, lesson)
+            if not (resume and journal.go_on()):
+                if resume:
+                    console.print("There is no earlier run to go on with: everybody is graded.", highlight=False)
+                journal.begin(job.seed)
+            assert journal.seed is not None
+            job = dataclasses.replace(job, seed=journal.seed, lesson=lesson, own_tests=writer.own_tests)
+            return _grade(writer, journal, students, job, console), journal.seed
+
+
+def _grade(
+    writer: Writer, journal: Journal, students: list[str], job: Job, console: Console
+) -> dict[str, Result | Failure]:
+    course, lesson = writer.course, writer.lesson.name
+    judged_by, marks = basis(lesson, writer.book.cells), writer.book.marks()
+    digests = {student: digest(course.submission(student, lesson), judged_by) for student in students}
+    outcomes: dict[str, Result | Failure] = {}
+    for student in students:
+        result = journal.graded(student, digests[student])
+        if result is not None and writer.holds(student, result, marks.get(student, {})):
+            outcomes[student] = result
     if outcomes:
         console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
     handed_in = {
         student: choose(course.submission(student, lesson), lesson) for student in students if student not in outcomes
     }
     student_of = {path: student for student, (path, _) in handed_in.items()}
-    with Writer(course, lesson) as writer, progress(console, f"grading {lesson}", len(student_of)) as advance:
-        job = dataclasses.replace(job, seed=journal.seed, lesson=lesson, own_tests=writer.own_tests)
-        for path, outcome in grade_files(list(student_of), job, other_files):
+    graded = grade_files(list(student_of), job, other_files)
+    with progress(console, f"grading {lesson}", len(student_of)) as advance, contextlib.closing(graded):
+        for path, outcome in graded:
             student = student_of[path]
             if isinstance(outcome, Result) and handed_in[student][1]:
                 outcome = dataclasses.replace(outcome, repairs=(handed_in[student][1], *outcome.repairs))
@@ -61,7 +82,26 @@ def autograde_lesson(
             for line in _troubles(student, written):
                 console.print(escape(line), highlight=False, soft_wrap=True)
             advance(student)
-    return outcomes, journal.seed
+    return _compared(writer, outcomes, console)
+
+
+def _compared(writer: Writer, outcomes: dict[str, Result | Failure], console: Console) -> dict[str, Result | Failure]:
+    """The outcomes, where the gradebook says the same; a failure for each learner of whom it says something else."""
+    marks = writer.book.marks()
+    compared = dict(outcomes)
+    for student, outcome in outcomes.items():
+        if isinstance(outcome, Failure):
+            if student in marks:
+                line = f"{student}: the gradebook still holds the marks of an earlier submission."
+                console.print(escape(line), highlight=False, soft_wrap=True)
+        elif found := writer.differences(outcome, marks.get(student, {})):
+            message = f"The gradebook says something else ({', '.join(found)}). Run this again with --resume."
+            compared[student] = Failure(outcome.notebook, message)
+            console.print(escape(f"{student}: {message}"), highlight=False, soft_wrap=True)
+    if gone := sorted(marks.keys() - outcomes.keys()):
+        line = f"The gradebook also has marks of learners who are not in the submitted folder: {', '.join(gone)}."
+        console.print(escape(line), highlight=False, soft_wrap=True)
+    return compared
 
 
 def choose(folder: Path, lesson: str) -> tuple[Path, str]:
@@ -105,7 +145,7 @@ def other_files(notebook: Path) -> dict[str, str]:
 def _is_of(path: Path, lesson: str) -> bool:
     try:
         return read_submission(read_file(path)).lesson.name == lesson
-    except GraderError:
+    except (GraderError, OSError):
         return False
 
 
@@ -114,14 +154,22 @@ def _written(writer: Writer, student: str, path: Path, outcome: Result | Failure
     if isinstance(outcome, Result) and outcome.lesson != lesson:
         message = f"This is a notebook of lesson {outcome.lesson}, not of {lesson}. Submit the right one."
         outcome = Failure(outcome.notebook, message)
-    if isinstance(outcome, Result):
-        try:
+    try:
+        if isinstance(outcome, Result):
             writer.write(student, read_file(path), outcome)
-            return outcome
-        except GraderError as error:
-            outcome = Failure(outcome.notebook, f"The marks can't be written: {error}")
-    writer.write_failure(student, outcome.message)
-    return outcome
+        else:
+            writer.write_failure(student, outcome.message)
+        return outcome
+    except Halt:
+        raise
+    except GraderError as error:
+        message = f"The marks can't be written: {error}"
+    except Exception as error:  # a fault of ours must not cost the others their marks
+        message = f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
+    failure = Failure(outcome.notebook, message) if isinstance(outcome, Result) else outcome
+    with contextlib.suppress(GraderError):
+        writer.write_failure(student, failure.message)
+    return failure
 
 
 def _remembered(outcome: Result | Failure) -> Result | Failure:

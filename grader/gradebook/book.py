@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import insert, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
-from grader.gradebook.course import Course
+from grader.gradebook.course import Course, reason
+from grader.gradebook.files import Halt
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,9 @@ class SourceCell:
 class Book:
     """nbgrader's gradebook, open for one lesson."""
 
-    def __init__(self, course: Course, lesson: str) -> None:
-        self._gradebook = Gradebook(course.directory.db_url, course.directory.course_id)
-        self._db = self._gradebook.db
-        notebook = self._gradebook.find_notebook(lesson, lesson)
+    def __init__(self, course: Course, gradebook: Gradebook, lesson: str) -> None:
+        self._db = gradebook.db
+        notebook = gradebook.find_notebook(lesson, lesson)
         self._notebook_id: str = notebook.id
         self._assignment_id: str = notebook.assignment.id
         self._due: datetime | None = notebook.assignment.duedate
@@ -67,13 +66,20 @@ class Book:
         self._plugin = penalties.plugin_inst
         self._db.rollback()  # nothing is kept open between submissions
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._gradebook.close()
+    def marks(self) -> dict[str, dict[str, float | None]]:
+        """What stands in the gradebook: per student the machine's score of each graded cell, by the cell's name."""
+        names = {cell: name for name, cell in self._graded.items()}
+        rows = self._db.execute(
+            select(api.SubmittedAssignment.student_id, api.Grade.cell_id, api.Grade.auto_score)
+            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
+            .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
+            .where(api.SubmittedNotebook.notebook_id == self._notebook_id)
+        ).all()
+        self._db.rollback()
+        found: dict[str, dict[str, float | None]] = {}
+        for student, cell, score in rows:
+            found.setdefault(student, {})[names[cell]] = score
+        return found
 
     def write(
         self, student: str, timestamp: datetime | None, scores: Mapping[str, float | None], blank: frozenset[str]
@@ -87,14 +93,16 @@ class Book:
             blank: the answer cells that are as they were released.
 
         Raises:
-            GraderError: when the database does not take it; it then holds what it held before.
+            GraderError: when the database does not take it; it then holds what it held before. A `Halt` when it would
+                take nobody's.
         """
         try:
             self._write(student, timestamp, scores, blank)
             self._db.commit()
+        except OperationalError as error:  # full, locked, read-only, gone: so it is for the next one too
+            raise Halt(f"The gradebook can't be written: {reason(error)}") from error
         except SQLAlchemyError as error:
-            reason = str(getattr(error, "orig", error)).splitlines()[0]
-            raise GraderError(f"the gradebook can't be written: {reason}") from error
+            raise GraderError(f"the gradebook can't be written: {reason(error)}") from error
         finally:
             self._db.rollback()
             self._db.expunge_all()  # memory stays flat however many there are

@@ -9,15 +9,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import SubprocessError
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.apps import NbGrader
-from nbgrader.converters import GenerateAssignment
-from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from grader.errors import GraderError
+from grader.gradebook import assignment
+from grader.gradebook.files import alone, unwritten
 
 
 @dataclass
@@ -52,7 +55,9 @@ class Course:
             GraderError: when nobody did.
         """
         submitted = self.root / self.directory.submitted_directory
-        found = sorted(path.parent.name for path in submitted.glob(f"*/{lesson}") if path.is_dir() or path.is_symlink())
+        found = sorted(
+            path.parent.name for path in submitted.glob(f"[!.]*/{lesson}") if path.is_dir() or path.is_symlink()
+        )
         if not found:
             raise GraderError(
                 f"There are no submissions of {lesson} in {submitted}: run nbgrader collect {lesson} first."
@@ -75,31 +80,92 @@ class Course:
         return Path(self.directory.format_path(step, student, lesson))
 
     def ensure_assignment(self, lesson: str) -> None:
-        """Makes sure that the gradebook knows the lesson's cells, as `nbgrader generate_assignment` does.
+        """Makes sure that the gradebook knows the lesson's cells as the source notebook has them.
+
+        An assignment that is not there, or is half written, or that nobody handed in yet, is generated (anew).
 
         Raises:
-            GraderError: when there is no source notebook to learn them from.
+            GraderError: when there is no source notebook to learn the cells from, or when they have changed and the
+                gradebook has marks already. The gradebook then holds what it held before.
         """
+        source, release = (
+            Path(self.directory.format_path(step, ".", lesson))
+            for step in (self.directory.source_directory, self.directory.release_directory)
+        )
+        assignment.clear(self.root)
+        wanted = assignment.in_source(source / f"{lesson}.ipynb")
         with self.gradebook() as gradebook:
+            known, submitted = assignment.in_gradebook(gradebook, lesson)
+            if wanted is None and known:
+                return assignment.check_points(lesson, known, "the gradebook")
+            if wanted is not None:
+                assignment.check_points(lesson, wanted, str(source / f"{lesson}.ipynb"))
+            if known == wanted and assignment.is_whole(release / f"{lesson}.ipynb"):
+                return None
+            if submitted and wanted is not None:
+                assignment.check_change(lesson, known, wanted)
             try:
-                gradebook.find_notebook(lesson, lesson)
-                return
-            except MissingEntry:
-                pass
-        self.directory.assignment_id = lesson
-        converter = GenerateAssignment(coursedir=self.directory, config=self.config)
-        converter.log.setLevel(logging.CRITICAL)
-        try:
-            with contextlib.chdir(self.root):
-                converter.start()
-        except NbGraderException as error:
-            raise GraderError(f"nbgrader can't generate the assignment {lesson}: {error}") from error
+                with assignment.generated(self.root, self.config, lesson) as made:
+                    assignment.put_release(made.release, release)
+                    assignment.take_over(made, gradebook, lesson)
+            except OSError as error:
+                raise unwritten(error, release) from error
+            return None
 
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Gradebook]:
-        """nbgrader's gradebook, open."""
-        with Gradebook(self.directory.db_url, self.directory.course_id) as gradebook:
-            yield gradebook
+        """nbgrader's gradebook, open.
+
+        Raises:
+            GraderError: when it can't be read or written.
+        """
+        try:
+            self._make_gradebook()
+            with Gradebook(self.directory.db_url, self.directory.course_id) as gradebook:
+                yield gradebook
+        except SQLAlchemyError as error:
+            raise GraderError(f"The gradebook can't be used: {reason(error)}.") from error
+
+    def _make_gradebook(self) -> None:
+        """Makes a gradebook where there is none: whole, while nbgrader would make its tables there one by one."""
+        path = self.gradebook_file
+        if path is None:
+            return
+        fresh = path.with_name(f"{path.name}.new")
+        try:
+            fresh.unlink(missing_ok=True)  # a kill left it
+            if not path.exists():
+                Gradebook(f"sqlite:///{fresh}", self.directory.course_id).close()
+                os.link(fresh, path)  # fails where somebody else has made one meanwhile
+        except OSError as error:
+            if not path.exists():
+                raise unwritten(error, path) from error
+        except SubprocessError as error:
+            raise GraderError(f"nbgrader can't make a gradebook: {error}") from error
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    @property
+    def gradebook_file(self) -> Path | None:
+        """The file that is the gradebook; None where it is on a server."""
+        url = make_url(self.directory.db_url)
+        name = url.database or ""
+        is_file = url.get_backend_name() == "sqlite" and name not in ("", ":memory:") and not name.startswith("file:")
+        return Path(name).absolute() if is_file else None
+
+    def alone(self) -> contextlib.AbstractContextManager[None]:
+        """Keeps other graders off the gradebook.
+
+        Raises:
+            GraderError: when another one is at work.
+        """
+        path = self.gradebook_file
+        return alone(self.root / ".grader" / "gradebook.lock" if path is None else path.with_name(f"{path.name}.lock"))
+
+
+def reason(error: SQLAlchemyError) -> str:
+    """What a database says, in a line."""
+    return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 
 def put_environment_on_path() -> None:

@@ -6,17 +6,24 @@ submission is then graded again, with the same seed, and gets the same marks.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
+import importlib
+import inspect
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.errors import GraderError
+from grader.exercises import load_lesson
+from grader.gradebook.files import unwritten, write_whole
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
 
-VERSION = 1
+VERSION = 2
+_PACKAGES = ("course", "grader.exercises", "grader.probes", "grader.checking", "grader.running")
 
 
 class Journal:
@@ -35,25 +42,22 @@ class Journal:
         """
         self.seed, self._graded = seed, {}
         try:
-            self.path.parent.mkdir(exist_ok=True)
-            self.path.write_text(json.dumps({"version": VERSION, "seed": seed}) + "\n", encoding="utf-8")
+            write_whole(self.path, json.dumps({"version": VERSION, "seed": seed}) + "\n")
         except OSError as error:
-            raise GraderError(f"{self.path} can't be written: {error.strerror}.") from error
+            raise unwritten(error, self.path) from error
 
     def go_on(self) -> bool:
         """Takes up what an earlier run wrote; whether there was anything."""
         try:
-            lines = [line for line in map(_parsed, self.path.read_text("utf-8").splitlines()) if line is not None]
+            lines = [
+                line for line in map(_parsed, self.path.read_text("utf-8", "replace").splitlines()) if line is not None
+            ]
         except OSError:
             return False
         if not lines or lines[0].get("version") != VERSION:
             return False
         self.seed = int(lines[0]["seed"])
         self._graded = {line["student"]: (line["digest"], line["result"]) for line in lines[1:] if "student" in line}
-        text = self.path.read_text("utf-8")
-        if not text.endswith("\n"):  # half a line: what comes next needs one of its own
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write("\n")
         return True
 
     def graded(self, student: str, digest: str) -> Result | None:
@@ -66,20 +70,42 @@ class Journal:
         return {student: Result.from_json(result) for student, (_, result) in sorted(self._graded.items())}
 
     def add(self, student: str, digest: str, result: Result) -> None:
-        """Writes down that a submission is in the gradebook."""
-        line = {"student": student, "digest": digest, "result": result.to_json()}
-        with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(json.dumps(line) + "\n")
+        """Writes down that a submission is in the gradebook.
+
+        Raises:
+            GraderError: when the journal can't be written.
+        """
+        entry = {"student": student, "digest": digest, "result": result.to_json()}
+        line = json.dumps(entry).encode() + b"\n"
+        try:
+            with self.path.open("ab+", buffering=0) as file:
+                if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+                    line = b"\n" + line  # after the half of a line, which a kill or a full disk left
+                if file.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        except OSError as error:
+            raise unwritten(error, self.path) from error
 
 
-def digest(folder: Path) -> str:
-    """A digest of all that was handed in."""
-    summed = hashlib.sha256()
+def basis(lesson: str, cells: Mapping[str, Any]) -> str:
+    """A digest of what marks are made from, beside the submission: the code that judges, and the assignment's cells."""
+    folders = {Path(str(importlib.import_module(name).__file__)).parent for name in _PACKAGES}
+    folders |= {Path(inspect.getfile(exercise.cases)).parent for exercise in load_lesson(lesson).exercises}
+    summed = hashlib.sha256(repr(sorted(cells.items())).encode("utf-8", "backslashreplace"))
+    for path in sorted({path for folder in folders for path in folder.rglob("*.py")}):
+        summed.update(hashlib.sha256(path.read_bytes()).digest())
+    return summed.hexdigest()
+
+
+def digest(folder: Path, basis: str) -> str:
+    """A digest of all that was handed in, and of what it is judged by."""
+    summed = hashlib.sha256(basis.encode())
     for path in sorted(folder.rglob("*")) if folder.is_dir() and not folder.is_symlink() else []:
         if path.is_file() and not path.is_symlink():
             summed.update(json.dumps([str(path.relative_to(folder)), path.stat().st_size]).encode())
             if path.stat().st_size <= MAX_BYTES:  # larger ones are refused anyway
-                summed.update(path.read_bytes())
+                with contextlib.suppress(OSError):  # which grading will report
+                    summed.update(path.read_bytes())
     return summed.hexdigest()
 
 

@@ -7,25 +7,24 @@ for every cell, is not.
 from __future__ import annotations
 
 import json
-import os
 import shutil
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import utils
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 
-from grader.checking.cards import card, plain
+from grader.checking.cards import card, plain, points
 from grader.checking.judge import Verdict
-from grader.errors import GraderError
 from grader.exercises import load_lesson
 from grader.gradebook.book import Book
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
+from grader.gradebook.files import fresh_folder, unwritten, write_whole
 from grader.gradebook.repair import sound_notebook
 from grader.running.cleaning import as_typed
 from grader.running.reader import read_apart
@@ -34,6 +33,7 @@ from grader.running.result import OwnTest, Result
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
+_SAME = 1e-4  # a gradebook may keep seven digits only
 
 _ACTIVE = frozenset(
     ".htm .html .xhtml .xht .shtml .mht .mhtml .svg .svgz .xml .xsl .xslt .js .mjs .swf".split()  # noqa: SIM905
@@ -44,20 +44,12 @@ _ACTIVE = frozenset(
 class Writer:
     """Writes the submissions of one lesson, one after the other."""
 
-    def __init__(self, course: Course, lesson: str) -> None:
+    def __init__(self, course: Course, gradebook: Gradebook, lesson: str) -> None:
         self.course = course
         self.lesson = load_lesson(lesson)
-        self.book = Book(course, lesson)
+        self.book = Book(course, gradebook, lesson)
         # nbgrader's own settings for what it copies and which permissions it gives
         self._settings = Autograde(coursedir=course.directory, config=course.config)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.book.__exit__(kind, error, trace)
 
     @property
     def own_tests(self) -> dict[str, OwnTest]:
@@ -73,14 +65,16 @@ class Writer:
         """Writes marks, the autograded notebook and the feedback page of one submission.
 
         Raises:
-            GraderError: when that fails; the gradebook then holds what it held before.
+            GraderError: when that fails; the gradebook then holds what it held before. A `Halt` when nobody's can be
+                written.
         """
         notebook = sound_notebook(data, self.lesson)
         self._as_released(notebook)
         tame(notebook)
         show(notebook, result)
         graded = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if utils.is_grade(c) or utils.is_task(c)}
-        scores = {name: _score(cell) for name, cell in graded.items()}
+        # A verdict is a mark, whatever became of its cell.
+        scores = {name: _score(cell) for name, cell in graded.items()} | verdicts(result)
         answers = [cell for cell in notebook.cells if utils.is_solution(cell) and not utils.is_task(cell)]
         blank = frozenset(
             cell.metadata.nbgrader.grade_id
@@ -93,11 +87,39 @@ class Writer:
             self.book.write(student, timestamp(submission), scores, blank)
             self._write_page(student, page(result, student))
         except OSError as error:
-            raise GraderError(f"{error.filename or 'a file'} can't be written: {error.strerror}") from error
+            raise unwritten(error, self.course.root) from error
 
     def write_failure(self, student: str, message: str) -> None:
-        """Tells a learner why nothing could be graded. The gradebook stays as it is."""
-        self._write_page(student, failure_page(self.lesson.name, student, message))
+        """Tells a learner why nothing could be graded. The gradebook stays as it is.
+
+        Raises:
+            GraderError: when that fails.
+        """
+        try:
+            self._write_page(student, failure_page(self.lesson.name, student, message))
+        except OSError as error:
+            raise unwritten(error, self.course.root) from error
+
+    def holds(self, student: str, result: Result, marks: Mapping[str, float | None]) -> bool:
+        """Whether all that came of a submission is where it belongs: its marks, its notebook, its page."""
+        files = (self.course.autograded(student, self.lesson.name) / f"{self.lesson.name}.ipynb",)
+        there = all(path.is_file() for path in (*files, self.course.feedback(student, self.lesson.name)))
+        return there and not self.differences(result, marks)
+
+    def differences(self, result: Result, marks: Mapping[str, float | None]) -> list[str]:
+        """Where the gradebook does not hold what came of a submission, a phrase each."""
+        found = []
+        for name, score in verdicts(result).items():
+            there = marks.get(name)
+            if there is None or abs(there - score) > _SAME:
+                found.append(f"{name} has {'no mark' if there is None else points(there)}, not {points(score)}")
+        for verdict in result.verdicts:
+            cell = self.book.cells.get(f"test_{verdict.symbol}")
+            if cell is not None and cell.points != verdict.max_score:
+                found.append(
+                    f"test_{verdict.symbol} is worth {points(cell.points or 0)}, not {points(verdict.max_score)}"
+                )
+        return found
 
     def _as_released(self, notebook: NotebookNode) -> None:
         """Gives nbgrader's cells the marks, and locked ones the text, that they were released with."""
@@ -131,21 +153,16 @@ class Writer:
     def _write_files(self, student: str, submission: Path, notebook: NotebookNode) -> None:
         """The submission's folder as it was graded. It appears whole or not at all."""
         name = self.lesson.name
-        final = self.course.autograded(student, name)
-        made = final.with_name(f".{name}.new")
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir(parents=True)
         kept = self._settings.exclude_overwriting.get(name, [])
         released = Path(self.course.directory.format_path(self.course.directory.source_directory, ".", name))
-        self._copy_others(submission, made, [], _ACTIVE)
-        self._copy_others(released, made, kept)
-        text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
-        (made / f"{name}.ipynb").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-        for path in made.rglob("*"):
-            if path.is_file():
-                path.chmod(int(str(self._settings.permissions), 8))
-        shutil.rmtree(final, ignore_errors=True)
-        made.rename(final)
+        with fresh_folder(self.course.autograded(student, name)) as made:
+            self._copy_others(submission, made, [], _ACTIVE)
+            self._copy_others(released, made, kept)
+            text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
+            write_whole(made / f"{name}.ipynb", text + "\n")
+            for path in made.rglob("*"):
+                if path.is_file():
+                    path.chmod(int(str(self._settings.permissions), 8))
 
     def _copy_others(self, source: Path, target: Path, kept: list[str], left_out: frozenset[str] = frozenset()) -> None:
         for found in utils.find_all_files(str(source), [*self.course.directory.ignore, "*.ipynb"]):
@@ -164,10 +181,7 @@ class Writer:
 
     def _write_page(self, student: str, text: str) -> None:
         path = self.course.feedback(student, self.lesson.name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.write_text(text, encoding="utf-8", errors="backslashreplace")
-        os.replace(fresh, path)
+        write_whole(path, text)
         submission = self.course.submission(student, self.lesson.name)
         for name in _FOR_RELEASE:
             note = submission / name
@@ -227,6 +241,12 @@ def _number(data: dict[str, str]) -> dict[str, object]:
 
 def _error(message: str) -> dict[str, object]:
     return {"output_type": "error", "ename": "NotYet", "evalue": message, "traceback": [message]}
+
+
+def verdicts(result: Result) -> dict[str, float]:
+    """The score of each test cell that was judged, by the cell's name."""
+    own = {test.name: test.score for test in result.own_tests}
+    return own | {f"test_{verdict.symbol}": verdict.score for verdict in result.verdicts}
 
 
 def _score(cell: NotebookNode) -> float | None:

@@ -200,7 +200,7 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
         elif any(cell.source.strip() != f"check({symbol})" for cell in checks):
             found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
         if any(cell.points != exercise.points for cell in checks):
-            found.append(f"The points of {symbol} had been changed in the notebook; the lesson's own count.")
+            found.append(f"The points of {symbol} in this notebook are not the lesson's; the lesson's own count.")
     if len(found) > MAX_REPAIRS:
         found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were put right."]
     return found

@@ -1,155 +1,310 @@
-"""A run that is killed, at any moment, goes on with --resume and ends with the gradebook of a run that was not."""
+"""A run that is stopped, at any moment, goes on with --resume and ends as one that was not."""
 
 from __future__ import annotations
 
-import json
-import random
+import hashlib
+import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
+from small_class import (
+    FIRST,
+    LESSON,
+    OTHER,
+    REPOSITORY,
+    STANDS,
+    alembic,
+    command,
+    content,
+    copy_of,
+    course,
+    files,
+    grade,
+    hand_in,
+    journal,
+    marks,
+    quick,
+    result,
+    small_course,
+)
+from sqlalchemy import Engine, event
 
+from grader.batch import Failure
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
-from grader.demo.run import make_course
+from grader.gradebook import journal as journals
 from grader.gradebook.course import Course
-from grader.gradebook.journal import Journal
-from grader.repository import Repository
 
-STUDENTS = [replace(learner, name=f"{learner.name}{copy}") for copy in range(3) for learner in HONEST]
-COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON]
-KILLS = 20
+__all__ = ["alembic", "course", "quick"]
 
+# --- at each step -------------------------------------------------------------------------------------------------
 
-@pytest.fixture(scope="module")
-def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A class that has handed in, and nobody graded."""
-    course, _ = make_course(Repository.find(Path(__file__).parent), tmp_path_factory.mktemp("resume") / "demo")
-    course.ensure_assignment(LESSON)
-    released = (course.root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
-    for learner in STUDENTS:
-        folder = course.submission(learner.name, LESSON)
-        folder.mkdir(parents=True)
-        (folder / f"{LESSON}.ipynb").write_text(learner.hand_in(released), "utf-8")
-    return course
+STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.link", "os.truncate"}
+_watching: list[Callable[[], None]] = []
 
 
-def copy_of(course: Course, name: str) -> Path:
-    root = course.root.with_name(name)
-    shutil.copytree(course.root, root)
-    return root
-
-
-def marks(root: Path) -> list[tuple[object, ...]]:
-    """All that the gradebook says about each learner's cells."""
-    tables = """
-        SELECT s.student_id, b.name, b.type, g.auto_score, g.manual_score, g.needs_manual_grade, c.auto_comment
-        FROM submitted_notebook n JOIN submitted_assignment s ON n.assignment_id = s.id
-        JOIN base_cell b ON b.notebook_id = n.notebook_id
-        LEFT JOIN grade g ON g.cell_id = b.id AND g.notebook_id = n.id
-        LEFT JOIN comment c ON c.cell_id = b.id AND c.notebook_id = n.id ORDER BY 1, 2, 3
-    """
-    with closing(sqlite3.connect(root / "gradebook.db")) as database:
-        return database.execute(tables).fetchall()
-
-
-def graded(root: Path) -> list[str]:
-    """Who is in the journal, line by line."""
-    try:
-        lines = Journal(root, LESSON).path.read_text("utf-8").splitlines()[1:]
-    except OSError:
-        return []
-    found = []
-    for line in lines:
+def _heard(name: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and name in STEPS:
+        watcher = _watching.pop()  # what it does itself is no step
         try:
-            found.append(json.loads(line)["student"])
-        except ValueError:
-            continue  # the kill cut it in half
-    return found
+            watcher()
+        finally:
+            _watching.append(watcher)
 
 
-def children(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            yield child
-            yield from children(child)
+@contextmanager
+def each_step(watcher: Callable[[], None]) -> Iterator[None]:
+    """Calls back before every change to a file and every statement to a database."""
+    if not getattr(each_step, "hooked", False):
+        sys.addaudithook(_heard)  # for good: there is no way to take one away
+        each_step.hooked = True  # type: ignore[attr-defined]
+
+    def step(*arguments: Any) -> None:
+        _heard("open", ())
+
+    events = ("before_cursor_execute", "commit")
+    for name in events:
+        event.listen(Engine, name, step)
+    _watching.append(watcher)
+    try:
+        yield
+    finally:
+        _watching.clear()
+        for name in events:
+            event.remove(Engine, name, step)
 
 
-def gone(pids: set[int]) -> bool:
-    """Whether all of these end by themselves; one that is still importing, on a busy machine, takes its time."""
-    deadline = time.monotonic() + 60
-    while alive := {pid for pid in pids if Path(f"/proc/{pid}").exists()}:
-        if time.monotonic() > deadline or not alive:
-            return False
-        time.sleep(0.01)
-    return True
+def state(root: Path) -> str:
+    """A digest of all that a run may change; what it makes aside is thrown away, whatever is in it."""
+    summed = hashlib.sha256()
+    for folder, folders, names in sorted(os.walk(root)):
+        inside = Path(folder).relative_to(root)
+        summed.update(str(inside).encode())
+        folders[:] = [name for name in folders if name not in ("submitted", "solutions") and name[:4] != "new-"]
+        for name in sorted(names):
+            summed.update(name.encode())
+            if name[:12] != "gradebook.db" or name == "gradebook.db":  # nor a lock, nor what SQLite takes back
+                summed.update(Path(folder, name).read_bytes())
+    return summed.hexdigest()
 
 
-@pytest.fixture(scope="module")
-def straight(handed_in: Course) -> Path:
-    """Graded in one go."""
-    root = copy_of(handed_in, "straight")
-    subprocess.run([*COMMAND, "--seed", "7"], cwd=root, check=True, capture_output=True)
-    return root
+def states(course: Course, run: Callable[[], None]) -> list[Course]:
+    """The course's folder as a kill would have left it, before each step of a run: each state once."""
+    seen: dict[str, Course] = {}
+
+    def look() -> None:
+        key = state(course.root)
+        if key not in seen:
+            seen[key] = copy_of(course, f"killed {len(seen)}")
+
+    with each_step(look):
+        run()
+    return list(seen.values())
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
-def test_a_run_that_is_killed_twenty_times_ends_with_the_same_gradebook(handed_in: Course, straight: Path) -> None:
-    root = copy_of(handed_in, "killed")
-    draw = random.Random(4)
-    option = ["--seed", "7"]
-    for number in range(KILLS):
-        run = subprocess.Popen([*COMMAND, *option], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before, deadline = len(graded(root)), time.monotonic() + 60
-        if number % 4 == 3:  # while it starts
-            time.sleep(draw.uniform(0.05, 3.0))
-        else:  # while it grades or writes: just after something was written down, or a little later
-            while run.poll() is None and len(graded(root)) == before and time.monotonic() < deadline:
-                time.sleep(0.005)
-            time.sleep(draw.uniform(0.0, 0.2))
-        started = set(children(run.pid)) if run.poll() is None else set()
-        run.kill()
-        run.wait()
-        assert gone(started)
-        if Journal(root, LESSON).go_on():
-            option = ["--resume"]
-    last = subprocess.run([*COMMAND, "--resume"], cwd=root, check=True, capture_output=True, text=True)
-    assert marks(root) == marks(straight)
-    assert sorted(graded(root)) == sorted(learner.name for learner in STUDENTS)  # each of them once
-    assert "hidden cases drawn from seed 7" in last.stdout
-    for learner in STUDENTS:
-        name = Path("autograded", learner.name, LESSON, f"{LESSON}.ipynb")
-        assert (root / name).read_bytes() == (straight / name).read_bytes()
-    assert not list(root.glob("autograded/*/.*"))
+def check(course: Course, straight: Course) -> None:
+    """All is as if nothing had happened, and nothing is left lying about."""
+    assert marks(course) == marks(straight)
+    assert content(course.root) == content(straight.root)
+    assert files(course.root) == files(straight.root)
+    assert sorted(path.name for path in course.root.iterdir()) == sorted(path.name for path in straight.root.iterdir())
+    assert [path.name for path in (course.root / ".grader").iterdir()] == [f"{LESSON}.jsonl"]
 
 
-def test_what_was_handed_in_anew_is_graded_again(straight: Path) -> None:
-    ada, bea = (straight / "submitted" / learner.name / LESSON / f"{LESSON}.ipynb" for learner in STUDENTS[:2])
-    ada.write_bytes(bea.read_bytes())
-    run = subprocess.run([*COMMAND, "--resume"], cwd=straight, check=True, capture_output=True, text=True)
-    assert f"{len(STUDENTS) - 1} of {len(STUDENTS)} are graded already" in run.stderr
-    scores = {row[:2]: row[3] for row in marks(straight)}
-    of = {name: [score for (who, _), score in scores.items() if who == name] for name, _ in scores}
-    assert of[STUDENTS[0].name] == of[STUDENTS[1].name]
+def every(pytestconfig: pytest.Config, few: int) -> slice:
+    """Some of the states, all of them with --long."""
+    return slice(None, None, 1 if pytestconfig.getoption("--long") else few)
 
 
-def test_ctrl_c_says_how_to_go_on(handed_in: Course) -> None:
-    root = copy_of(handed_in, "interrupted")
+def test_killed_at_any_step_of_the_first_run(course: Course, pytestconfig: pytest.Config) -> None:
+    straight = copy_of(course, "straight")
+    grade(straight)
+    killed = states(course, lambda: grade(course))
+    check(course, straight)
+    assert len(killed) > 12 * len(STANDS)  # or the steps were not seen
+    for left in killed[every(pytestconfig, 7)]:
+        outcomes = grade(left, resume=True)
+        assert {name: outcome.score for name, outcome in outcomes.items()} == marks(left)
+        check(left, straight)
+        assert sorted(journal(left.root)) == sorted(STANDS)  # each of them once
+
+
+def test_killed_at_any_step_of_a_second_run(course: Course, pytestconfig: pytest.Config) -> None:
+    """Other cases, on top of what is there: nobody is without a mark at any moment."""
+    grade(course, seed=1)
+    straight = copy_of(course, "straight")
+    grade(straight)
+    killed = states(course, lambda: grade(course))
+    for left in killed:
+        assert marks(left) == {name: result(name).score for name in STANDS}
+    for left in killed[every(pytestconfig, 9)]:
+        grade(left, resume=True)
+        if b"seed 7" in (left.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").read_bytes():
+            check(left, straight)
+
+
+# --- half an assignment -------------------------------------------------------------------------------------------
+
+
+def forget(course: Course, cells: int) -> None:
+    """Leaves what a kill used to leave: a gradebook that knows some of the cells, and no release."""
+    shutil.rmtree(course.root / "notebooks")
+    with course.gradebook() as gradebook:
+        notebook = gradebook.find_notebook(LESSON, LESSON)
+        for cell in [*notebook.grade_cells[cells:], *notebook.source_cells]:
+            for grade_ in list(getattr(cell, "grades", ())):
+                gradebook.db.delete(grade_)
+            gradebook.db.delete(cell)
+        gradebook.db.commit()
+
+
+@pytest.mark.parametrize("graded", [False, True], ids=["before grading", "graded by an earlier version"])
+def test_half_an_assignment_is_noticed_and_made_whole(course: Course, graded: bool) -> None:
+    straight = copy_of(course, "straight")
+    grade(straight)
+    if graded:
+        grade(course)
+    else:
+        course.ensure_assignment(LESSON)
+    forget(course, cells=3)
+    outcomes = grade(course, resume=True)
+    assert {name: outcome.score for name, outcome in outcomes.items()} == marks(course) == marks(straight)
+    assert content(course.root) == content(straight.root)
+    assert files(course.root) == files(straight.root)
+
+
+def test_a_release_that_is_there_stays_with_all_that_lies_beside_it(course: Course) -> None:
+    course.ensure_assignment(LESSON)
+    release = course.root / "notebooks" / LESSON
+    (release / "notes.txt").write_text("mine")
+    whole = (release / f"{LESSON}.ipynb").read_bytes()
+    written = (release / f"{LESSON}.ipynb").stat().st_mtime_ns
+    course.ensure_assignment(LESSON)
+    assert (release / f"{LESSON}.ipynb").stat().st_mtime_ns == written
+    (release / f"{LESSON}.ipynb").write_text('{"cells": [')
+    course.ensure_assignment(LESSON)
+    assert (release / f"{LESSON}.ipynb").read_bytes() == whole
+    assert (release / "notes.txt").read_text() == "mine"
+
+
+# --- what is graded again -----------------------------------------------------------------------------------------
+
+
+def anew(course: Course) -> set[str]:
+    """Whom a resumed run grades."""
+    before = journal(course.root)
+    grade(course, resume=True)
+    return set(journal(course.root)[len(before) :])
+
+
+def test_what_is_graded_stays(course: Course) -> None:
+    grade(course)
+    assert anew(course) == set()
+
+
+def test_what_was_handed_in_anew_is_graded_again(course: Course) -> None:
+    grade(course)
+    path = hand_in(course, "bea", REPOSITORY.notebook(LESSON).read_bytes() + b"\n")
+    assert anew(course) == {"bea"}
+    path.with_name("helper.py").write_text("x = 1")
+    assert anew(course) == {"bea"}
+    assert anew(course) == set()
+
+
+def test_when_an_exercise_has_changed_everybody_is_graded_again(
+    course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    grade(course)
+    path = tmp_path / "judging.py"
+    path.write_text("")
+    monkeypatch.setattr(journals, "_PACKAGES", (*journals._PACKAGES, "judging"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert anew(course) == set(STANDS)
+    path.write_text("tolerance = 1\n")
+    assert anew(course) == set(STANDS)
+    assert anew(course) == set()
+
+
+@pytest.mark.parametrize("lost", ["a mark", "a page", "a notebook"])
+def test_what_was_lost_is_made_again(course: Course, lost: str) -> None:
+    grade(course)
+    before = content(course.root), files(course.root)
+    if lost == "a mark":
+        with course.gradebook() as gradebook:
+            gradebook.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea").auto_score = None
+            gradebook.db.commit()
+    else:
+        shutil.rmtree(course.root / ("feedback" if lost == "a page" else "autograded") / "bea")
+    assert anew(course) == {"bea"}
+    assert (content(course.root), files(course.root)) == before
+
+
+def test_two_lessons_share_a_gradebook(course: Course) -> None:
+    grade(course)
+    before = content(course.root)
+    course.ensure_assignment(OTHER)
+    assert anew(course) == set()
+    assert set(before["grade"]) == set(content(course.root)["grade"])
+
+
+def test_half_a_line_in_the_journal_does_not_count(course: Course) -> None:
+    grade(course)
+    path = course.root / ".grader" / f"{LESSON}.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert len(anew_after_damage(course)) == 1
+    assert anew(course) == set()
+
+
+def anew_after_damage(course: Course) -> list[str]:
+    said = Console(record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    grade(course, resume=True, says=said)
+    assert "2 of 3 are graded already" in said.export_text()
+    lines = (course.root / ".grader" / f"{LESSON}.jsonl").read_text("utf-8").splitlines()
+    return lines[4:]  # the seed, two learners, the half
+
+
+# --- the table and the gradebook ----------------------------------------------------------------------------------
+
+
+def test_a_gradebook_that_says_something_else_is_an_error(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.gradebook.book import Book
+
+    write = Book.write
+
+    def forgetful(self: Book, student: str, timestamp: Any, scores: dict[str, float | None], blank: Any) -> None:
+        kept = scores | {f"test_{FIRST}": None} if student == "bea" else scores
+        write(self, student, timestamp, kept, blank)
+
+    monkeypatch.setattr(Book, "write", forgetful)
+    outcomes = grade(course)
+    assert isinstance(outcomes["bea"], Failure)
+    assert f"test_{FIRST} has no mark, not" in outcomes["bea"].message
+    assert outcomes["ada"].score == result("ada").score
+    monkeypatch.undo()
+
+
+# --- the command --------------------------------------------------------------------------------------------------
+
+COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON]
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    course = small_course(tmp_path / "course")
+    released = REPOSITORY.notebook(LESSON).read_text("utf-8")
     # The last one does not end before the signal comes, however busy the machine is.
-    endless = Learner("zz", LESSON, types={"pick": "import time\ntime.sleep(600)"})
-    (root / "submitted" / "zz" / LESSON).mkdir(parents=True)
-    released = (root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
-    (root / "submitted" / "zz" / LESSON / f"{LESSON}.ipynb").write_text(endless.hand_in(released), "utf-8")
-    run = subprocess.Popen(COMMAND, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while run.poll() is None and not graded(root):
+    endless = Learner("zz", LESSON, types={FIRST: "import time\ntime.sleep(600)"})
+    for learner in (Learner("ada", LESSON, begins=1), endless):
+        hand_in(course, learner.name, learner.hand_in(released).encode())
+    run = subprocess.Popen(COMMAND, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while run.poll() is None and not journal(course.root):
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
     _, said = run.communicate(timeout=60)
@@ -158,7 +313,12 @@ def test_ctrl_c_says_how_to_go_on(handed_in: Course) -> None:
     assert "Traceback" not in said
 
 
-def test_a_seed_and_a_resumed_run_contradict_each_other(straight: Path) -> None:
-    run = subprocess.run([*COMMAND, "--resume", "--seed", "3"], cwd=straight, capture_output=True, text=True)
-    assert run.returncode == 2
-    assert "leave --seed out" in run.stderr
+def test_another_seed_and_a_resumed_run_contradict_each_other(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grade(course)
+    before = content(course.root), files(course.root)
+    assert command(course, monkeypatch, "--resume", "--seed", "3") == 2
+    assert "goes on with the seed that the run began with, 7: leave --seed out" in capsys.readouterr().err
+    assert (content(course.root), files(course.root)) == before
+    assert command(course, monkeypatch, "--resume", "--seed", "7") == 0

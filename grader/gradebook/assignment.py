@@ -1,0 +1,283 @@
+"""The assignment that nbgrader's gradebook knows, and the one in the source notebook: are they the same?
+
+nbgrader's `generate_assignment` writes cell by cell, and removes the release first. Killed on the way, it leaves a
+gradebook that knows some of the cells, and marks of the others are lost. Here nbgrader generates into a folder and a
+gradebook of its own; what it made is then taken over in one transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader import api, utils
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import ColumnElement, Table, create_engine, delete, insert, select
+from sqlalchemy.orm import Session
+from traitlets.config import Config
+
+from grader.checking.cards import points
+from grader.errors import GraderError
+from grader.exercises import load_lesson
+
+_CELLS = tuple(kind.__table__ for kind in (api.BaseCell, api.GradeCell, api.SolutionCell, api.TaskCell, api.SourceCell))
+"""nbgrader's tables of a notebook's cells, each after those that it refers to."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a cell is to nbgrader."""
+
+    cell_type: str
+    points: float | None
+    """None where it earns none."""
+    graded: bool
+    answer: bool
+    task: bool
+
+
+def in_source(notebook: Path) -> dict[str, Kind] | None:
+    """The cells of a source notebook, by name; None where there is no such notebook.
+
+    Raises:
+        GraderError: when it can't be read.
+    """
+    try:
+        found = nbformat.read(notebook, as_version=4)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # nbformat raises errors of many kinds
+        raise GraderError(f"{notebook} can't be read: {error}.") from error
+    cells = {}
+    for cell in found.cells:
+        graded, answer, task = utils.is_grade(cell), utils.is_solution(cell), utils.is_task(cell)
+        if graded or answer or task or utils.is_locked(cell):
+            marks = cell.metadata.nbgrader
+            worth = round(float(marks.get("points", 0)), 4) if graded or task else None
+            cells[marks.grade_id] = Kind(cell.cell_type, worth, graded, answer, task)
+    return cells
+
+
+def in_gradebook(gradebook: Gradebook, lesson: str) -> tuple[dict[str, Kind], bool]:
+    """The cells that a gradebook knows, by name, and whether it holds submissions of them."""
+    try:
+        notebook = gradebook.find_notebook(lesson, lesson)
+    except MissingEntry:
+        return {}, False
+    graded = {cell.name: round(cell.max_score, 4) for cell in notebook.grade_cells}
+    tasks = {cell.name: round(cell.max_score, 4) for cell in notebook.task_cells}
+    answers = {cell.name for cell in notebook.solution_cells}
+    worth = graded | tasks
+    cells = {
+        cell.name: Kind(
+            cell.cell_type, worth.get(cell.name), cell.name in graded, cell.name in answers, cell.name in tasks
+        )
+        for cell in notebook.source_cells
+    }
+    # A cell without its text is half a cell: nbgrader writes the text last.
+    return cells, bool(notebook.submissions)
+
+
+def check_points(lesson: str, cells: Mapping[str, Kind], where: str) -> None:
+    """Makes sure that each exercise is worth what the lesson says.
+
+    Raises:
+        GraderError: when one is not, or has no test; the message says what to do.
+    """
+    wrong = []
+    for exercise in load_lesson(lesson).exercises:
+        kind = cells.get(f"test_{exercise.symbol}")
+        if kind is None or not kind.graded:
+            wrong.append(f"{exercise.symbol} has no test")
+        elif kind.points != exercise.points:
+            wrong.append(f"{exercise.symbol} has {points(kind.points or 0)} points, not {points(exercise.points)}")
+    if wrong:
+        raise GraderError(
+            f"Nothing was graded: in {where}, {_some(wrong)}. Points are set in the exercise, and nowhere else: change "
+            f"them there if need be. Then run grader build {lesson}, and nbgrader generate_assignment {lesson}."
+        )
+
+
+def check_change(lesson: str, known: Mapping[str, Kind], wanted: Mapping[str, Kind]) -> None:
+    """Makes sure that the cells of an assignment that has submissions are not others now.
+
+    Raises:
+        GraderError: when they are; the message says what to do.
+    """
+    gone = sorted(known.keys() - wanted.keys())
+    if gone:
+        raise GraderError(
+            f"Nothing was graded: the gradebook has marks for {_some(gone)}, which the source notebook of {lesson} "
+            f"has no more. Put back what is missing. Or keep a copy of the gradebook, forget all marks of this lesson, "
+            f"points by hand too, with nbgrader db assignment remove {lesson} --force, and grade anew."
+        )
+    changed = [name for name in known if known[name] != wanted[name]]
+    if changed:
+        said = [f"{name} ({_change(known[name], wanted[name])})" for name in changed]
+        raise GraderError(
+            f"Nothing was graded: the source notebook of {lesson} has changed since the gradebook learnt of it, and "
+            f"there are marks already: {_some(said)}. If that is meant, run nbgrader generate_assignment {lesson}, "
+            "then this command again."
+        )
+
+
+def _change(old: Kind, new: Kind) -> str:
+    if old.points != new.points and old.points is not None and new.points is not None:
+        return f"{points(old.points)} points, now {points(new.points)}"
+    return "another kind of cell"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+@dataclass(frozen=True)
+class Made:
+    """What nbgrader generated, aside: a release folder, and the address of a gradebook."""
+
+    release: Path
+    db_url: str
+
+
+class _Said(logging.Handler):
+    """Keeps the reason of a failure, which nbgrader tells its log only."""
+
+    last_error = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage().strip()
+        if text.startswith("Traceback"):
+            self.last_error = text.splitlines()[-1]
+
+
+def clear(root: Path) -> None:
+    """Throws away what a kill left of an assignment that was being generated."""
+    for left in (root / ".grader").glob("new-*"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def generated(root: Path, config: Config, lesson: str) -> Iterator[Made]:
+    """What `nbgrader generate_assignment` makes of the source notebook; nothing that is there is touched.
+
+    Raises:
+        GraderError: when nbgrader refuses.
+    """
+    aside = root / ".grader"
+    aside.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="new-", dir=aside) as folder:
+        db_url = f"sqlite:///{Path(folder, 'gradebook.db')}"
+        engine = create_engine(db_url)
+        api.Base.metadata.create_all(engine)  # so that nbgrader does not ask alembic, which takes seconds
+        engine.dispose()
+        ours = config.copy()
+        ours.CourseDirectory.db_url = db_url
+        ours.CourseDirectory.release_directory = str(Path(folder, "release"))
+        ours.CourseDirectory.assignment_id = lesson
+        directory = CourseDirectory(config=ours)
+        converter = GenerateAssignment(coursedir=directory, config=ours)
+        said = _Said()
+        converter.log = logging.Logger("grader.generate", logging.ERROR)
+        converter.log.addHandler(said)
+        try:
+            with contextlib.chdir(root):
+                converter.start()
+        except NbGraderException as error:
+            reason = said.last_error or error
+            raise GraderError(f"Nothing was graded: nbgrader can't generate {lesson}: {reason}") from error
+        yield Made(Path(directory.format_path(directory.release_directory, ".", lesson)), db_url)
+
+
+def take_over(made: Made, gradebook: Gradebook, lesson: str) -> None:
+    """Writes the generated assignment into the gradebook, all of it or nothing.
+
+    A notebook without submissions is written anew. In one that has some, the cells that are there stay as they are, ids
+    and all, and those that are missing are added.
+    """
+    db: Session = gradebook.db()
+    db.rollback()
+    with Gradebook(made.db_url) as theirs, db.begin():
+        assignment = _id(db, api.Assignment, name=lesson, course_id=gradebook.course_id)
+        for notebook in theirs.find_assignment(lesson).notebooks:
+            own = _id(db, api.Notebook, name=notebook.name, assignment_id=assignment, kernelspec=notebook.kernelspec)
+            if db.scalars(select(api.SubmittedNotebook.id).filter_by(notebook_id=own)).first() is None:
+                for table in _CELLS[::-1]:
+                    db.execute(delete(table).where(_of(table, own)))
+            there = {row["id"]: _name(row) for row in _rows(db, api.BaseCell.__table__, own)}
+            texts = {_name(row) for row in _rows(db, api.SourceCell.__table__, own)}
+            base = _rows(theirs.db(), api.BaseCell.__table__, notebook.id)
+            new = {row["id"] for row in base if _name(row) not in there.values()}
+            for table in _CELLS:
+                rows = _rows(theirs.db(), table, notebook.id)
+                if table is api.SourceCell.__table__:
+                    fresh = [row for row in rows if _name(row) not in texts]
+                else:
+                    fresh = [row for row in rows if row["id"] in new]
+                if fresh:
+                    moved = {"notebook_id": own} if "notebook_id" in table.c else {}
+                    db.execute(insert(table), [row | moved for row in fresh])
+
+
+def _rows(db: Session, table: Table, notebook: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in db.execute(select(table).where(_of(table, notebook))).mappings()]
+
+
+def _of(table: Table, notebook: str) -> ColumnElement[bool]:
+    """Which rows of a table belong to a notebook."""
+    if "notebook_id" in table.c:
+        return table.c.notebook_id == notebook
+    base = api.BaseCell.__table__
+    return table.c.id.in_(select(base.c.id).where(base.c.notebook_id == notebook))
+
+
+def _name(row: Mapping[str, Any]) -> tuple[str, str | None]:
+    """A hand-graded answer is two cells of one name: one that is graded, one that is written into."""
+    return row["name"], row.get("type")
+
+
+def _id(db: Session, table: type, **values: str | None) -> str:
+    """The id of the row with that name (and assignment), made if there is none."""
+    names = {key: value for key, value in values.items() if key in ("name", "assignment_id")}
+    found = db.scalars(select(table.id).filter_by(**names)).first()  # type: ignore[attr-defined]
+    if found is None:
+        found = api.new_uuid()
+        db.execute(insert(table).values(id=found, **values))
+    return str(found)
+
+
+def put_release(made: Path, final: Path) -> None:
+    """Puts the generated release in its place, file by file; other files in that folder stay.
+
+    Raises:
+        OSError: when it can't be written.
+    """
+    for path in sorted(made.rglob("*")):
+        if path.is_file():
+            place = final / path.relative_to(made)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            fresh = place.with_name(f".{place.name}.new")
+            try:
+                shutil.copy(path, fresh)
+                os.replace(fresh, place)
+            finally:
+                fresh.unlink(missing_ok=True)
+
+
+def is_whole(notebook: Path) -> bool:
+    """Whether a released notebook is there, and not just the half of it."""
+    try:
+        return isinstance(json.loads(notebook.read_text("utf-8")), dict)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,99 @@
+"""Files that appear whole or not at all, one grader at a time, and a sentence for what can't be written."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from grader.errors import GraderError
+
+_FOR_EVERYBODY = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
+
+
+class Halt(GraderError):
+    """Nothing more can be written, for anybody: the run stops. What is graded stays."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}. What is graded is kept: put that right, then go on with --resume.")
+
+
+def unwritten(error: OSError, path: Path) -> GraderError:
+    """The error for what can't be written: a `Halt` where the next learner would fare no better."""
+    reason = f"{error.filename or path} can't be written: {error.strerror or error}"
+    return Halt(reason) if error.errno in _FOR_EVERYBODY else GraderError(f"{reason}.")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a text that is there whole or not at all, after a kill and after a power cut.
+
+    Raises:
+        OSError: when it can't be written; what was there stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            keep(file.fileno())
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def keep(file: int) -> None:
+    """Waits until an open file is on the disk, where a power cut can't take it any more."""
+    os.fsync(file)
+
+
+@contextlib.contextmanager
+def fresh_folder(final: Path) -> Iterator[Path]:
+    """An empty folder to fill; it takes the place of `final` at the end, unless something goes wrong.
+
+    Raises:
+        OSError: when it can't. What was there stays, and what a failure left is cleared away: it would take up room.
+    """
+    made, old = (final.with_name(f".{final.name}.{state}") for state in ("new", "old"))
+    for left in (made, old):  # by a kill
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        made.mkdir(parents=True)
+        yield made
+        with contextlib.suppress(FileNotFoundError):
+            final.rename(old)
+        made.rename(final)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        if old.exists() and not final.exists():
+            old.rename(final)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Holds a lock, so that no other grader writes to the same gradebook. It ends with the process, however that ends.
+
+    Raises:
+        GraderError: when another grader holds it, or it can't be made.
+    """
+    held = FileLock(lock)
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        held.acquire(blocking=False)
+    except Timeout:
+        raise GraderError(
+            f"Another grader is writing to this gradebook (it holds {lock}). Run this again when it is done."
+        ) from None
+    except OSError as error:
+        raise unwritten(error, lock) from error
+    try:
+        yield
+    finally:
+        held.release()

@@ -1,0 +1,99 @@
+"""`grader autograde`, killed at 30 random moments of its run, goes on with --resume as if nothing had happened."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from small_class import LESSON, OTHER, REPOSITORY, SEED, content, files, hand_in, small_course
+
+from grader.demo.learners import Learner
+from grader.gradebook.course import Course
+
+KILLS = 30
+COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON, "--seed", str(SEED)]
+TICK = os.sysconf("SC_CLK_TCK")
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads processor times in /proc")
+
+
+def spent(pid: int) -> float:
+    """Processor seconds of a process and of its children that have ended; the load of the machine is not in it."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / TICK
+    return 0.0
+
+
+def run(root: Path, command: list[str], seconds: float | None = None) -> tuple[int, float, str]:
+    """Runs a command, and kills it once it has used so many seconds; its exit code, its seconds, what it said."""
+    with (root.parent / "said").open("w+") as said:
+        process = subprocess.Popen(command, cwd=root, stdout=said, stderr=said, start_new_session=True)
+        used = 0.0
+        while process.poll() is None:
+            used = max(used, spent(process.pid))
+            if seconds is not None and used >= seconds:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            time.sleep(0.001)
+        said.seek(0)
+        return process.returncode, used, said.read()
+
+
+def pages(root: Path) -> Mapping[str, bytes]:
+    """What was written, without the seconds that each cell took."""
+    times = re.compile(rb"<h2>How long it took</h2>.*?</main>", re.DOTALL)
+    return {name: times.sub(b"", data) for name, data in files(root).items()}
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Everybody has handed in, and nothing is generated."""
+    course = small_course(tmp_path_factory.mktemp("kills") / "course")
+    shutil.rmtree(course.root / "solutions" / OTHER)
+    shutil.copytree(REPOSITORY.solution(LESSON).parent, course.root / "solutions" / LESSON, dirs_exist_ok=True)
+    released = REPOSITORY.notebook(LESSON).read_text("utf-8")
+    for learner in (Learner("ada", LESSON), Learner("bea", LESSON, begins=2), Learner("cy", LESSON, begins=0)):
+        hand_in(course, learner.name, learner.hand_in(released).encode())
+    return course
+
+
+def test_thirty_kills(handed_in: Course) -> None:
+    straight = handed_in.root.with_name("straight")
+    shutil.copytree(handed_in.root, straight)
+    code, total, said = run(straight, COMMAND)
+    assert code == 0, said
+    table = [line for line in said.splitlines() if line.startswith(("ada", "bea", "cy"))]
+    assert len(table) == 3
+    moments = random.Random(4)
+    killed = 0
+    for number in range(KILLS):
+        root = handed_in.root.with_name(f"killed {number}")
+        shutil.copytree(handed_in.root, root)
+        moment = moments.uniform(0, total)
+        code, used, _ = run(root, COMMAND, moment)
+        killed += code == -signal.SIGKILL
+        # Killed before it wrote down its seed, a run has left nothing to go on with: the seed is named again.
+        begun = (root / ".grader" / f"{LESSON}.jsonl").exists()
+        code, _, said = run(root, [*(COMMAND[:-2] if begun else COMMAND), "--resume"])
+        print(
+            f"{number}: killed after {used:.2f} of {total:.2f} s, {'begun' if begun else 'nothing begun'}", flush=True
+        )
+        assert code == 0, said
+        assert [line for line in said.splitlines() if line.startswith(("ada", "bea", "cy"))] == table
+        assert content(root) == content(straight)
+        assert pages(root) == pages(straight)
+        shutil.rmtree(root)
+    assert killed > KILLS * 0.8  # some may end before their moment comes

@@ -1,0 +1,195 @@
+"""Three learners whose results are known beforehand: what is tested is what becomes of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbgrader import api
+from rich.console import Console
+
+from grader import cli
+from grader.batch import Job
+from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
+from grader.exercises import load_lesson
+from grader.gradebook import autograde
+from grader.gradebook.autograde import autograde_lesson
+from grader.gradebook.course import Course, put_environment_on_path
+from grader.repository import Repository
+from grader.running.result import Result
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LESSON = "05_causal_masks"
+EXERCISES = load_lesson(LESSON).exercises
+FIRST = EXERCISES[0].symbol
+OTHER = "06_positional_encodings"
+SEED = 7
+# What each has of every exercise's points, and how it is called.
+STANDS = {"ada": (1.0, PASSED), "bea": (0.25, PARTIAL), "cy": (0.0, MISSING)}
+WRITTEN = ("notebooks", "autograded", "feedback")
+
+
+def result(student: str, seed: int = SEED, path: str = "") -> Result:
+    """What comes of a learner's submission; the seed shows."""
+    share, status = STANDS.get(student, STANDS["ada"])
+    verdicts = tuple(
+        Verdict(e.symbol, round(e.points * share, 2), e.points, status, f"seed {seed}", (AspectResult("values", True),))
+        for e in EXERCISES
+    )
+    return Result(path, LESSON, verdicts, (), 0.1)
+
+
+def graded_at_once(paths: Sequence[Path], job: Job, others: Callable[..., Any]) -> Generator[tuple[Path, Result]]:
+    """In place of `grade_files`."""
+    for path in paths:
+        yield path, result(path.parents[1].name, job.seed, str(path))
+
+
+@pytest.fixture(scope="session")
+def alembic() -> str:
+    """What nbgrader asks a process of its own for, once is enough."""
+    put_environment_on_path()
+    return api.get_alembic_version()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, alembic: str) -> None:
+    """Grading takes no time."""
+    monkeypatch.setattr(autograde, "grade_files", graded_at_once)
+    monkeypatch.setattr(api, "get_alembic_version", lambda: alembic)
+
+
+@pytest.fixture
+def course(quick: None, tmp_path: Path) -> Course:
+    """Everybody has handed in; the gradebook knows nothing yet, and nothing is released."""
+    made = small_course(tmp_path / "class" / "course")
+    for student in STANDS:
+        hand_in(made, student, REPOSITORY.notebook(LESSON).read_bytes())
+    return made
+
+
+def small_course(root: Path) -> Course:
+    """A course with two lessons' source notebooks, and nothing else."""
+    root.mkdir(parents=True)
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", root)
+    for lesson in (LESSON, OTHER):
+        source = root / "solutions" / lesson / f"{lesson}.ipynb"
+        source.parent.mkdir(parents=True)
+        nbformat.write(small(lesson), source)
+    return Course.open(root)
+
+
+@cache
+def small(lesson: str) -> NotebookNode:
+    """A lesson's source notebook without its text: there is little to write, so that it can be written often."""
+    notebook = nbformat.read(REPOSITORY.solution(lesson), as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "nbgrader" in cell.metadata and not only_read(cell)]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return notebook
+
+
+def only_read(cell: NotebookNode) -> bool:
+    marks = cell.metadata.nbgrader
+    return not (marks.grade or marks.solution)
+
+
+def hand_in(course: Course, student: str, data: bytes) -> Path:
+    path = course.submission(student, LESSON) / f"{LESSON}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    (path.parent / "timestamp.txt").write_text("2026-03-01 12:00:00.000000 UTC")
+    return path
+
+
+def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Console | None = None) -> dict[str, Any]:
+    """`grader autograde`, without its table."""
+    outcomes, used = autograde_lesson(course, LESSON, Job(seed, LESSON), says or Console(quiet=True), resume=resume)
+    assert resume or used == seed
+    return outcomes
+
+
+def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """`grader autograde` in this process; its exit code."""
+    monkeypatch.chdir(course.root)
+    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
+    monkeypatch.setattr("grader.running.zygotes.warm_up", lambda jobs: None)
+    monkeypatch.setattr(cli.grading, "check_walls", lambda lesson, required: None)
+    try:
+        cli.main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def copy_of(course: Course, name: str) -> Course:
+    root = course.root.with_name(name)
+    shutil.copytree(course.root, root)
+    return Course.open(root)
+
+
+def marks(course: Course) -> dict[str, float]:
+    """What `grader export` and Formgrader show."""
+    with course.gradebook() as gradebook:
+        return {s.student_id: s.score for s in gradebook.assignment_submissions(LESSON)}
+
+
+# nbgrader's tables, each after those that it refers to.
+TABLES = ("alembic_version", "course", "student", "assignment", "notebook", "base_cell", "grade_cells")
+TABLES += (
+    "solution_cells",
+    "task_cells",
+    "source_cell",
+    "submitted_assignment",
+    "submitted_notebook",
+    "grade",
+    "comment",
+)
+
+
+def content(root: Path) -> Mapping[str, list[str]]:
+    """All that a gradebook says, row by row; ids, which are drawn at random, are named by what they stand for."""
+    names: dict[Any, str] = {}
+    found = {}
+    with closing(sqlite3.connect(root / "gradebook.db")) as database:
+        database.row_factory = sqlite3.Row
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert tables == set(TABLES)
+        for table in TABLES:
+            rows = []
+            for row in map(dict, database.execute(f"SELECT * FROM {table}")):
+                drawn = re.fullmatch(r"[0-9a-f]{32}", str(row.get("id", "")))
+                own = row.pop("id") if drawn and row["id"] not in names else None
+                text = json.dumps({key: names.get(value, value) for key, value in row.items()}, sort_keys=True)
+                rows.append(text)
+                if own is not None:
+                    names[own] = hashlib.sha256(f"{table} {text}".encode()).hexdigest()
+            found[table] = sorted(rows)
+    return found
+
+
+def files(root: Path) -> Mapping[str, bytes]:
+    """What was written for people to read, by name."""
+    paths = (path for folder in WRITTEN for path in (root / folder).rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_bytes() for path in paths}
+
+
+def journal(root: Path) -> list[str]:
+    """Who stands in the journal, line by line."""
+    path = root / ".grader" / f"{LESSON}.jsonl"
+    lines = path.read_text("utf-8").splitlines()[1:] if path.exists() else []
+    whole = [line for line in lines if line.endswith("}}")]  # a kill may cut one in half
+    return [json.loads(line)["student"] for line in whole]

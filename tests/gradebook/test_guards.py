@@ -1,0 +1,420 @@
+"""What could spoil marks: changed points, a second grader, a full disk, folders that are no learner's."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from rich.console import Console
+from small_class import (
+    EXERCISES,
+    FIRST,
+    LESSON,
+    REPOSITORY,
+    STANDS,
+    alembic,
+    command,
+    content,
+    copy_of,
+    course,
+    files,
+    grade,
+    hand_in,
+    marks,
+    quick,
+    result,
+)
+from sqlalchemy import Engine, event
+
+from grader.batch import Failure
+from grader.errors import GraderError
+from grader.gradebook import files as writing
+from grader.gradebook.course import Course
+from grader.gradebook.files import Halt, alone
+
+__all__ = ["alembic", "course", "quick"]
+
+
+def everything(course: Course) -> tuple[Any, ...]:
+    return content(course.root), files(course.root), (course.root / ".grader" / f"{LESSON}.jsonl").read_bytes()
+
+
+# --- points -------------------------------------------------------------------------------------------------------
+
+
+def source(course: Course) -> Path:
+    return course.root / "solutions" / LESSON / f"{LESSON}.ipynb"
+
+
+def set_points(course: Course, name: str, points: float) -> None:
+    notebook = nbformat.read(source(course), as_version=4)
+    (cell,) = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade_id == name]
+    cell.metadata.nbgrader.points = points
+    nbformat.write(notebook, source(course))
+
+
+def without(course: Course, name: str) -> None:
+    notebook = nbformat.read(source(course), as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade_id != name]
+    nbformat.write(notebook, source(course))
+
+
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("points", [0.5, 40])
+def test_points_that_are_not_the_lessons_are_reported_once_and_nothing_is_graded(
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    points: float,
+    graded: bool,
+) -> None:
+    if graded:
+        grade(course)
+        before = everything(course)
+    set_points(course, f"test_{FIRST}", points)
+    assert command(course, monkeypatch) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"{FIRST} has {points:g} points, not {EXERCISES[0].points:g}" in said
+    assert f"run grader build {LESSON}, and nbgrader generate_assignment {LESSON}" in said
+    if graded:
+        assert everything(course) == before
+    else:
+        assert not (course.root / "autograded").exists()
+
+
+def test_an_exercise_that_was_taken_out_is_reported(course: Course) -> None:
+    without(course, f"test_{FIRST}")
+    with pytest.raises(GraderError, match=f"{FIRST} has no test"):
+        grade(course)
+
+
+def by_hand(course: Course) -> str:
+    """The cell that a person grades."""
+    notebook = nbformat.read(source(course), as_version=4)
+    names = {f"test_{exercise.symbol}" for exercise in EXERCISES}
+    (name,) = {c.metadata.nbgrader.grade_id for c in notebook.cells if c.metadata.nbgrader.grade} - names
+    return str(name)
+
+
+def test_changed_points_are_taken_over_while_there_are_no_marks(course: Course) -> None:
+    course.ensure_assignment(LESSON)
+    set_points(course, by_hand(course), 3)
+    grade(course)
+    with course.gradebook() as gradebook:
+        assert gradebook.find_grade_cell(by_hand(course), LESSON, LESSON).max_score == 3
+
+
+def test_changed_points_wait_for_a_command_once_there_are_marks(course: Course) -> None:
+    grade(course)
+    before = everything(course)
+    set_points(course, by_hand(course), 3)
+    with pytest.raises(GraderError, match=rf"{by_hand(course)} \(0 points, now 3\)") as said:
+        grade(course)
+    assert f"nbgrader generate_assignment {LESSON}" in str(said.value)
+    assert everything(course) == before
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    advised = [sys.executable, "-m", "nbgrader", "generate_assignment", LESSON]
+    subprocess.run(advised, cwd=course.root, env=environment, check=True, capture_output=True)
+    assert grade(course, resume=True).keys() == STANDS.keys()
+    assert marks(course) == {name: result(name).score for name in STANDS}
+
+
+def test_a_cell_that_has_marks_and_is_gone_is_reported(course: Course) -> None:
+    grade(course)
+    before = everything(course)
+    without(course, by_hand(course))
+    with pytest.raises(GraderError, match=f"nbgrader db assignment remove {LESSON} --force"):
+        grade(course)
+    assert everything(course) == before
+
+
+# --- two graders --------------------------------------------------------------------------------------------------
+
+
+def test_a_second_grader_is_refused_whatever_its_lesson(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "import sys; from pathlib import Path; from grader.gradebook.files import alone\n"
+    other += "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    lock = str(course.root / "gradebook.db.lock")
+    with subprocess.Popen(
+        [sys.executable, "-c", other, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        assert command(course, monkeypatch) == 2
+        said = capsys.readouterr().err
+        assert (
+            said == f"Another grader is writing to this gradebook (it holds {lock}). Run this again when it is done.\n"
+        )
+        assert not (course.root / "autograded").exists()
+        holder.kill()  # the lock goes with its process
+    assert command(course, monkeypatch) == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "lock"),
+    [
+        ("", "gradebook.db.lock"),
+        ("sqlite:////srv/marks/book.db", "/srv/marks/book.db.lock"),
+        ("postgresql://grader@host/marks", ".grader/gradebook.lock"),
+        ("sqlite://", ".grader/gradebook.lock"),
+    ],
+)
+def test_where_the_lock_is(course: Course, url: str, lock: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if url:
+        course.directory.db_url = url
+    asked: list[Path] = []
+    monkeypatch.setattr("grader.gradebook.course.alone", asked.append)
+    course.alone()
+    assert asked == [course.root / lock]
+
+
+def test_a_lock_can_be_taken_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        with alone(tmp_path / "x.lock"):
+            pass
+
+
+# --- a full disk --------------------------------------------------------------------------------------------------
+
+FULL = os.strerror(errno.ENOSPC)
+
+
+@contextmanager
+def full(where: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No room for the second learner's `where`."""
+
+    def no_room(path: Any) -> OSError:
+        return OSError(errno.ENOSPC, FULL, str(path))
+
+    with monkeypatch.context() as patch:
+        if where == "gradebook":
+            # SQLite's own limit, hit in earnest: it can't take another page.
+            def limit(connection: Any, record: Any) -> None:
+                connection.execute("PRAGMA max_page_count = 1")
+
+            event.listen(Engine, "connect", limit)
+            try:
+                yield
+            finally:
+                event.remove(Engine, "connect", limit)
+            return
+        write, keep = Path.open, writing.keep
+        if where == "journal":
+
+            def opened(self: Path, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+                if mode == "ab+" and b'"ada"' in self.read_bytes():
+                    raise no_room(self)
+                return write(self, mode, *args, **kwargs)
+
+            patch.setattr(Path, "open", opened)
+        else:
+
+            def kept(file: int) -> None:
+                path = os.readlink(f"/proc/self/fd/{file}")
+                if f"/{where}/bea" in path:
+                    raise no_room(path)
+                keep(file)
+
+            patch.setattr(writing, "keep", kept)
+        yield
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks in /proc which file is written")
+@pytest.mark.parametrize("where", ["autograded", "feedback", "journal", "gradebook"])
+def test_a_full_disk_is_one_sentence_and_the_run_goes_on(
+    where: str, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    straight = copy_of(course, "straight")
+    grade(straight)
+    if where == "gradebook":  # with some marks in it, which have to stay
+        hidden = [course.root / "submitted" / name for name in ("bea", "cy")]
+        for folder in hidden:
+            folder.rename(course.root / folder.name)
+        grade(course)
+        for folder in hidden:
+            (course.root / folder.name).rename(folder)
+        with closing(sqlite3.connect(course.root / "gradebook.db")) as database:
+            database.execute("PRAGMA page_size = 512")  # a page soon is full
+            database.execute("VACUUM")
+    options = ["--seed", "7", "--resume"]
+    with full(where, monkeypatch):
+        assert command(course, monkeypatch, *options) == 1
+    said = [
+        line
+        for line in capsys.readouterr().err.splitlines()
+        if line and "already" not in line and "no earlier" not in line
+    ]
+    assert len(said) == 1, said
+    assert said[0].endswith("What is graded is kept: put that right, then go on with --resume.")
+    assert (FULL if where != "gradebook" else "database or disk is full") in said[0]
+    assert marks(course)["ada"] == result("ada").score
+    assert not list(course.root.rglob(".*.new"))  # what would not fit takes up no room
+    assert command(course, monkeypatch, *options) == 0
+    assert content(course.root) == content(straight.root)
+    assert files(course.root) == files(straight.root)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_disk_that_is_really_full(course: Course) -> None:
+    small = course.root.with_name("small")
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", small], capture_output=True).returncode:
+        pytest.skip("this root may not mount a small disk")
+    try:
+        shutil.copytree(course.root, small / "course")
+        there = Course.open(small / "course")
+        there.ensure_assignment(LESSON)
+        ballast = small / "ballast"
+        said = []
+        for room in range(4, 400, 33):  # kB: it runs full at another place each time
+            free = os.statvfs(small).f_bavail * os.statvfs(small).f_frsize
+            ballast.write_bytes(b"x" * max(0, free - 1024 * room))
+            try:
+                grade(there, resume=True)
+                break
+            except GraderError as error:
+                said.append(str(error))
+            finally:
+                ballast.unlink()
+        assert len(said) > 3
+        assert [line for line in said if FULL not in line and "disk is full" not in line] == []
+        grade(there, resume=True)
+        grade(course)
+        assert content(there.root) == content(course.root)
+        assert files(there.root) == files(course.root)
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+# --- other people's gradebooks and folders ------------------------------------------------------------------------
+
+
+def test_what_a_person_entered_survives(course: Course) -> None:
+    grade(course)
+    with course.gradebook() as gradebook:
+        for name, points in ((by_hand(course), 1.0), (f"test_{FIRST}", 0.75)):
+            found = gradebook.find_grade(name, LESSON, LESSON, "bea")
+            found.manual_score, found.extra_credit = points, 0.5
+        comment = gradebook.find_comment(by_hand(course), LESSON, LESSON, "bea")
+        comment.manual_comment = "Well put."
+        gradebook.update_or_create_student("bea", first_name="Bea", email="bea@x.org")
+        gradebook.db.commit()
+    before = content(course.root)
+    for resume in (False, True):
+        assert not isinstance(grade(course, resume=resume)["bea"], Failure)
+        after = content(course.root)
+        assert after["comment"] == before["comment"]
+        assert after["student"] == before["student"]
+        with course.gradebook() as gradebook:
+            found = gradebook.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea")
+            assert (found.manual_score, found.extra_credit, found.score) == (0.75, 0.5, 1.25)
+
+
+def test_folders_that_are_no_learners_and_names_that_no_gradebook_takes(course: Course) -> None:
+    blank = REPOSITORY.notebook(LESSON).read_bytes()
+    hand_in(course, ".earlier", blank)
+    hand_in(course, os.fsdecode(b"m\xfcller"), blank)  # no UTF-8
+    (hand_in(course, "dir", blank).parent / "x.ipynb").mkdir()
+    outcomes = grade(course)
+    assert ".earlier" not in outcomes
+    assert isinstance(outcomes[os.fsdecode(b"m\xfcller")], Failure)
+    assert set(marks(course)) == {*STANDS, "dir"}
+
+
+def test_a_learner_whose_folder_is_gone_is_named_and_keeps_the_marks(course: Course) -> None:
+    grade(course)
+    (course.root / "submitted" / "bea").rename(course.root / "submitted" / "bea2")
+    said = io.StringIO()
+    outcomes = grade(course, resume=True, says=Console(file=said, width=200))
+    assert set(outcomes) == {"ada", "bea2", "cy"}
+    assert "marks of learners who are not in the submitted folder: bea.\n" in said.getvalue()
+    assert marks(course)["bea"] == result("bea").score
+
+
+def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade(course)
+    path = hand_in(course, "bea", b"")
+
+    def refused(paths: Any, job: Any, others: Any) -> Any:
+        yield path, Failure(str(path), "The file is empty.")
+
+    monkeypatch.setattr("grader.gradebook.autograde.grade_files", refused)
+    said = io.StringIO()
+    grade(course, resume=True, says=Console(file=said, width=200))
+    assert "bea: the gradebook still holds the marks of an earlier submission.\n" in said.getvalue()
+    assert marks(course)["bea"] == result("bea").score
+
+
+def test_a_fault_in_writing_costs_one_learner_only(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    from grader.gradebook import writer
+
+    page = writer.page
+
+    def faulty(found: Any, student: str) -> str:
+        if student == "bea":
+            raise RecursionError("too deep")
+        return page(found, student)
+
+    monkeypatch.setattr(writer, "page", faulty)
+    outcomes = grade(course)
+    assert "RecursionError: too deep" in outcomes["bea"].message
+    assert not isinstance(outcomes["cy"], Failure)
+
+
+@pytest.mark.parametrize("damage", [b"not a database", b""])
+def test_a_gradebook_that_is_none_is_one_sentence(course: Course, damage: bytes) -> None:
+    (course.root / "gradebook.db").write_bytes(damage * 100)
+    if not damage:  # what SQLite leaves when a kill comes early
+        grade(course)
+        return
+    with pytest.raises(GraderError, match="The gradebook can't be used: file is not a database"):
+        grade(course)
+
+
+def test_a_folder_that_can_not_be_written_to_is_one_sentence(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(path: Path, text: str) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("grader.gradebook.writer.write_whole", read_only)
+        with pytest.raises(Halt, match="Read-only file system"):
+            grade(course)
+    assert marks(course) == {}
+    assert set(grade(course, resume=True)) == set(STANDS)
+
+
+# --- git ----------------------------------------------------------------------------------------------------------
+
+
+def test_git_ignores_what_holds_names_and_marks() -> None:
+    names = [
+        ".grader/x.jsonl",
+        "students.csv",
+        "downloads/moodle.zip",
+        "marks.csv",
+        "gradebook.db",
+        "gradebook.db.lock",
+    ]
+    names += ["gradebook.db-journal", "submitted/a/b", "autograded/a/b", "feedback/a/b", "canvas.csv", "results.json"]
+    asked = subprocess.run(
+        ["git", "check-ignore", "--no-index", *names], cwd=REPOSITORY.root, capture_output=True, text=True
+    )
+    if asked.returncode == 128:
+        pytest.skip("not a git checkout")
+    assert asked.stdout.split() == names
