@@ -55,9 +55,21 @@ def examine() -> tuple[Table, dict[str, str]]:
     table.add_row(
         "speed", f"{warm:.1f} s to get warm, once a core", f"{1000 * forked:.0f} ms for each submission's process"
     )
+    table.add_row("limits", *limits_kept())
     for name, gives in NAMES.items():
         table.add_row(name, "missing" if name in missing else "there", missing.get(name, gives))
     return table, missing
+
+
+def limits_kept() -> tuple[str, str]:
+    """How the limits on memory and processor time are kept here, and what that leaves open."""
+    if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+        return "each process by itself", "this system does not say what all processes of a submission use together"
+    return (
+        "counted by the grader",
+        "four times a second, over all processes of a submission. No control groups are used: between two looks it "
+        "may take more",
+    )
 
 
 def say_missing(missing: dict[str, str]) -> str:

@@ -33,9 +33,10 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
-    from grader.running.zygotes import warm_up
+    from grader.running.zygotes import hide, warm_up
 
     warm_up(min(jobs, len(notebooks)))
+    hide(*(path.parent for path in notebooks))
     from grader.batch import Failure, Job, grade_files, hidden_seed, progress
     from grader.tables import results_table
 
@@ -71,7 +72,7 @@ def autograde(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.running.zygotes import warm_up
+    from grader.running.zygotes import hide, warm_up
 
     warm_up(jobs)
     from grader.batch import Failure, Job, hidden_seed
@@ -83,6 +84,7 @@ def autograde(
 
     name = known_lesson(lesson).name
     course = Course.open(Path.cwd())
+    hide(*course.folders())
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")

@@ -48,6 +48,13 @@ class Course:
         app.config.CourseDirectory.root = str(root)
         return cls(root, app.config, CourseDirectory(config=app.config))
 
+    def folders(self) -> list[Path]:
+        """Where the course keeps what nobody else may see; nbgrader's settings may put them anywhere."""
+        kept = self.directory
+        steps = (kept.source_directory, kept.submitted_directory, kept.autograded_directory, kept.feedback_directory)
+        book = kept.db_url.removeprefix("sqlite:///")
+        return [self.root, *(self.root / step for step in steps), *([Path(book)] if "://" not in book else [])]
+
     def students(self, lesson: str) -> list[str]:
         """Everyone who handed this lesson in.
 

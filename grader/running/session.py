@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from grader.exercises.spec import Case
 from grader.probes.patients import Patient
-from grader.running import usage
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
@@ -64,7 +63,10 @@ class Session:
         self._lending = borrowed(lesson, modules)
         self._history: list[bytes] = []
         self._spent = 0.0  # processor seconds of the processes that are gone
-        self._spent_here = 0.0
+        self._spent_here = 0.0  # and of this one, on its behalf
+        self.used = 0.0
+        """Those of the one that is there, and of all that it started; looked up every now and then."""
+        self._looked = 0.0
         self._pid = 0
 
     def __enter__(self) -> Self:
@@ -180,27 +182,41 @@ class Session:
 
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
+        self._looked = time.monotonic()
         self._channel = Channel(descriptor)
 
     def _stop(self) -> int:
         if self._pid == 0:
             return 0
-        self._spent += self.processor_seconds()
-        self._pid, self._spent_here = 0, 0.0
+        self.look_up()
+        self._spent += self.used
+        self.used = self._spent_here = 0.0
+        self._pid = 0
         self._channel.close()
         return self._zygote.end()
 
     def is_spent(self) -> bool:
         """Whether the whole submission has had its time, working or waiting."""
-        return self._spent > self.limits.cpu_seconds or time.monotonic() > self.ends
+        return self._spent + self.used > self.limits.cpu_seconds or time.monotonic() > self.ends
 
-    def processor_seconds(self) -> float:
-        """What the process that runs now has used so far, and what it had this one do."""
-        return usage.processor_seconds(self._pid) + self._spent_here
+    def look_up(self) -> float:
+        """What the processes that are there, all that they started, and this one for them have used, in processor seconds."""
+        used = self._zygote.account.processor_seconds() + self._spent_here
+        self.used = max(self.used, used)  # who ends now may be in no list
+        self._looked = time.monotonic()
+        return self.used
 
-    def _eats_too_much(self) -> bool:
-        """Whether all processes together have filled more memory than one may: each by itself has its own limit."""
-        return usage.memory_bytes(self._pid, self._zygote.filled_bytes) > self.limits.memory_bytes
+    def _look(self) -> None:
+        """Looks at what has been used: each process has limits of its own, and these are for all of them together.
+
+        Raises:
+            Stopped: when it was too much.
+        """
+        self.look_up()
+        if self.is_spent():
+            raise Stopped("spent")
+        if self._zygote.account.exceeds(self.limits.memory_bytes, self.limits.file_bytes):
+            raise Stopped("memory")
 
     def _remembered(self, message: dict[str, Any]) -> dict[str, Any]:
         encoded = encode(message)
@@ -216,6 +232,8 @@ class Session:
     def _put(self, message: bytes, clock: _Clock) -> None:
         if self._pid == 0:
             raise Stopped("spent" if self.is_spent() else "crashed")
+        if time.monotonic() - self._looked > _LOOK_SECONDS:  # many short cells are as good as a long one
+            self._look()
         try:
             self._channel.put(message, clock.deadline)
         except TimeoutError as error:
@@ -239,10 +257,9 @@ class Session:
             return answer
 
     def _look_after(self, clock: _Clock) -> None:
+        self._look()
         if clock.is_over():
-            raise Stopped("spent" if self.is_spent() else "timeout")
-        if self._eats_too_much():
-            raise Stopped("memory")
+            raise Stopped("timeout")
 
     def _how_it_ended(self) -> str:
         status = self._stop()
@@ -280,7 +297,7 @@ class _Clock:
 
     def is_over(self) -> bool:
         """Whether the time is up."""
-        used = self.session.processor_seconds()
+        used = self.session.used
         if self._at_start is None:  # looked at the first time only when something takes long
             self._at_start = max(used - _LOOK_SECONDS, 0.0)
         return time.monotonic() >= self.deadline or used - self._at_start > self.seconds

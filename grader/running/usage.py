@@ -1,46 +1,128 @@
-"""What a process uses, as Linux tells it in /proc. Elsewhere all of this is 0, and the wall clock alone decides."""
+"""What a submission uses, as Linux tells it in /proc. Elsewhere all of this is 0, and the wall clock alone decides.
+
+It is what all its processes use together, those included that have ended or have left their parents: the zygote has
+one submission at a time, and adopts whom it leaves behind.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_HANDLE = 208 * 2**10  # what the kernel lets a socket hold that nobody reads; a pipe holds less
+_MAX_FILES = 10_000
 
 
-def processor_seconds(pid: int) -> float:
-    """The processor time that a process has used so far."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            numbers = file.read().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(numbers[11]) + int(numbers[12])) / _TICKS
+class Account:
+    """What the children of one zygote use."""
 
+    def __init__(self, zygote: int, scratch: str) -> None:
+        self._zygote = zygote
+        self._scratch = scratch
+        self._inherited = sum(_status(zygote, _OWN))
 
-def memory_bytes(pid: int, inherited: int) -> int:
-    """The memory that a process and all that it started have filled, beside what each of them inherited."""
-    return sum(max(0, filled_bytes(member) - inherited) for member in _family(pid))
+    def processor_seconds(self) -> float:
+        """The processor time of all processes, those that have ended included."""
+        return sum(map(_processor_seconds, self.everyone()))
 
+    def exceeds(self, memory_bytes: int, file_bytes: int) -> bool:
+        """Whether all processes together have filled more memory than they may, or more disk.
 
-def filled_bytes(pid: int) -> int:
-    """The memory that a process has filled itself: no files, no code. What it shares with its parent counts too."""
-    try:
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text("ascii").split()
-    except (OSError, ValueError):
-        return 0
-    return (int(resident) - int(shared)) * _PAGE
+        Memory is what is theirs alone: of what they share with each other each has its part, and of what they share
+        with the zygote nothing counts. What a socket or a pipe may hold counts as if it held it.
+        """
+        everyone = list(self.everyone())
+        held = _HANDLE * sum(map(_handles, everyone))
+        most = sum(sum(_status(pid, _OWN)) for pid in everyone) - self._inherited + held
+        if most > memory_bytes and sum(map(_filled, everyone)) - self._inherited + held > memory_bytes:
+            return True
+        return os.path.isdir(self._scratch) and _disk(self._scratch, everyone, file_bytes) > file_bytes
+
+    def everyone(self) -> Iterator[int]:
+        """The process ids of all that belongs to the submission."""
+        for child in _children(self._zygote):
+            yield from _family(child)
 
 
 def _family(pid: int) -> Iterator[int]:
     """The process, its children, and theirs."""
     yield pid
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text("ascii").split()
-        except OSError:  # gone meanwhile
-            continue
-        for child in map(int, children):
-            yield from _family(child)
+    for child in _children(pid):
+        yield from _family(child)
+
+
+def _children(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):  # it is gone, or this is no Linux
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                yield from map(int, file.read().split())
+
+
+def _processor_seconds(pid: int) -> float:
+    """With what the children had used whom it has waited for. Who has ended unheeded is still there to be asked."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            numbers = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, numbers[11:15])) / _TICKS
+
+
+_OWN = ("RssAnon", "RssShmem", "VmSwap")
+_PARTS = ("Pss_Anon", "Pss_Shmem", "SwapPss")
+
+
+def _filled(pid: int) -> int:
+    """Bytes that a process has filled, and its part of what it shares. More than that where it won't be looked at."""
+    return sum(_numbers(f"/proc/{pid}/smaps_rollup", _PARTS) or _status(pid, _OWN))
+
+
+def _status(pid: int, names: tuple[str, ...]) -> list[int]:
+    return _numbers(f"/proc/{pid}/status", names)
+
+
+def _numbers(path: str, names: tuple[str, ...]) -> list[int]:
+    """Of a file with lines such as `RssAnon: 12 kB` the bytes in the lines `names`; none where it can't be read."""
+    try:
+        lines = Path(path).read_text("ascii", "replace").splitlines()
+    except OSError:
+        return []
+    fields = (line.split() for line in lines)
+    return [int(field[1]) * 2**10 for field in fields if field and field[0].rstrip(":") in names]
+
+
+def _handles(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
+
+
+def _disk(folder: str, everyone: list[int], most: int) -> int:
+    """Bytes on disk below a folder, also in files that have lost their names but are open. Stops beyond `most`."""
+    used, files, folders = 0, 0, [folder]
+    while folders and used <= most:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                files += 1
+                if files > _MAX_FILES:
+                    return most + 1
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                with contextlib.suppress(OSError):
+                    used += 512 * entry.stat(follow_symlinks=False).st_blocks
+    return used + sum(_nameless(pid) for pid in everyone)
+
+
+def _nameless(pid: int) -> int:
+    """Bytes in files without a name that a process holds open."""
+    used = 0
+    with contextlib.suppress(OSError):
+        for handle in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                file = os.stat(f"/proc/{pid}/fd/{handle}")
+                used += 512 * file.st_blocks if file.st_nlink == 0 else 0
+    return used

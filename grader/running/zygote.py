@@ -3,8 +3,8 @@
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
 walls itself in, and then waits on its control socket, standard input:
 
-- `{"lesson", "modules"}` says which lesson it is for -> `{"ready": true, "missing": {...}}`, with the protections that
-  this machine lacks
+- `{"lesson", "modules", "hidden", "scratch"}` says which lesson it is for, which folders nobody may see, and where its
+  children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
 - `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
@@ -27,13 +27,15 @@ from typing import Any
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
 from grader.sandbox import kernel
-from grader.sandbox.walls import Walls
+from grader.sandbox.sight import CannotHide
+from grader.sandbox.walls import Unsafe, Walls
 
 _HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
 
 
 def main() -> None:
     """Serves the control socket until it closes."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the kernel forgets what ended children have used
     control = socket.socket(fileno=os.dup(0))
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -42,13 +44,26 @@ def main() -> None:
     text, *_ = socket.recv_fds(control, 1 << 16, 0)
     if not text:
         return
-    child = _for_lesson(**json.loads(text))
-    walls = Walls.build(_hidden())
+    order = json.loads(text)
+    child = _for_lesson(order["lesson"], order["modules"])
+    try:
+        walls = Walls.build([*_solutions(), *map(Path, order["hidden"])], order["scratch"])
+    except (CannotHide, Unsafe) as error:
+        _say(control, {"refused": str(error)})
+        return
     os.dup2(nowhere, 2)
     os.close(nowhere)
     gc.collect()
     gc.freeze()  # or the collector would touch, and so copy, every page after a fork
-    _say(control, {"ready": True, "missing": walls.missing})
+    _say(control, {"missing": walls.missing})
+    try:
+        _serve(control, child, walls)
+    finally:
+        kernel.end_children()  # a child ends with this process, but its own children may not
+
+
+def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
+    """Takes orders until the control socket closes."""
     pid = 0
     while True:
         text, descriptors, *_ = socket.recv_fds(control, 1 << 16, 1)
@@ -102,7 +117,7 @@ def _first_times() -> None:
             torch.softmax(x @ x.transpose(-2, -1), dim=-1)
 
 
-def _hidden() -> list[Path]:
+def _solutions() -> list[Path]:
     """The folders that hold solutions and references: all that is needed of them is imported already."""
     import course
     import grader

@@ -20,10 +20,12 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
-from grader.running.usage import filled_bytes
+from grader.running.usage import Account
 from grader.sandbox.place import NOBODY
+from grader.sandbox.sight import CannotHide, Sight
 
 START_SECONDS = 120.0  # importing torch on a busy machine
+END_SECONDS = 10.0
 MAX_IDLE = 4
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -70,11 +72,13 @@ class _Process:
         return lines[-1] if lines else "it gave no reason"
 
     def kill(self) -> None:
-        """Ends it, and all its children."""
+        """Ends it, and all its children: it sees to them when nobody talks to it any more."""
         self.control.close()
-        with contextlib.suppress(ProcessLookupError):
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
             self.process.kill()
-        self.process.wait()
+            self.process.wait()
         self._said.close()
 
 
@@ -84,21 +88,29 @@ class Zygote:
     def __init__(self, lesson: str, modules: list[str]) -> None:
         self.lesson = lesson
         self._modules = modules
-        self._scratch: str | None = None
+        self.hidden = _hidden_folders()
         self._over = False
         self._open()
 
     def _open(self) -> None:
         self._process = _POOL.started()
+        self._base = tempfile.mkdtemp(prefix="submissions-")
         try:
-            order = {"lesson": self.lesson, "modules": self._modules}
-            self.missing: dict[str, str] = self._process.ask(order)["missing"]
-            self.filled_bytes = filled_bytes(self._process.process.pid)
-            """What its children begin with."""
+            places = {"hidden": Sight(self.hidden).matters(), "scratch": self._base}
+            answer = self._process.ask({"lesson": self.lesson, "modules": self._modules, **places})
         except (OSError, ValueError):
-            reason = self._process.last_words()
+            answer = {"refused": f"The process that runs submissions did not start: {self._process.last_words()}"}
+        except CannotHide as error:
+            answer = {"refused": str(error)}
+        if "refused" in answer:
             self._kill()
-            raise GraderError(f"The process that runs submissions did not start: {reason}") from None
+            raise GraderError(answer["refused"])
+        self.missing: dict[str, str] = answer["missing"]
+        if "namespaces" not in self.missing:  # each child has a /tmp of its own
+            os.rmdir(self._base)
+        elif hasattr(os, "geteuid") and os.geteuid() == 0 and "user" not in self.missing:
+            os.chown(self._base, NOBODY, NOBODY)
+        self.account = Account(self._process.process.pid, self._base)
 
     def fork(self, limits: Limits) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
@@ -117,11 +129,11 @@ class Zygote:
 
     def _fork(self, limits: Limits) -> tuple[int, int]:
         ours, theirs = socket.socketpair()
-        if "namespaces" in self.missing:  # a child can't have a /tmp of its own
-            self._scratch = tempfile.mkdtemp(prefix="submission-")
-            if hasattr(os, "geteuid") and os.geteuid() == 0 and "user" not in self.missing:
-                os.chown(self._scratch, NOBODY, NOBODY)
-        order = {"do": "fork", "scratch": self._scratch, **{name: asdict(limits)[name] for name in _SHUT}}
+        scratch = None
+        if "namespaces" in self.missing:
+            scratch = tempfile.mkdtemp(dir=self._base)
+            shutil.chown(scratch, os.stat(self._base).st_uid, os.stat(self._base).st_gid)
+        order = {"do": "fork", "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
             return int(self._process.answer()["pid"]), ours.detach()
@@ -133,7 +145,8 @@ class Zygote:
         except OSError:  # the zygote is gone, and its children with it
             return -signal.SIGKILL
         finally:
-            self._clean()
+            if "namespaces" in self.missing:
+                empty(self._base)
 
     def close(self) -> None:
         """Ends the process and its children, for good."""
@@ -142,12 +155,34 @@ class Zygote:
 
     def _kill(self) -> None:
         self._process.kill()
-        self._clean()
+        if os.path.isdir(self._base):
+            empty(self._base)
+            os.rmdir(self._base)
 
-    def _clean(self) -> None:
-        if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
-            self._scratch = None
+
+def empty(folder: str) -> None:
+    """Removes all that is in a folder, whatever somebody made of it: folders without rights, a million levels."""
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError, RecursionError):
+            shutil.rmtree(os.path.join(folder, name))
+    if left := [os.path.join(folder, name) for name in os.listdir(folder)]:
+        for command in (["chmod", "--recursive", "u+rwX"], ["rm", "--recursive", "--force"]):
+            subprocess.run([*command, "--", *left], check=False, stderr=subprocess.DEVNULL)
+
+
+_HIDDEN: set[Path] = set()
+
+
+def hide(*folders: Path) -> None:
+    """Learners' code must not see these folders from now on, wherever they are."""
+    _HIDDEN.update(folder.resolve() for folder in folders)
+
+
+def _hidden_folders() -> frozenset[Path]:
+    """What `hide` was told, the working folder, and the folder that this program was checked out to."""
+    checkout = Path(__file__).resolve().parents[2]
+    ours = {checkout} if (checkout / "pyproject.toml").is_file() else set()
+    return frozenset({*_HIDDEN, *ours, Path.cwd()})
 
 
 def _environment() -> dict[str, str]:
@@ -183,12 +218,16 @@ class _Pool:
         return _Process()
 
     def take(self, lesson: str) -> Zygote | None:
+        hidden = _hidden_folders()
         with self.lock:
-            for zygote in self.idle:
-                if zygote.lesson == lesson:
-                    self.idle.remove(zygote)
-                    return zygote
-        return None
+            careless = [zygote for zygote in self.idle if not zygote.hidden >= hidden]  # they show too much now
+            self.idle = [zygote for zygote in self.idle if zygote not in careless]
+            found = next((zygote for zygote in self.idle if zygote.lesson == lesson), None)
+            if found is not None:
+                self.idle.remove(found)
+        for zygote in careless:
+            zygote.close()
+        return found
 
     def give_back(self, zygote: Zygote) -> None:
         with self.lock:

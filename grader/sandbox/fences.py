@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import glob
 import os
 import resource
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,21 +17,50 @@ from grader.sandbox import kernel
 
 # No work of a lesson needs one of these. What is missing on a machine's kernel is left out.
 _FORBIDDEN = """
-    ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise mount umount umount2 pivot_root
-    chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr unshare setns bpf perf_event_open
-    userfaultfd io_uring_setup io_uring_enter io_uring_register keyctl add_key request_key init_module
-    finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff open_by_handle_at
-    name_to_handle_at quotactl acct settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname
-    syslog personality iopl ioperm modify_ldt lookup_dcookie fanotify_init vhangup nfsservctl setuid setgid
-    setreuid setregid setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat landlock_create_ruleset
-    memfd_secret
+    ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise process_mrelease mount umount umount2
+    pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree open_tree_attr mount_setattr statmount
+    listmount unshare setns bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register keyctl
+    add_key request_key init_module finit_module delete_module create_module query_module kexec_load kexec_file_load
+    reboot swapon swapoff open_by_handle_at name_to_handle_at quotactl quotactl_fd acct settimeofday clock_settime
+    clock_adjtime adjtimex sethostname setdomainname syslog personality iopl ioperm modify_ldt vm86 vm86old uselib
+    sysfs _sysctl lookup_dcookie fanotify_init fanotify_mark vhangup nfsservctl setuid setgid setreuid setregid
+    setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat landlock_create_ruleset
+    migrate_pages move_pages
 """
-# Where other processes are in sight: what reaches into them. Raising a signal in oneself is lost with it.
+# Memory that is in no process's count, and what outlives the process that made it.
+_FORBIDDEN_STORES = """
+    memfd_create memfd_secret shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semtimedop semctl ipc
+    mq_open mq_unlink
+"""
+# Where other processes are in sight: what reaches into them. Raising a signal in oneself is lost with it, and so is
+# a socket with a name: a pair of nameless ones is all that asyncio needs.
 _FORBIDDEN_AMONG_OTHERS = """
     kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal setpriority ioprio_set sched_setaffinity
-    sched_setscheduler sched_setparam sched_setattr
+    sched_setscheduler sched_setparam sched_setattr socket bind connect listen accept accept4
 """
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+# The kernel looks at the lower half of most arguments only, and so must we, wherever a rule names a value that it
+# refuses. Where a rule names the one value that it allows, the whole of the argument is compared.
+_LOWER_HALF = 0xFFFFFFFF
+_FORBIDDEN_VALUES = (
+    # Whoever took this back would live on when the grader is killed; whoever hides its /proc files is not counted.
+    ("prctl", 0, _LOWER_HALF, kernel.PR_SET_PDEATHSIG),
+    ("prctl", 0, _LOWER_HALF, kernel.PR_SET_DUMPABLE),
+    ("ioctl", 1, _LOWER_HALF, 0x5412),  # TIOCSTI and TIOCLINUX: typing into the terminal that started the grader
+    ("ioctl", 1, _LOWER_HALF, 0x541C),
+    ("setrlimit", 0, _LOWER_HALF, resource.RLIMIT_CORE),
+    ("mmap", 3, 0x40000, 0x40000),  # MAP_HUGETLB: such pages are in no process's count
+)
+_FORBIDDEN_VALUES_AMONG_OTHERS = (
+    # A signal of one's choice to a process of one's choice whenever a pipe is written to: F_SETOWN, F_SETSIG,
+    # F_SETOWN_EX, FIOSETOWN, SIOCSPGRP.
+    ("fcntl", 1, _LOWER_HALF, 8),
+    ("fcntl", 1, _LOWER_HALF, 10),
+    ("fcntl", 1, _LOWER_HALF, 15),
+    ("ioctl", 1, _LOWER_HALF, 0x8901),
+    ("ioctl", 1, _LOWER_HALF, 0x8902),
+    # Of pairs of sockets those that stay a pair (SOCK_STREAM): an end of another kind could send to somebody else.
+    *(("socketpair", 1, 0xF, kind) for kind in range(16) if kind != 1),
+)
 _NAMESPACES = 0x7E020000  # every CLONE_NEW... flag
 
 
@@ -44,29 +75,50 @@ def landlock_version() -> int:
         return 0
 
 
-def restrict_files(readable: Sequence[str], writable: Sequence[str], listable: str | None = None) -> None:
-    """With Landlock: below `readable` files may be read and run, below `writable` all may be done, elsewhere nothing.
+def file_rules(readable: Sequence[str], writable: Sequence[str], listable: str | None = None) -> Any:
+    """Landlock: below `readable` files may be read and run, below `writable` all may be done, elsewhere nothing.
 
-    Below `listable` the names of files may be read, and no more.
+    Below `listable` the names of files may be read, and no more. Nothing happens until `apply_file_rules`.
 
     Raises:
         OSError: when the kernel does not allow it.
     """
-    from landlock import FSAccess, Ruleset
+    from landlock import Ruleset
 
     ctypes.set_errno(0)  # the library takes an old error for one of its own
     rules = Ruleset()
+    allow(rules, readable, writable)
+    if listable is not None:
+        from landlock import FSAccess
+
+        rules.allow(listable, rules=FSAccess.READ_DIR)
+    return rules
+
+
+def allow(rules: Any, readable: Sequence[str], writable: Sequence[str] = ()) -> None:
+    """Adds to what `file_rules` made. What is not there is left out."""
+    from landlock import FSAccess
+
+    ctypes.set_errno(0)
     reading = FSAccess.EXECUTE | FSAccess.READ_FILE | FSAccess.READ_DIR
     for path in readable:
         if os.path.exists(path):
             rules.allow(path, rules=reading if os.path.isdir(path) else FSAccess.EXECUTE | FSAccess.READ_FILE)
-    if listable is not None:
-        rules.allow(listable, rules=FSAccess.READ_DIR)
     for path in writable:
         if os.path.exists(path):
             devices = FSAccess.MAKE_CHAR | FSAccess.MAKE_BLOCK
             rules.allow(path, rules=FSAccess.all() & ~devices if os.path.isdir(path) else FSAccess.all_file())
+
+
+def apply_file_rules(rules: Any) -> None:
+    """From now on this process is held to the rules.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    ctypes.set_errno(0)
     rules.apply()
+    os.close(rules._fd)
 
 
 def seccomp_missing() -> str:
@@ -83,8 +135,8 @@ def seccomp_missing() -> str:
 def system_call_filter(alone: bool) -> Any:
     """A seccomp filter: no tracing, mounting, new namespaces, change of user; no sockets but local ones.
 
-    For a process that is not `alone` in its namespace: no signals either. Such calls fail with EPERM. Nothing happens
-    until its `load()` is called, which can't be undone.
+    For a process that is not `alone` in its namespace: no signals, and no sockets with a name either. Such calls fail
+    with EPERM. Nothing happens until its `load()` is called, which can't be undone.
 
     Raises:
         OSError: when the library does not allow it.
@@ -92,29 +144,46 @@ def system_call_filter(alone: bool) -> Any:
     import pyseccomp as seccomp
 
     refuse = seccomp.ERRNO(errno.EPERM)
-    filters = seccomp.SyscallFilter(seccomp.ALLOW)
-    forbidden = _FORBIDDEN + ("" if alone else _FORBIDDEN_AMONG_OTHERS)
-    for name in forbidden.split():
+    filters = seccomp.SyscallFilter(seccomp.ALLOW)  # calls of another architecture end the process
+
+    for name in (_FORBIDDEN + _FORBIDDEN_STORES + ("" if alone else _FORBIDDEN_AMONG_OTHERS)).split():
         with contextlib.suppress(ValueError, OSError):  # a call that this machine's kernel does not have
             filters.add_rule(refuse, name)
+    for name, place, mask, value in _FORBIDDEN_VALUES + (() if alone else _FORBIDDEN_VALUES_AMONG_OTHERS):
+        filters.add_rule(refuse, name, seccomp.Arg(place, seccomp.MASKED_EQ, mask, value))
+    # Whoever ignores that its children end gets them off its account. Nobody learns of it any more by a signal, but
+    # nobody minds: torch's data loaders, which ask for that signal, find out anyway.
+    filters.add_rule(
+        seccomp.ERRNO(0),
+        "rt_sigaction",
+        seccomp.Arg(0, seccomp.MASKED_EQ, _LOWER_HALF, signal.SIGCHLD),
+        seccomp.Arg(1, seccomp.NE, 0),
+    )
+    # A limit of 0 bytes for a core dump would let it through to a program that collects them; see `limit`.
+    filters.add_rule(
+        refuse,
+        "prlimit64",
+        seccomp.Arg(1, seccomp.MASKED_EQ, _LOWER_HALF, resource.RLIMIT_CORE),
+        seccomp.Arg(2, seccomp.NE, 0),
+    )
     # The flags of clone3 can't be seen from here; the C library falls back to clone when it is "not implemented".
     filters.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
     for bit in range(64):
         if _NAMESPACES & (1 << bit):
             filters.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, 1 << bit, 1 << bit))
     # Sockets of the family "unix" (1) only.
-    filters.add_rule(refuse, "socket", seccomp.Arg(0, seccomp.NE, 1))
-    # Whoever took this back would live on when the grader is killed.
-    filters.add_rule(refuse, "prctl", seccomp.Arg(0, seccomp.EQ, kernel.PR_SET_PDEATHSIG))
+    for name in ("socket", "socketpair") if alone else ("socketpair",):
+        filters.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, 1))
     if not alone:  # its own limits, called 0, and nobody else's
         filters.add_rule(refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
-    for request in (_TIOCSTI, _TIOCLINUX):  # typing into the terminal that started the grader
-        filters.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFFFFFF, request))
     return filters
 
 
 def limit(memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int, open_files: int = 256) -> None:
-    """What this process may use from now on. Memory is counted on top of what it has already."""
+    """What this process may use from now on. Memory is counted on top of what it has already.
+
+    The kernel counts the `processes` of the account, those of other programs included.
+    """
     address_space = _address_space() + memory_bytes
     for kind, most in (
         ("AS", address_space),
@@ -122,7 +191,7 @@ def limit(memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int
         ("CPU", int(cpu_seconds) + 1),
         ("NPROC", processes),
         ("NOFILE", open_files),
-        ("CORE", 0),
+        ("CORE", 1),  # not 0: with 1 only, the kernel starts no program that collects core dumps
         ("MSGQUEUE", 0),
         ("MEMLOCK", 0),
     ):
@@ -133,6 +202,16 @@ def limit(memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int
         most = most if hardest == resource.RLIM_INFINITY else min(most, hardest)
         with contextlib.suppress(ValueError, OSError):  # macOS refuses some
             resource.setrlimit(name, (most, most))
+
+
+def processes_of_mine() -> int:
+    """How many processes and threads this account has now."""
+    count = 0
+    for path in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.stat(path).st_uid == os.getuid():
+                count += len(os.listdir(f"{path}/task"))
+    return count
 
 
 def be_the_first_to_go() -> None:

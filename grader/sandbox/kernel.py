@@ -23,8 +23,12 @@ _CALLS = {
     "x86_64": {"clone": 56, "pivot_root": 155, "capset": 126, "mount_setattr": 442},
     "aarch64": {"clone": 220, "pivot_root": 41, "capset": 91, "mount_setattr": 442},
 }.get(platform.machine(), {})
-PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 4, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+_PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 8, 36, 38
+# "May read every file", and "may do everything with every file", which Docker gives to root instead.
+_MAY_READ = (1 << 2, 1 << 1)
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_RESTRICT_SELF = 444, 446
+_SCOPED = 0b11  # abstract sockets, signals
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Keeps Python's lock during the call, as `fork` must.
@@ -115,11 +119,51 @@ def pivot_root(new: str, old: str) -> None:
     _check(_libc.syscall(ctypes.c_long(_CALLS["pivot_root"]), new.encode(), old.encode()), "pivot_root")
 
 
-def drop_capabilities() -> None:
-    """Gives up every capability, also those in a user namespace of one's own."""
+def drop_capabilities(but: int = 0) -> None:
+    """Gives up every capability, also those in a user namespace of one's own, except for those in the mask `but`.
+
+    Raises:
+        OSError: when this process does not have what it wants to keep.
+    """
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
-    none = (ctypes.c_uint32 * 6)()
-    _check(_libc.syscall(ctypes.c_long(_CALLS["capset"]), ctypes.byref(header), ctypes.byref(none)), "capset")
+    sets = (ctypes.c_uint32 * 6)(but, but, 0)  # effective, permitted, inheritable; then those above 32
+    _check(_libc.syscall(ctypes.c_long(_CALLS["capset"]), ctypes.byref(header), ctypes.byref(sets)), "capset")
+
+
+def keep_capabilities() -> None:
+    """The next change of user leaves this process its capabilities."""
+    _prctl(_PR_SET_KEEPCAPS, 1)
+
+
+def may_read_all() -> int:
+    """Gives up every capability but that to read every file; returns the mask of what was kept.
+
+    Raises:
+        OSError: when this process may not.
+    """
+    for mask in _MAY_READ:
+        try:
+            drop_capabilities(but=mask)
+            return mask
+        except OSError as error:
+            refused = error
+    raise refused
+
+
+def leave_others_alone() -> None:
+    """With Landlock 6: no abstract sockets and no signals of processes that are not this one or its children.
+
+    Raises:
+        OSError: when the kernel does not allow it.
+    """
+    attributes = (ctypes.c_uint64 * 3)(0, 0, _SCOPED)  # of files and ports nothing is asked here
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    rules = _libc.syscall(ctypes.c_long(_LANDLOCK_CREATE_RULESET), ctypes.byref(attributes), size, 0)
+    _check(min(rules, 0), "landlock_create_ruleset")
+    try:
+        _check(_libc.syscall(ctypes.c_long(_LANDLOCK_RESTRICT_SELF), rules, 0), "landlock_restrict_self")
+    finally:
+        os.close(rules)
 
 
 def no_new_privileges() -> None:
@@ -152,7 +196,7 @@ def end_children() -> None:
 
 def own_proc_files() -> None:
     """After a change of user the kernel keeps a process's files in /proc from it; this gives them back."""
-    _prctl(_PR_SET_DUMPABLE, 1)
+    _prctl(PR_SET_DUMPABLE, 1)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -6,13 +6,15 @@ Each wall that can't be built is written down with the reason; who may do withou
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox import fences, kernel, place
+from grader.sandbox import fences, kernel, place, sight
+from grader.sandbox.reasons import why_no_namespaces
 
 NAMES = {
     "user": "an account without rights",
@@ -23,8 +25,13 @@ NAMES = {
 }
 """Each protection, and what it gives."""
 
-_READABLE = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/etc", "/proc", "/sys/devices/system/cpu")
-_WRITABLE = ("/tmp", "/dev/shm", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_DEVICES = tuple(f"/dev/{name}" for name in sight.DEVICES)
+# What says how large the machine is. The rest of /proc tells of other processes: a seed on a command line, say.
+_MACHINE = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/sys/devices/system/cpu")
+
+
+class Unsafe(Exception):
+    """Too little is left of the walls; the text is a sentence for the person who grades."""
 
 
 @dataclass
@@ -33,41 +40,65 @@ class Walls:
 
     missing: dict[str, str] = field(default_factory=dict)
     _filter: Any = None
+    _rules: Any = None
     _covered: list[str] = field(default_factory=list)
+    _kept: int = 0
+    _zygote: int = -1
+    _others: int = 0
 
     @classmethod
-    def build(cls, hidden: Sequence[Path]) -> Walls:
+    def build(cls, hidden: Sequence[Path], scratch: str) -> Walls:
         """Takes this process out of the sight of everything but Python; called once, after all imports.
 
-        The folders `hidden` are left out of what is shown.
+        The folders `hidden` are left out of what is shown. Where a child can't have a /tmp of its own, it works
+        somewhere below `scratch`.
+
+        Raises:
+            sight.CannotHide: when one of `hidden` would stay in sight.
+            Unsafe: when learners' code would run as root.
         """
         walls = cls()
         if sys.platform != "linux":
             walls.missing = dict.fromkeys(NAMES, f"there is none on {sys.platform}")
             return walls
+        seen = sight.Sight(hidden)
         kernel.adopt_orphans()
-        walls._leave(hidden)
         if not fences.landlock_version():
             walls.missing["landlock"] = "the kernel or the Python package landlock is missing"
-        reason = fences.seccomp_missing()
-        if reason:
+        if reason := fences.seccomp_missing():
             walls.missing["seccomp"] = reason
-        else:
+        walls._leave(seen)
+        if hasattr(os, "pidfd_open"):
+            walls._zygote = os.pidfd_open(os.getpid())
+        if "landlock" not in walls.missing:
+            walls._rules = walls._file_rules(seen, scratch)
+        if "seccomp" not in walls.missing:
             walls._filter = fences.system_call_filter(alone="namespaces" not in walls.missing)
         return walls
 
-    def _leave(self, hidden: Sequence[Path]) -> None:
-        reason = _rehearsed(lambda: _move_and_fork(hidden))
+    def _leave(self, seen: sight.Sight) -> None:
+        reason = _rehearsed(lambda: _move_and_fork(seen))
         if not reason:
-            self._covered = _move(hidden)
+            self._covered = _move(seen)
             return
-        self.missing["namespaces"] = self.missing["files"] = reason
-        if os.geteuid() == 0:
-            reason = _rehearsed(_read_as_nobody)
-            if reason:
-                self.missing["user"] = reason
-            else:
-                _become_nobody()
+        self.missing["namespaces"] = self.missing["files"] = why_no_namespaces(reason)
+        if os.geteuid() != 0:
+            self._others = fences.processes_of_mine()
+        elif not _rehearsed(_read_as_nobody):
+            _become_nobody()
+        elif not {"landlock", "seccomp"} & self.missing.keys() and not _rehearsed(lambda: _read_as_nobody(all_of=True)):
+            # Python is in root's home. These two walls leave of "every file" what Python needs, and no more.
+            self._kept = _become_nobody(all_of=True)
+        else:
+            raise Unsafe(
+                f"Learners' code would run as root here, since only root may read the Python in {sys.base_prefix}. "
+                "Run the grader as an ordinary user, with a Python that everybody may read."
+            )
+
+    def _file_rules(self, seen: sight.Sight, scratch: str) -> Any:
+        if "namespaces" in self.missing:
+            return fences.file_rules((*seen.without_hidden(), *_MACHINE), (scratch, *_DEVICES))
+        return fences.file_rules((*seen.needed, "/etc"), _DEVICES, listable="/")
 
     def fork(self) -> int:
         """`os.fork`, the child in namespaces of its own where there are any."""
@@ -83,6 +114,7 @@ class Walls:
         """
         if sys.platform == "linux":
             kernel.end_with_parent()
+            self._check_on_zygote()
             kernel.no_new_privileges()
         inside = "namespaces" not in self.missing
         if inside:
@@ -91,17 +123,26 @@ class Walls:
         assert scratch is not None
         os.chdir(scratch)
         fences.be_the_first_to_go()
-        os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch)
-        fences.limit(memory_bytes, file_bytes, cpu_seconds, processes)
+        os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch, USER="learner")
+        fences.limit(memory_bytes, file_bytes, cpu_seconds, processes + self._others)
         if sys.platform != "linux":
             return
-        if "landlock" not in self.missing:
-            python = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
-            writable = _WRITABLE if inside else (scratch, *_WRITABLE[2:])
-            fences.restrict_files([*_READABLE, *python], writable, listable="/" if inside else None)
-        kernel.drop_capabilities()
-        if "seccomp" not in self.missing:
+        if self._rules is not None:
+            own = ("/proc",) if inside else (f"/proc/{os.getpid()}",)
+            fences.allow(self._rules, own, place.FRESH if inside else ())
+            fences.apply_file_rules(self._rules)
+        if fences.landlock_version() >= 6 and "landlock" not in self.missing:
+            kernel.leave_others_alone()
+        kernel.drop_capabilities(but=self._kept)
+        if self._filter is not None:
             self._filter.load()
+
+    def _check_on_zygote(self) -> None:
+        """Whoever lost its parent before it asked to end with it ends now."""
+        if self._zygote >= 0:
+            if select.select([self._zygote], [], [], 0)[0]:
+                os._exit(1)
+            os.close(self._zygote)
 
 
 def _rehearsed(change: Callable[[], None]) -> str:
@@ -125,40 +166,45 @@ def _rehearsed(change: Callable[[], None]) -> str:
     return reason
 
 
-def _move_and_fork(hidden: Sequence[Path]) -> None:
-    covered = _move(hidden)
+def _move_and_fork(seen: sight.Sight) -> None:
+    covered = _move(seen)
     if kernel.fork_into("pid", "mount", "ipc") == 0:
         place.fresh_folders(2**20, covered)
     else:
         os.wait()
 
 
-def _read_as_nobody() -> None:
+def _read_as_nobody(all_of: bool = False) -> None:
     """Somebody else may not read a Python in the home of root, and much is imported only when it is needed."""
-    _become_nobody()
+    _become_nobody(all_of)
     for module in ("os", "torch", "numpy", "IPython"):
         if module in sys.modules:
             open(str(sys.modules[module].__file__), "rb").close()
 
 
-def _move(hidden: Sequence[Path]) -> list[str]:
+def _move(seen: sight.Sight) -> list[str]:
     covered: list[str] = []
     root = os.geteuid() == 0
     if root:  # the small root is made while everything can still be read
         kernel.unshare("mount")
-        covered = place.enter(hidden)
+        covered = place.enter(seen)
         _become_nobody()
     user, group = os.geteuid(), os.getegid()
     kernel.unshare("user", "net", "ipc", "uts", *(() if root else ("mount",)))
     _stay(user, group)
-    return covered if root else place.enter(hidden)
+    return covered if root else place.enter(seen)
 
 
-def _become_nobody() -> None:
+def _become_nobody(all_of: bool = False) -> int:
+    """Returns the capabilities that it still has: none, or with `all_of` the one to read all files."""
+    if all_of:
+        kernel.keep_capabilities()
     os.setgroups([])
     os.setresgid(place.NOBODY, place.NOBODY, place.NOBODY)
     os.setresuid(place.NOBODY, place.NOBODY, place.NOBODY)
+    kept = kernel.may_read_all() if all_of else 0
     kernel.own_proc_files()
+    return kept
 
 
 def _stay(user: int, group: int) -> None:

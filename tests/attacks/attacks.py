@@ -12,7 +12,8 @@ import json
 import os
 import resource
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from grader.exercises import load_lesson
 from grader.running import zygotes
 from grader.running.grade import Result, grade
 from grader.running.limits import Limits
+from grader.running.session import Session
 
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises
+MODULES = sorted({exercise.references[0].__module__ for exercise in EXERCISES})
 POINTS = {exercise.symbol: exercise.points for exercise in EXERCISES}
 # Seconds that are to run out, and seconds that never do, however busy the machine is.
 SMALL = Limits(cell_seconds=1.0, probe_seconds=1.0, cpu_seconds=6.0, memory_bytes=2**29, file_bytes=2**23, processes=24)
@@ -57,6 +60,9 @@ def done(what, attempt):
     except BaseException:
         return
     tell("done " + what)
+def burn(seconds):
+    while time.process_time() < seconds: pass  # of this process, which was just forked
+    os._exit(0)
 def grader_object(kind):
     frame = sys._getframe()
     while frame:
@@ -209,9 +215,24 @@ def family(pid: int) -> list[str]:
 
 
 def assert_next_is_served(course: Path) -> None:
-    """The same zygote serves an honest submission, and it has full marks."""
+    """The same zygote serves the next submission right away."""
     zygote = zygotes._POOL.idle[0]
-    result = grade(HONEST.notebook(course), SEED, limits=PATIENT)
-    assert_deserved(HONEST, result)
+    with Session(LESSON, MODULES, PATIENT) as session:
+        assert session.run("assert 1 + 1 == 2") is None
     assert zygotes._POOL.idle == [zygote]
-    assert result.seconds < PATIENT.cell_seconds  # some 0.2 s on a quiet machine
+
+
+def assert_honest_work_has_its_marks(course: Path) -> None:
+    """After all that, the same zygote gives full marks; each attack has an honest answer in it too."""
+    zygote = zygotes._POOL.idle[0]
+    assert_deserved(HONEST, grade(HONEST.notebook(course), SEED, limits=PATIENT))
+    assert zygotes._POOL.idle == [zygote]
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """A minute at most: it takes less than a second where nobody else works."""
+    for _ in range(3000):
+        if true():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not come about")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attacks import CANARY, EXERCISES, LESSON
+from attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 
 from grader.running import zygotes
 
@@ -22,19 +23,21 @@ SECRETS = (
 )
 
 
-POOL = zygotes._Pool()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_zygote() -> Iterator[None]:
-    """The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings."""
+@contextlib.contextmanager
+def zygotes_of_our_own(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """While this lasts, all zygotes are new, and are nobody else's."""
+    pool = zygotes._Pool()
+    patch.setattr(zygotes, "_POOL", pool)
     yield
-    POOL.close()
+    pool.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A course folder, which is the working folder, and beside it the folder for temporary files."""
+    """A course folder, which is the working folder, and beside it the folder for temporary files.
+
+    The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings.
+    """
     assert EXERCISES
     base = tmp_path_factory.mktemp("attacked")
     folder = base / "course folder"
@@ -43,9 +46,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{CANARY} stands in {name}\n")
     (base / "tmp").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, zygotes_of_our_own(patch):
         patch.chdir(folder)
         patch.setenv("SECRET_TOKEN", CANARY)
         patch.setattr(tempfile, "tempdir", str(base / "tmp"))
-        patch.setattr(zygotes, "_POOL", POOL)
         yield folder
+        if zygotes._POOL.idle:
+            assert_honest_work_has_its_marks(folder)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attacks import MARK, PATIENT, SEED, Attack, carry_out, family
+from attacks import MARK, PATIENT, SEED, Attack, carry_out, family, wait_until
 
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
 
-TCP, ABSTRACT = 47_811, f"{MARK}socket"
+SERVER = socket.create_server(("127.0.0.1", 0))
+TCP, ABSTRACT = SERVER.getsockname()[1], f"{MARK}socket {os.getpid()}"
 
 ESCAPES = {
     "tcp": f"done('connect', lambda: socket.create_connection(('127.0.0.1', {TCP}), 0.2))",
@@ -109,6 +110,7 @@ for kind in (resource.RLIMIT_AS, resource.RLIMIT_NPROC, resource.RLIMIT_CPU, res
     "keys": "refused('key', 248, b'user', b'a', b'b', 1, -4)\nrefused('keyring', 250, 0, -3, 1)",
     "perf": "refused('perf', 298, ctypes.create_string_buffer(112), 0, -1, -1, 0)",
     "userfaultfd": "refused('fault', 323, 0)",
+    "stores that nobody counts": "for n in (29, 30, 64, 68, 240, 319, 447):\n    refused(n, n, 0, 0, 0, 0)",
     "modules": "for number in (175, 313, 176, 246, 320):\n    refused(number, number, 0, 0, 0)",
     "clock and name": "done('clock', lambda: time.clock_settime(0, 0))\ndone('name', lambda: socket.sethostname('x'))",
     "personality": "refused('personality', 135, 0x0040000)",
@@ -127,6 +129,32 @@ if child == 0:
     os._exit(7 if result >= 0 else 0)
 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7: tell("it went through")""",
     "outliving the grader": "refused('prctl', 157, 1, 0, 0, 0, 0)",
+    "the upper half of an argument": """
+upper = 1 << 32
+for name, number, arguments in (
+    ("end with parent", 157, (1 | upper, 0)), ("hide", 157, (4 | upper, 0)), ("hide", 157, (4, 0)),
+    ("type", 16, (0, 0x5412 | upper, b"x")), ("type", 16, (0, 0x541c | upper, b"x")),
+    ("internet", 41, (2 | upper, 1, 0)), ("unix and more", 41, (1 | upper, 2, 0)), ("pair", 53, (2 | upper, 1, 0)),
+    ("core", 302, (0, 4 | upper, b"\\0" * 16, 0)), ("core", 160, (4 | upper, b"\\0" * 16)),
+):
+    refused(name, number, *(ctypes.c_ulong(a) if isinstance(a, int) else a for a in arguments))""",
+    "the other numbers of the same system calls": """
+for number in (157, 41, 101, 272, 319):  # x32: prctl, socket, ptrace, unshare, memfd_create
+    pid = os.fork()
+    if pid == 0:
+        libc.syscall(ctypes.c_long(number | 0x40000000), ctypes.c_ulong(1), 0, 0, 0, 0)
+        os._exit(0 if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS) else 7)
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7: tell(number)""",
+    "handles sent to the grader": """
+import array
+for fd in channels():
+    end = socket.socket(fileno=os.dup(fd))
+    if end.family == socket.AF_UNIX and not end.getsockname():
+        some = array.array("i", [os.open("/dev/null", 0) for _ in range(100)])
+        end.sendmsg([b""], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, some)])""",
+    "where the kernel puts its core dumps": """
+if resource.getrlimit(resource.RLIMIT_CORE) != (1, 1): tell(resource.getrlimit(resource.RLIMIT_CORE))
+done("less", lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))""",
 }
 
 
@@ -134,7 +162,6 @@ if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7: tell("it went throug
 def listeners(course: Path) -> Iterator[list[bytes]]:
     """Somebody who listens on every way out of the sandbox that there may be, and writes down who comes."""
     came: list[bytes] = []
-    tcp = socket.create_server(("127.0.0.1", TCP))
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind(("127.0.0.1", TCP))
     abstract, named = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
@@ -142,7 +169,7 @@ def listeners(course: Path) -> Iterator[list[bytes]]:
     named.bind(str(course.parent / "socket"))
     for server in (abstract, named):
         server.listen()
-    everyone = (tcp, udp, abstract, named)
+    everyone = (SERVER, udp, abstract, named)
 
     def listen(server: socket.socket) -> None:
         try:
@@ -212,15 +239,6 @@ while True: time.sleep(1)
     wait_until(lambda: not any(Path("/proc", pid, "exe").exists() for pid in everyone))
     thread.join(60)
     zygotes._POOL.close()
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    """A minute at most: it takes less than a second where nobody else works."""
-    for _ in range(3000):
-        if true():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come about")
 
 
 def test_no_process_is_left_on_this_machine(course: Path) -> None:

@@ -7,11 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out
+from attacks import LESSON, MODULES, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
 
 from grader.running.limits import WALL_FACTOR
+from grader.running.session import Session
 
 BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
+# Processor time ends these; the wall clock would take three times as long.
+QUICK = replace(PATIENT, probe_seconds=1.0)
+ANSWER = "return a @ b.transpose(1, 2)"
 DOT = {"batched_dot": answer("batched_dot")}
 
 
@@ -89,13 +93,71 @@ for _ in range(8):
 os.wait()""",
         limits=replace(ROOMY, memory_bytes=2**28),
     ),
+    "memory of programs": ends(  # they inherit nothing: what the zygote has is not theirs to subtract
+        "memory",
+        """\
+hold = "import time; filled = b'x' * 10**8; time.sleep(60)"
+started = [subprocess.Popen([sys.executable, "-S", "-c", hold]) for _ in range(6)]
+started[0].wait()""",
+        limits=replace(PATIENT, memory_bytes=3 * 2**27),
+    ),
+    "shared pages": ends(
+        "memory",
+        """\
+import mmap
+page = bytes(2**16)
+for _ in range(8):
+    if os.fork() == 0:
+        filled = mmap.mmap(-1, 2**26)
+        for _ in range(2**10): filled.write(page)
+        time.sleep(60)
+        os._exit(0)
+os.wait()""",
+        limits=replace(PATIENT, memory_bytes=2**28),
+    ),
+    "memory in sockets": ends(
+        "memory",
+        """\
+for _ in range(12):
+    if os.fork() == 0:
+        kept = []
+        with contextlib.suppress(OSError):
+            while True:
+                kept += socket.socketpair()
+                kept[-1].setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    while True: kept[-1].send(b"x" * 2**16)
+        time.sleep(60)
+        os._exit(0)
+os.wait()""",
+        limits=replace(PATIENT, memory_bytes=2**28),
+    ),
+    "large pages": in_cell(
+        "refused('map', 9, 0, 2**21, 3, 0x40022, -1, 0)\nrefused('map', 9, 0, 2**21, 3, 0x40022 | 1 << 62, -1, 0)"
+    ),
+    # Both would be back before the wall clock ends them.
+    "processor time of a child": ends(
+        "timeout",
+        f"""\
+if os.fork() == 0: burn(2.0)
+os.wait()
+{ANSWER}""",
+        limits=QUICK,
+    ),
+    "processor time between cells": in_cell(
+        "if os.fork() == 0: burn(1.9)",
+        "os.wait()",
+        limits=replace(PATIENT, cpu_seconds=1.0),
+        status={"pick": "timeout"},
+        hurts_itself=True,
+    ),
     "memory in a cell": in_cell("torch.ones(2**36)", "x = [0] * 2**33"),
     "memory that is kept": in_cell("kept = bytearray(2**28)"),
     "a huge array": ends("failed", "return torch.ones(1).expand(2**40)"),
     "a huge answer": ends("failed", "return torch.ones(6 * 2**20)"),
     "many arrays": in_call("return [torch.ones(1)] * 10**6"),
     "long words": in_call("return ['x' * 2000] * 19000"),
-    "a very long text": ends("failed", "return 'x' * 10**8"),
+    "a very long text": ends("failed", "return 'x' * 10**8", limits=PATIENT),
     "a structure without end": ends("failed", "endless = []\nendless.append(endless)\nreturn endless"),
     "a list that lies about its length": ends(
         "failed", "class Endless(list):\n    def __iter__(self):\n        while True: yield self\nreturn Endless()"
@@ -190,3 +252,38 @@ def test_a_thousand_naps_end(course: Path) -> None:
     result = carry_out(Attack("naps", (f"time.sleep({nap})",) * 20, hurts_itself=True, limits=limits), course)
     naps = [seconds for _, seconds in result.cells if seconds >= nap]
     assert 1 <= len(naps) <= WALL_FACTOR * limits.cpu_seconds / nap
+
+
+LIVES = {
+    "short lives": """
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for _ in range(15):
+    if os.fork() == 0: burn(0.04)
+    with contextlib.suppress(OSError): os.wait()""",
+    "orphans": """
+reader, writer = os.pipe()
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0: burn(0.15)
+        os._exit(0)
+    os.wait()
+os.close(writer)
+os.read(reader, 1)""",
+    "threads": """
+def work():
+    while time.thread_time() < 0.3: pass
+for _ in range(2):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()""",
+}
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_processor_time_of_the_dead_is_counted(name: str, course: Path) -> None:
+    with Session(LESSON, MODULES, replace(PATIENT, cell_seconds=60.0)) as session:
+        assert session.run(setup(course)) is None
+        before = session.look_up()
+        assert session.run(LIVES[name]) is None
+        assert session.look_up() - before > 0.5  # of 0.6, which the kernel rounds down for each process

@@ -113,23 +113,23 @@ def test_a_forged_message_earns_nothing(name: str, course: Path) -> None:
 
 
 def test_the_next_child_finds_nothing_of_the_last(course: Path) -> None:
-    """Files, shared memory of both kinds, message queues, keys, settings: all of it goes with the submission."""
+    """Files, shared memory, message queues, keys, settings: all of it goes with the submission, or was refused."""
     leave = """
 for path in ("/tmp/left", "/dev/shm/left", "left"):
     open(path, "w").write("x")
 IPC_CREAT = 0o1000
-for number, arguments in ((29, (4711, 4096)), (64, (4711, 1)), (68, (4711,))):
-    call(number, *arguments, IPC_CREAT | 0o666)
+for number, arguments in ((29, (4711, 4096)), (64, (4711, 1)), (68, (4711,)), (240, (b"left", 66, 0o600, 0))):
+    refused("make", number, *arguments, IPC_CREAT | 0o666)
 with contextlib.suppress(OSError):
     socket.sethostname("attacked")
 with contextlib.suppress(OSError):
     call(248, b"user", b"left", b"x", 1, -4)
+shared = [line for line in open("/proc/self/maps") if " rw-s " in line]
+if shared: tell(shared)
 """
     find = """
 found = glob.glob("/tmp/left") + glob.glob("/dev/shm/*") + glob.glob("left")
 if found or socket.gethostname() == "attacked": tell(found)
-for number, arguments in ((29, (4711, 4096, 0)), (64, (4711, 1, 0)), (68, (4711, 0))):
-    done("find", lambda: call(number, *arguments))
 """
     for source in (leave, find):
         result = carry_out(Attack("left", (source,)), course)

@@ -31,7 +31,7 @@ def behind_walls(who: str, source: str, lacking: str = "", **environment: str) -
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=300)
     assert run.returncode == 0, run.stderr
     found: dict[str, Any] = json.loads(run.stdout)
-    assert "stopped" not in found["told"], found
+    assert "refused" in found or "stopped" not in found["told"], found
     return found
 
 
@@ -219,15 +219,22 @@ def test_limits_hold_with_and_without_the_other_walls(lacking: str) -> None:
     assert told["memory"] == "refused"
     assert told["file"] in ("File too large", "No space left on device")
     assert told["processes"] == "Resource temporarily unavailable"
-    assert told["CORE"] == told["MSGQUEUE"] == told["MEMLOCK"] == [0, 0]
+    assert told["MSGQUEUE"] == told["MEMLOCK"] == [0, 0]
+    assert told["CORE"] == [1, 1]  # with 0, a program that collects core dumps would still get them
     assert told["CPU"] == [6, 6]
-    assert told["NPROC"] == [16, 16]
+    # In sight of others, the processes that the account has anyway come on top: here the one that forked.
+    assert told["NPROC"] == [16 + ("namespaces" in lacking)] * 2
 
 
 @pytest.mark.parametrize("who", USERS)
 @pytest.mark.parametrize("lacking", ["namespaces", "landlock", "seccomp", "namespaces, landlock, seccomp"])
 def test_what_is_lacking_is_said_with_its_reason(who: str, lacking: str) -> None:
-    missing = behind_walls(who, LOOK if "namespaces" not in lacking else "", lacking)["missing"]
+    found = behind_walls(who, LOOK if "namespaces" not in lacking else "", lacking)
+    if "refused" in found:
+        assert (who, lacking) == ("root", "namespaces, landlock, seccomp")
+        assert "as an ordinary user" in found["refused"]
+        return
+    missing = found["missing"]
     expected = {*lacking.split(", ")}
     if "namespaces" in expected:
         expected |= {"files"} | ({"user"} & missing.keys() if who == "root" else set())
@@ -236,7 +243,7 @@ def test_what_is_lacking_is_said_with_its_reason(who: str, lacking: str) -> None
     assert missing.keys() <= NAMES.keys()
     assert all(reason and "\n" not in reason for reason in missing.values())
     if "namespaces" in expected:
-        assert missing["namespaces"] == "unshare says: Operation not permitted"
+        assert missing["namespaces"].startswith("unshare says: Operation not permitted")
 
 
 OUTSIDE = (
@@ -269,15 +276,13 @@ def test_without_namespaces_nobody_else_can_be_reached(who: str) -> None:
     refused = "Operation not permitted"
     assert told["parent"] == told["all"] == told["limits of the parent"] == refused
     assert told["its own limits"] is None
-    if "user" in found["missing"]:  # nobody else may read a Python in the home of root
-        assert found["missing"]["user"].endswith("says: Permission denied")
-    elif who == "root":
+    if who == "root":
         assert (told["user"], told["groups"]) == (65534, [])
 
 
 def test_without_a_filter_somebody_can_be_reached() -> None:
     """The test above is about the filter: nothing else refuses all of these."""
-    told = behind_walls("user", AMONG_OTHERS, "namespaces, seccomp")["told"]
+    told = behind_walls("user", AMONG_OTHERS, "namespaces, landlock, seccomp")["told"]
     assert told["parent"] is None
 
 
@@ -328,5 +333,5 @@ def children_everywhere() -> set[str]:
 
 def test_walls_that_cannot_be_built_whole_are_not_begun() -> None:
     """Who may move but not fork into namespaces stays where it was: with its files, and with Landlock."""
-    found = behind_walls("user", "told['root'] = os.listdir('/proc')[:1]", "forking")
+    found = behind_walls("user", "told['root'] = os.listdir('/proc/self')[:1]", "forking")
     assert found["missing"].keys() >= {"namespaces", "files"}

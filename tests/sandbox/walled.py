@@ -18,7 +18,8 @@ import tempfile
 from pathlib import Path
 
 from grader.sandbox import fences, kernel, place
-from grader.sandbox.walls import Walls
+from grader.sandbox.sight import CannotHide
+from grader.sandbox.walls import Unsafe, Walls
 
 NOBODY_IN_PARTICULAR = 4711
 NEEDED = ("ctypes", "encodings.ascii", "encodings.idna", "landlock", "pyseccomp", "resource", "signal", "time")
@@ -55,7 +56,11 @@ def main(who: str, lacking: str, source: str) -> None:
         os.chown(scratch, place.NOBODY, place.NOBODY)
     lack(lacking)
     hidden = Path(os.__file__).parent / "json"
-    walls = Walls.build([hidden])
+    try:
+        walls = Walls.build([hidden, *filter(None, os.environ.get("HIDDEN", "").split(":"))], scratch)
+    except (CannotHide, Unsafe) as error:
+        print(json.dumps({"refused": str(error)}))
+        return
     reading, writing = os.pipe()
     pid = walls.fork()
     if pid == 0:

@@ -1,0 +1,110 @@
+"""Which files a learner's process may see: Python and the system's libraries, and nothing of the course."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import site
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+# Not /usr as a whole: a container's course often stands in /usr/src, or in a folder of its own below /usr.
+_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "include", "share")
+_SYSTEM = (
+    *(f"/usr/{name}" for name in _USR),
+    *(f"/usr/local/{name}" for name in (*_USR, "etc")),
+    *("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/opt/rocm", "/opt/intel", "/nix/store", "/gnu/store"),
+)
+_PYTHON = ("bin", "lib", "lib64", "include", "share", "etc", "ssl", "pyvenv.cfg")
+_SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+
+
+class CannotHide(Exception):
+    """What must be hidden can't be; the text is a sentence for the person who grades."""
+
+
+class Sight:
+    """What is shown, and what is hidden in it.
+
+    `needed` are paths that have a link in their last step only, if at all; `hidden` have none, outer folders first.
+    """
+
+    def __init__(self, hidden: Iterable[str | Path]) -> None:
+        """Finds out what this Python needs.
+
+        Raises:
+            CannotHide: when one of the folders `hidden` is one that Python needs as a whole.
+        """
+        self.needed = sorted({step for path in _candidates() if os.path.lexists(path) for step in _direct(path)})
+        self.hidden = sorted({os.path.realpath(path) for path in hidden})
+        whole = {path for path in self.needed if not os.path.islink(path)}
+        for path in self.hidden:
+            if path in whole:
+                raise CannotHide(
+                    f"{path} can't be hidden from the learners' code, since Python needs it. Move what you "
+                    "grade to a folder of its own, and run the grader from there."
+                )
+
+    def shown(self, below: str = "/") -> list[str]:
+        """What is shown below a folder: each path once, and none below another.
+
+        Of a hidden folder too: somebody's environment may stand beside their gradebook.
+        """
+        found: list[str] = []
+        for path in self.needed:
+            if is_below(path, below) and not any(is_below(path, other) for other in found):
+                found.append(path)
+        return found
+
+    def matters(self) -> list[str]:
+        """What of the hidden would be in sight if it were not hidden."""
+        return [path for path in self.hidden if any(is_below(path, folder) for folder in self.shown())]
+
+    def without_hidden(self) -> list[str]:
+        """What may be read, for a fence that can only allow: around what is hidden, folder by folder."""
+        return sorted({found for path in self.needed for found in _around(path, self.hidden)})
+
+
+def _around(path: str, hidden: list[str]) -> Iterator[str]:
+    inside = [other for other in hidden if other == path or is_below(other, path)]
+    if os.path.islink(path):  # where it leads to is shown, or it is not
+        return
+    if not inside:
+        yield path
+    elif path not in inside:
+        with contextlib.suppress(PermissionError):
+            for name in os.listdir(path):
+                yield from _around(os.path.join(path, name), inside)
+
+
+def _candidates() -> Iterator[str]:
+    yield from _SYSTEM
+    yield from glob.glob("/usr/local/cuda*")
+    yield from (f"/etc/{name}" for name in _SETTINGS)
+    yield from (f"/dev/{name}" for name in DEVICES)
+    # Not the whole of its folders: an environment may be made in the very folder that holds the gradebook.
+    for home in {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}:
+        yield from (f"{home}/{name}" for name in _PYTHON)
+    yield from (str(Path(os.__file__).parent), *site.getsitepackages())
+    yield str(Path(sys.executable).resolve().parent)
+    if site.ENABLE_USER_SITE:
+        yield site.getusersitepackages()
+
+
+def _direct(path: str) -> Iterator[str]:
+    """The path with no link on the way to its last step, and the links that were on the way."""
+    folder, name = os.path.split(os.path.normpath(path))
+    step = "/"
+    for part in folder.split("/"):
+        step = os.path.join(os.path.realpath(step), part)
+        if os.path.islink(step):
+            yield step
+    yield os.path.join(os.path.realpath(folder), name)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is inside a folder."""
+    return path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,13 @@
+"""A zygote that finds this on its path believes that the machine has no namespaces, as in Docker."""
+
+from __future__ import annotations
+
+from grader.sandbox import kernel
+
+
+def refuse(*_: object) -> None:
+    """What the kernel says there."""
+    raise PermissionError(1, "Operation not permitted", "unshare")
+
+
+kernel.unshare = refuse  # type: ignore[assignment]
