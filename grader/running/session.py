@@ -200,7 +200,7 @@ class Session:
         return self._spent + self.used > self.limits.cpu_seconds or time.monotonic() > self.ends
 
     def look_up(self) -> float:
-        """What the processes that are there, all that they started, and this one for them have used, in processor seconds."""
+        """Processor seconds of the processes that are there, of all that they started, and of this one for them."""
         used = self._zygote.account.processor_seconds() + self._spent_here
         self.used = max(self.used, used)  # who ends now may be in no list
         self._looked = time.monotonic()
