@@ -32,7 +32,7 @@ lint: .venv/ready-to-test
 	@$(BIN)/mypy
 
 claims: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/claims --long --verbose
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons/lesson_*/test_claims.py tests/lessons/lesson_*/long --long --verbose
 
 bench: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py

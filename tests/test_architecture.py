@@ -126,7 +126,7 @@ def reached_from(start: str) -> set[str]:
 def test_the_learners_process_imports_nothing_that_knows_answers() -> None:
     child = ROOT / "grader" / "running" / "child.py"
     reached = reached_from("grader.running.child")
-    assert "grader.probes.observe" in reached
+    assert "grader.checking.observe" in reached
     assert not [name for name in reached if name.startswith(SECRET)]
     assert not [name for name in imports(child) if "pickle" in name]
 

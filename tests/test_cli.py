@@ -16,9 +16,9 @@ import pytest
 
 from grader import cli
 from grader.batch import grade_files
-from grader.demo.lesson_01 import HONEST, LESSON
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}

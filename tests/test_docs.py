@@ -19,8 +19,8 @@ import typer.main
 
 from grader import cli
 from grader.demo.learners import Learner
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 ROOT = Repository.find(Path(__file__).parent).root
 PAGE = (ROOT / "docs" / "instructors.md").read_text("utf-8")

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -20,6 +20,7 @@ from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
 from grader.errors import GraderError
 from grader.repository import Repository
+from grader.travelling import file_of, imported
 
 CELL_SECONDS = 300
 
@@ -98,47 +99,42 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 
 
 def made_from(repository: Repository, lesson: str) -> str:
-    """A digest of the lesson's text, of every module of `course/` that it reaches, and of the data these read."""
+    """A digest of the lesson's text, of every module of the repository that it reaches, and of the data these name."""
     digest = hashlib.sha256()
     reached = _reached(repository, repository.text(lesson))
-    if repository.root / "course" / "data.py" in reached:
-        tables = (repository.root / "data").glob("*.csv")  # "04_lengths.csv": a lesson reads its own and earlier ones
-        reached |= {path for path in tables if path.name[:2] <= lesson[:2]}
-        reached |= set((repository.root / "data").glob("*.txt"))
-    for path in sorted(reached):
+    named = {text for tree in reached.values() for text in _constants(tree)}
+    data = {path.name: path for path in (repository.root / "data").glob("*")}
+    tables = {
+        f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
+        for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
+    }
+    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)}):
         digest.update(path.relative_to(repository.root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _reached(repository: Repository, start: Path) -> set[Path]:
-    reached: set[Path] = set()
+def _reached(repository: Repository, start: Path) -> dict[Path, ast.Module]:
+    reached: dict[Path, ast.Module] = {}
     waiting = [start]
     while waiting:
         path = waiting.pop()
         if path in reached:
             continue
-        reached.add(path)
-        code = "".join(
-            line
-            for line in path.read_text("utf-8").splitlines(keepends=True)
-            if not line.lstrip().startswith(("%", "!"))
-        )
-        for node in ast.walk(ast.parse(code)):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            # Pictures stand in the prose and are compared there; no cell runs them.
-            names = [n for n in names if n.split(".")[0] == "course" and not n.startswith("course.plots.pictures")]
-            waiting += [path for name in names for path in _files(repository, name)]
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        reached[path] = ast.parse("".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
+        names = {part for name in imported(reached[path]) for part in (name, name.rpartition(".")[0])}
+        # The engine changes no output, and pictures stand in the prose and are compared there.
+        left_out = {"grader", "pictures"}
+        names = {name for name in names if name and not left_out & set(name.split("."))}
+        waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
     return reached
 
 
-def _files(repository: Repository, module: str) -> list[Path]:
-    base = repository.root.joinpath(*module.split("."))
-    return [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+def _constants(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:

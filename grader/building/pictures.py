@@ -1,4 +1,4 @@
-"""Pictures in prose: drawn by `course.plots.pictures`, attached to the cell as PNG."""
+"""Pictures in prose: drawn by the lesson's `pictures`, attached to the cell as PNG."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from nbformat import NotebookNode
 from PIL import Image
 
-from course.plots import pictures
 from grader.errors import GraderError
+from grader.syllabus import find_lesson
 
 # The text alternative may hold pairs of brackets, as in "layers[0]".
 _MARK = re.compile(r"!\[(?P<alt>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(picture:(?P<name>\w+)\)")
 
 
-def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
+def attach_pictures(text: str, lesson: str) -> tuple[str, dict[str, dict[str, str]]]:
     """Draws each `![text alternative](picture:name)`; returns the text with links to the attachments, and them.
 
     Raises:
@@ -30,7 +30,7 @@ def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
         name = mark["name"]
         if len(mark["alt"]) < 20:
             raise GraderError(f"The picture {name!r} needs a text alternative that says what it shows.")
-        attachments[f"{name}.png"] = {"image/png": base64.b64encode(draw(name)).decode()}
+        attachments[f"{name}.png"] = {"image/png": base64.b64encode(draw(name, lesson)).decode()}
         return f"![{mark['alt']}](attachment:{name}.png)"
 
     made = _MARK.sub(link, text)
@@ -39,15 +39,16 @@ def attach_pictures(text: str) -> tuple[str, dict[str, dict[str, str]]]:
     return made, attachments
 
 
-def draw(name: str) -> bytes:
-    """The PNG of `course.plots.pictures.<name>()`.
+def draw(name: str, lesson: str) -> bytes:
+    """The PNG that `<name>()` in the lesson's `pictures` draws.
 
     Raises:
         GraderError: when there is no such picture.
     """
-    function = getattr(pictures, name, None)
+    syllabus, _ = find_lesson(lesson)
+    function = getattr(syllabus.part(lesson, "pictures"), name, None)
     if function is None:
-        raise GraderError(f"Nothing in course.plots.pictures draws {name!r}.")
+        raise GraderError(f"Nothing in {syllabus.module(lesson, 'pictures')} draws {name!r}.")
     figure = function()
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.authoring.calls import Probe
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.checking.compare import Difference, agree, compare
+from grader.checking.observe import observe
 from grader.checking.words import say
-from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation, Value
-from grader.probes.calls import Probe
-from grader.probes.observe import observe
 
 PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
 TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"

@@ -127,7 +127,7 @@ def check_walls(lesson: str | None, required: bool) -> None:
         GraderError: when one is missing that is required.
     """
     from grader.doctor import missing_walls, say_missing
-    from grader.exercises import lesson_names
+    from grader.syllabus import lesson_names
 
     missing = missing_walls(lesson or lesson_names()[0])
     if missing and required:

@@ -22,9 +22,9 @@ from grader.collecting.names import (
 )
 from grader.collecting.reading import MAX_OTHER, METADATA, Doubt, Found, hidden, inner_parts
 from grader.collecting.roster import Match, Roster
-from grader.exercises import lesson_names
 from grader.running.intake import Unreadable, read_submission
 from grader.submitting.package import NOTE, Damaged, Note
+from grader.syllabus import lesson_names
 
 MAX_OTHER_FILES = 50
 

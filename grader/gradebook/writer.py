@@ -22,12 +22,12 @@ from nbgrader.converters import Autograde
 from grader.checking.cards import card, plain
 from grader.checking.judge import Verdict
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.gradebook.book import Book
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.repair import sound_notebook
 from grader.running.result import OwnTest, Result
+from grader.syllabus import load_lesson
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""

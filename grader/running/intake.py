@@ -14,9 +14,9 @@ from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from grader.authoring.spec import Lesson
 from grader.errors import GraderError
-from grader.exercises import UnknownLesson, lesson_names, load_lesson
-from grader.exercises.spec import Lesson
+from grader.syllabus import UnknownLesson, lesson_names, load_lesson
 
 MAX_BYTES = 32 * 2**20
 

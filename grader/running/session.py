@@ -12,6 +12,7 @@ from typing import Any, Self
 from grader.running import usage
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
+from grader.running.setting import Setting
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
@@ -45,9 +46,9 @@ class Question:
 class Session:
     """One learner's process. After `Stopped`, `restart` makes a fresh one that knows what the old one had learnt."""
 
-    def __init__(self, lesson: str, modules: list[str], limits: Limits) -> None:
+    def __init__(self, setting: Setting, limits: Limits) -> None:
         self.limits = limits
-        self._lending = borrowed(lesson, modules)
+        self._lending = borrowed(setting)
         self._history: list[bytes] = []
         self._spent = 0.0  # processor seconds of the processes that are gone
         self._pid = 0

@@ -20,6 +20,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
+from grader.running.setting import Setting
 from grader.running.usage import filled_bytes
 from grader.sandbox.place import NOBODY
 
@@ -81,9 +82,8 @@ class _Process:
 class Zygote:
     """One warm process for one lesson; see `grader.running.zygote`."""
 
-    def __init__(self, lesson: str, modules: list[str]) -> None:
-        self.lesson = lesson
-        self._modules = modules
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
         self._scratch: str | None = None
         self._over = False
         self._open()
@@ -91,8 +91,7 @@ class Zygote:
     def _open(self) -> None:
         self._process = _POOL.started()
         try:
-            order = {"lesson": self.lesson, "modules": self._modules}
-            self.missing: dict[str, str] = self._process.ask(order)["missing"]
+            self.missing: dict[str, str] = self._process.ask(self.setting.to_json())["missing"]
             self.filled_bytes = filled_bytes(self._process.process.pid)
             """What its children begin with."""
         except (OSError, ValueError):
@@ -182,10 +181,10 @@ class _Pool:
                 return self.warming.pop()
         return _Process()
 
-    def take(self, lesson: str) -> Zygote | None:
+    def take(self, setting: Setting) -> Zygote | None:
         with self.lock:
             for zygote in self.idle:
-                if zygote.lesson == lesson:
+                if zygote.setting == setting:
                     self.idle.remove(zygote)
                     return zygote
         return None
@@ -230,13 +229,13 @@ def close_all() -> None:
 
 
 @contextlib.contextmanager
-def borrowed(lesson: str, modules: list[str]) -> Iterator[Zygote]:
+def borrowed(setting: Setting) -> Iterator[Zygote]:
     """A zygote for this lesson, nobody else's while the context lasts.
 
     Raises:
         GraderError: when it can't be started.
     """
-    zygote = _POOL.take(lesson) or Zygote(lesson, modules)
+    zygote = _POOL.take(setting) or Zygote(setting)
     _POOL.lend(zygote)
     try:
         yield zygote

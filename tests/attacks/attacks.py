@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.exercises import load_lesson
 from grader.running import zygotes
 from grader.running.grade import Result, grade
 from grader.running.limits import Limits
+from grader.syllabus import load_lesson
 
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises

@@ -108,7 +108,7 @@ SOLUTIONS = {
 import course
 found = [*map(read, glob.glob(course.__path__[0] + '/**/*', recursive=True))]
 if any(found): tell(found)""",
-    "references": "import grader.exercises.lesson_01\ntell(grader.exercises)",
+    "references": "import lessons.lesson_01.exercises\ntell(grader.exercises)",
     "judge": "import grader.checking.judge\ntell(grader.checking.judge)",
     "checks": "found = grader.checks('01_pytorch_basics')\nif found.__name__ != '_silent_check': tell(found)",
     "source": "import course.mlp\ntell(inspect.getsource(course.mlp.mlp_predict))",

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from grader.audit.audit import FLOORS, Count, Row, audit_lesson, report, total
 from grader.audit.mutants import mutants
 from grader.audit.tables import write_into_readme
+from grader.authoring.spec import Exercise, Lesson
 from grader.cli import app
 from grader.errors import GraderError
-from grader.exercises import lesson_names, load_lesson
-from grader.exercises.spec import Exercise, Lesson
+from grader.syllabus import lesson_names, load_lesson
 
 SOURCE = '''
 def mean_above(values: list[float], limit: float = 0.5) -> float:

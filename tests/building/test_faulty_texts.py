@@ -17,8 +17,8 @@ from grader.building.pictures import attach_pictures, draw, keep_pictures
 from grader.building.release import release, undefined_names
 from grader.building.source import source_notebook
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.lesson_names()[0]

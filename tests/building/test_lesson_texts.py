@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())

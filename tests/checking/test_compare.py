@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from grader.checking.compare import KINDS, agree, compare, is_number, near
-from grader.probes.observe import Opaque
+from grader.checking.observe import Opaque
 
 NAN, INF = float("nan"), float("inf")
 EYE = torch.eye(2)

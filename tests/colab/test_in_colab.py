@@ -78,7 +78,7 @@ from importlib.metadata import version
 import course, course.data, grader
 for module in pkgutil.walk_packages(course.__path__, "course."):
     importlib.import_module(module.name)
-from grader.exercises import lesson_names
+from grader.syllabus import lesson_names
 checks = [grader.checks(lesson) for lesson in lesson_names()]
 import grader.submitting.notebook
 texts = [course.data.data_file(name).stat().st_size for name in {data!r}]

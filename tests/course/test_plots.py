@@ -8,11 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-
-from course import plots
-from course.plots import pictures
 from course.plots.pictures import (
     lesson_01,
     lesson_02,
@@ -23,6 +18,11 @@ from course.plots.pictures import (
     lesson_06,
     lesson_07,
 )
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from course import plots
+from course.plots import pictures
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
 MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05, lesson_06, lesson_07]

@@ -18,11 +18,11 @@ from pathlib import Path
 import pytest
 
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.gradebook.journal import Journal
 from grader.repository import Repository
+from lessons.lesson_01.demo import HONEST, LESSON
 
 STUDENTS = [replace(learner, name=f"{learner.name}{copy}") for copy in range(3) for learner in HONEST]
 COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON]

@@ -25,12 +25,12 @@ from typer.testing import CliRunner, Result
 from grader import cli
 from grader.demo import lesson_02
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from learners import LESSON, own
 
-from grader.exercises import lesson_names, load_lesson
 from grader.learning import lessons, progress
 from grader.learning.lessons import offers, released
 from grader.learning.standing import Standing, course_folder, next_up, standings
 from grader.learning.table import in_a_line, progress_table
+from grader.syllabus import lesson_names, load_lesson
 
 
 @pytest.mark.parametrize("name", lesson_names())

@@ -27,11 +27,10 @@ from submissions import (
 
 from grader.checking.judge import Judge, Verdict
 from grader.checking.notebook import Checker
-from grader.exercises import load_lesson
-from grader.probes import load_probes
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import Result
+from grader.syllabus import load_lesson, load_probes
 
 QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}

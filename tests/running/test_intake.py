@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rough, stub, without_metadata
 
-from grader.demo.lesson_01 import LESSON
 from grader.errors import GraderError
 from grader.running import intake
 from grader.running.intake import Cell, Submission, Unreadable, read_file, read_submission
+from lessons.lesson_01.demo import LESSON
 
 SETUP = f'import grader\ncheck = grader.checks("{LESSON}")'
 

@@ -10,12 +10,12 @@ import pytest
 from submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
 from grader.running.session import Question, Session, Stopped
+from grader.syllabus import load_lesson
 
 MODULES = sorted({exercise.references[0].__module__ for exercise in load_lesson(LESSON).exercises})
 QUICK = Limits(cell_seconds=1.0, probe_seconds=1.0, cpu_seconds=60.0, memory_bytes=2**30)
