@@ -32,12 +32,14 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from grader.authoring.calls import Probe
 from grader.authoring.spec import Lesson
 from grader.errors import GraderError
 from grader.travelling import refuse_answers
+
+if TYPE_CHECKING:
+    from grader.authoring.calls import Probe
 
 VARIABLE = "GRADER_LESSONS"
 GROUP = "grader.lessons"
@@ -136,7 +138,7 @@ class Syllabus:
             GraderError: when they are missing, or bring an answer along.
         """
         refuse_answers(self.module(name, "probes"), self.root, self.lesson(name))
-        return cast(dict[str, Probe], self.part(name, "probes").PROBES)
+        return cast("dict[str, Probe]", self.part(name, "probes").PROBES)
 
     def _is_text(self, path: Path) -> bool:
         found = _TEXT.fullmatch(path.stem)

@@ -42,9 +42,10 @@ SHORT = "\n\n".join(
 def copy(tmp_path: Path) -> Repository:
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path / name)
-    (tmp_path / "lessons").mkdir()
-    (tmp_path / "lessons" / f"{LESSON}.py").write_text(SHORT)
-    return Repository(tmp_path)
+    repository = Repository(tmp_path)
+    repository.text(LESSON).parent.mkdir(parents=True)
+    repository.text(LESSON).write_text(SHORT)
+    return repository
 
 
 def test_a_short_text_builds(copy: Repository) -> None:
@@ -76,7 +77,7 @@ def edit(repository: Repository, old: str, new: str) -> None:
         (
             "# COLAB_BADGE",
             "# ![Three words and one more](picture:unheard_of)",
-            "Nothing in course.plots.pictures draws",
+            r"Nothing in lessons\.lesson_01\.pictures draws",
         ),
         ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
         ("# COLAB_BADGE", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
@@ -91,11 +92,12 @@ def test_a_faulty_text_is_a_sentence(copy: Repository, old: str, new: str, sente
 
 def test_a_picture_needs_words() -> None:
     with pytest.raises(GraderError, match="needs a text alternative that says what it shows"):
-        attach_pictures("![a table](picture:broadcasting)")
-    with pytest.raises(GraderError, match=r"Nothing in course\.plots\.pictures draws 'nonsense'"):
-        draw("nonsense")
-    text, attachments = attach_pictures("Look: ![A column of numbers meets a row of numbers.](picture:broadcasting)!")
-    assert text == "Look: ![A column of numbers meets a row of numbers.](attachment:broadcasting.png)!"
+        attach_pictures("![a table](picture:broadcasting)", LESSON)
+    with pytest.raises(GraderError, match=r"Nothing in lessons\.lesson_01\.pictures draws 'nonsense'"):
+        draw("nonsense", LESSON)
+    words = "A column of numbers meets a row of numbers."
+    text, attachments = attach_pictures(f"Look: ![{words}](picture:broadcasting)!", LESSON)
+    assert text == f"Look: ![{words}](attachment:broadcasting.png)!"
     assert list(attachments) == ["broadcasting.png"]
 
 

@@ -1,6 +1,5 @@
 """Plots: each returns a figure with the same in words, on a solid light card, and none stays open."""
 
-import inspect
 import io
 
 import matplotlib as mpl
@@ -8,40 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from course.plots.pictures import (
-    lesson_01,
-    lesson_02,
-    lesson_03,
-    lesson_03_blocks,
-    lesson_04,
-    lesson_05,
-    lesson_06,
-    lesson_07,
-)
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 
 from course import plots
-from course.plots import pictures
 from course.plots.style import CARD, COLOURS, DASHES, MARKERS
-
-MODULES = [lesson_01, lesson_02, lesson_03, lesson_03_blocks, lesson_04, lesson_05, lesson_06, lesson_07]
-
-
-@pytest.mark.parametrize("name", [name for module in MODULES for name in module.__all__])
-def test_each_picture_draws(name: str) -> None:
-    figure = getattr(pictures, name)()
-    assert isinstance(figure, Figure)
-    assert mpl.colors.same_color(figure.get_facecolor(), CARD)
-    assert inspect.getdoc(getattr(pictures, name))
-
-
-def test_pictures_are_the_same_each_time_and_disturb_no_random_numbers() -> None:
-    torch.manual_seed(5)
-    before = torch.get_rng_state()
-    first = plots.Picture(pictures.curve_from_points(), "").png()
-    assert torch.equal(before, torch.get_rng_state())
-    assert plots.Picture(pictures.curve_from_points(), "").png() == first
 
 
 def test_no_figure_stays_open_and_no_style_leaks() -> None:

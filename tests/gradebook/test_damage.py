@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, Result | Failure]]:
     """One batch with every kind of damage and two sound notebooks among them."""
     folder = tmp_path_factory.mktemp("damage")
-    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo")
+    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo", (LESSON,))
     course.ensure_assignment(LESSON)
     released = (course.root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
     ada = HONEST[0]

@@ -1,4 +1,4 @@
-"""Long measurements, in `tests/claims/long/`, run with `make claims` only: each writes its table into `data/`."""
+"""Long measurements, in a lesson's `long/`, run with `make claims` only: each writes a table of the lesson."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="measure the long tables of data/ again")
+    parser.addoption("--long", action="store_true", help="measure the lessons' long tables again")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -4,7 +4,6 @@ import io
 
 import pytest
 import torch
-from course.experiments import lesson_06, lesson_07
 from PIL import Image
 from torch import nn
 
@@ -15,6 +14,8 @@ from course.causal import CausalSeq2SeqTransformer
 from course.decoding import greedy_decode
 from course.positions import rotary_embedding
 from course.tasks import addition, reversal
+from lessons.lesson_06 import experiments as lesson_06
+from lessons.lesson_07 import experiments as lesson_07
 
 
 def test_rotary_attention_knows_distances_alone() -> None:

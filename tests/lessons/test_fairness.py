@@ -1,6 +1,6 @@
 """Beyond the catalogues: odd but honest answers keep their points, nameless wrong ones lose some.
 
-The answers to lesson NN stand in `answers_NN.py`, as `HONEST` and `WRONG`: for each symbol a list.
+The answers to lesson NN stand in `lesson_NN/answers.py`, as `HONEST` and `WRONG`: for each symbol a list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.checking.judge import PASSED, Judge, Verdict
 from grader.syllabus import lesson_names, load_lesson, load_probes
 
 SEEDS = (3, 4)
-ANSWERS = {name: importlib.import_module(f"answers_{name.split('_')[0]}") for name in lesson_names()}
+ANSWERS = {name: importlib.import_module(f"tests.lessons.lesson_{name[:2]}.answers") for name in lesson_names()}
 
 
 @cache

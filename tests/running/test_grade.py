@@ -192,7 +192,7 @@ def tell(what):
 SPYING = {
     "environment": "tell(sorted(os.environ))",
     "folder": "tell(os.listdir())",
-    "modules": "tell([m for m in sys.modules if m.startswith(('grader.exercises', 'grader.checking.judge'))])",
+    "modules": "tell([m for m in sys.modules if m.endswith(('.judge', '.contents')) or 'exercises' in m.split('.')])",
     "checks": "tell(grader.checks('01').__name__)",
     "blank": "import course.mlp\ntell(course.mlp.mlp_predict([], None))",
     "blank again": "import importlib, course.mlp\ntell(importlib.reload(course.mlp).mlp_predict([], None))",

@@ -1,11 +1,11 @@
 """Lesson 3's large table: every variant of the classifier on four seeds, each with its own texts and weights."""
 
 import pandas as pd
-from tables import write
 
 from course.attention import MultiHeadAttention, padding_mask
 from course.blocks import FeedForward, LayerNorm, LearnedPositionalEmbedding
 from lessons.lesson_03 import experiments as lab
+from tests.lessons.tables import write
 
 PARTS = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import torch
-from tables import write
 
 from course.classifier import TransformerClassifier
 from course.fitting import fit
 from course.tracing import attention_maps
 from lessons.lesson_03 import experiments as lab
+from tests.lessons.tables import write
 
 
 def test_attention() -> None:

@@ -1,11 +1,11 @@
 """Lesson 3's deep models: six layers, with the norm before, after or nowhere, at three learning rates."""
 
 import pandas as pd
-from tables import write
 
 from course.attention import MultiHeadAttention, padding_mask
 from course.blocks import FeedForward, LayerNorm, LearnedPositionalEmbedding
 from lessons.lesson_03 import experiments as lab
+from tests.lessons.tables import write
 
 PARTS = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 

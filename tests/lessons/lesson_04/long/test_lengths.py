@@ -2,13 +2,13 @@
 
 import pandas as pd
 import torch
-from tables import write
 
 from course.lengths import exact_by_length
 from course.seq2seq import Seq2SeqTransformer
 from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match
 from course.tasks import reversal
+from tests.lessons.tables import write
 
 
 def test_04_lengths() -> None:

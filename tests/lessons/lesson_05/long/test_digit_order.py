@@ -1,11 +1,11 @@
 """Digit order and carries over 2,000 steps, on three seeds: which way of writing sums lets a model learn carries?"""
 
 import pandas as pd
-from tables import write
 
 from course.causal import CausalSeq2SeqTransformer
 from course.tasks.addition import Writing
 from lessons.lesson_05.experiments import DIGITS, by_digit_order
+from tests.lessons.tables import write
 
 LAST, FIRST = "last digit first", "first digit first"
 WRITINGS = {LAST: Writing(least_first=True, width=DIGITS), FIRST: Writing(least_first=False, width=DIGITS)}

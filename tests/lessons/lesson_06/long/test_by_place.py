@@ -5,13 +5,13 @@ others lack the window, or count positions as usual instead of places.
 """
 
 import pandas as pd
-from tables import write
 from torch import nn
 
 from course.causal import CausalSeq2SeqTransformer
 from course.positions import rotary_embedding
 from course.tasks import addition
 from lessons.lesson_06 import experiments as lab
+from tests.lessons.tables import write
 
 WIDTHS = (5, 6, 7, 8, 10, 20, 50)
 

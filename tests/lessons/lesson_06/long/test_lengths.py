@@ -1,13 +1,13 @@
 """Lesson 6's main plot: four kinds of positions on reversal, inside and beyond the lengths of the training."""
 
 import pandas as pd
-from tables import write
 from torch import nn
 
 from course.blocks import LearnedPositionalEmbedding
 from course.positions import SinusoidalPositionalEncoding, rotary_embedding
 from course.tasks import reversal
 from lessons.lesson_06 import experiments as lab
+from tests.lessons.tables import write
 
 WRITERS = {
     "none": lambda: lab.writer(nn.Identity, num_layers=2),
