@@ -1,6 +1,6 @@
 """An autograder for courses of notebooks.
 
-In a notebook: `check = grader.checks("01_pytorch_basics")`, then `check(symbol)`; at the end `grader.submit()`.
+In a notebook: `check = grader.checks("01_my_topic")`, then `check(symbol)`; at the end `grader.submit()`.
 That part needs no nbgrader.
 """
 

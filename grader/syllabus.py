@@ -90,7 +90,7 @@ class Syllabus:
             return "unknown"
 
     def names(self) -> tuple[str, ...]:
-        """The lessons' names ("01_pytorch_basics"), in order."""
+        """The lessons' names ("01_my_topic"), in order."""
         texts = self.folder.glob("lesson_*/[0-9]*_*.py")
         return tuple(sorted(path.stem for path in texts if self._is_text(path)))
 
@@ -229,7 +229,7 @@ def find_lesson(name: str) -> tuple[Syllabus, str]:
 
 
 def load_lesson(name: str) -> Lesson:
-    """The lesson called `name` ("01_pytorch_basics"; its number alone will do).
+    """The lesson called `name` ("01_my_topic"; its number alone will do).
 
     Raises:
         UnknownLesson: when there is none.

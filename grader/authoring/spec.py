@@ -91,7 +91,7 @@ class Lesson:
     equivalents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Per symbol, mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
     name: str = ""
-    """"01_pytorch_basics": taken from the file name of the lesson's text, and written nowhere else."""
+    """"01_my_topic": taken from the file name of the lesson's text, and written nowhere else."""
 
     def __getitem__(self, symbol: str) -> Exercise:
         """The exercise of that symbol.

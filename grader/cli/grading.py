@@ -61,7 +61,7 @@ def grade(
 
 @app.command(rich_help_panel="For a class")
 def autograde(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
     resume: Annotated[bool, typer.Option(help="Go on where an earlier run was stopped.")] = False,
@@ -102,7 +102,7 @@ def autograde(
 
 
 @app.command(rich_help_panel="For a class")
-def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")]) -> None:
+def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")]) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
     from grader.gradebook.course import Course
     from grader.gradebook.journal import Journal

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.draw import dims, mask, normal, padding, strided, with_an_empty_row
+from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.drawing import mask, padding, with_an_empty_row
 from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, tagged
 
 

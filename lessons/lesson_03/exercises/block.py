@@ -14,20 +14,21 @@ from course.blocks import EncoderBlock, FeedForward, LayerNorm
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, leave_open, modes, parts, tagged
 
 
 def _blocks(generator: np.random.Generator) -> list[Case]:
     def block(b: int, n: int, heads: int, d_head: int, d_ff: int, kind: torch.dtype = torch.float32) -> Inputs:
         d_model = heads * d_head
-        weights = draw.attention(generator, "attention", d_model, kind)
-        weights |= draw.feed_forward(generator, "feed_forward", d_model, d_ff, kind)
-        weights |= draw.norm(generator, "norm1", d_model, kind) | draw.norm(generator, "norm2", d_model, kind)
+        weights = drawing.attention(generator, "attention", d_model, kind)
+        weights |= drawing.feed_forward(generator, "feed_forward", d_model, d_ff, kind)
+        weights |= drawing.norm(generator, "norm1", d_model, kind) | drawing.norm(generator, "norm2", d_model, kind)
         x = 1 + 2 * draw.normal(generator, b, n, d_model, dtype=kind)
         return {"num_heads": heads, "d_ff": d_ff, "x": x, "weights": weights}
 
     def allow(*sizes: int) -> torch.Tensor:
-        return draw.mask(generator, *sizes)
+        return drawing.mask(generator, *sizes)
 
     b, n, heads = draw.dims(generator, 3, 2, 5)
     n += 1
@@ -39,14 +40,14 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
         Case("without a mask", block(*sizes), USUAL),
         Case("with a mask", {**block(*sizes), "mask": allow(b, heads, n, n)}, USUAL),
         Case("on other sizes", block(n, b, 2, 3, 5), USUAL),
-        Case("with a padding mask", {**block(*sizes), "mask": draw.padding(generator, b, n)}, tagged("broadcast")),
+        Case("with a padding mask", {**block(*sizes), "mask": drawing.padding(generator, b, n)}, tagged("broadcast")),
         Case("with one mask for the batch", {**block(*sizes), "mask": allow(n, n)}, tagged("broadcast")),
         Case("with one head", block(b, n, 1, 4, d_ff), tagged("one")),
         Case("on a batch of one", block(1, n, heads, width, d_ff), tagged("one")),
         Case("with a single token", block(b, 1, heads, width, d_ff), tagged("one")),
         Case(
             "with a batch entry that is all padding",
-            {**block(*sizes), "mask": draw.with_an_empty_row(draw.padding(generator, b, n))},
+            {**block(*sizes), "mask": drawing.with_an_empty_row(drawing.padding(generator, b, n))},
             tagged("empty"),
         ),
         Case("with float64", block(*sizes, kind=torch.float64), tagged("float64")),

@@ -14,6 +14,7 @@ from course.blocks import FeedForward
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
 
 
@@ -22,7 +23,7 @@ def _networks(generator: np.random.Generator) -> list[Case]:
         return {
             "d_ff": d_ff,
             "x": draw.normal(generator, batch, length, d_model, dtype=kind),
-            "weights": draw.feed_forward(generator, "", d_model, d_ff, kind),
+            "weights": drawing.feed_forward(generator, "", d_model, d_ff, kind),
         }
 
     b, n, d, d_ff = draw.dims(generator, 4, 4, 9)

@@ -10,6 +10,7 @@ from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
 from lessons.lesson_03.exercises.layers import (
     Attention,
@@ -40,11 +41,11 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "queries": draw.normal(generator, b, q, d_model, dtype=kind),
             "keys": draw.normal(generator, b, k, d_model, dtype=kind),
             "values": draw.normal(generator, b, k, d_model, dtype=kind),
-            "weights": draw.attention(generator, "", d_model, kind),
+            "weights": drawing.attention(generator, "", d_model, kind),
         }
 
     def allow(*sizes: int) -> torch.Tensor:
-        return draw.mask(generator, *sizes)
+        return drawing.mask(generator, *sizes)
 
     heads = int(generator.integers(2, 4))
     b, (q, k) = 5 - heads, draw.dims(generator, 2, 4, 7)
@@ -60,7 +61,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
         Case("with a mask a head", {**layer(*sizes), "mask": allow(b, heads, q, k)}, USUAL),
         Case("where a row looks at itself", alone, USUAL),
         Case("where all sizes are equal", layer(side, side, side, side, side), USUAL),
-        Case("with a padding mask", {**layer(*sizes), "mask": draw.padding(generator, b, k)}, tagged("broadcast")),
+        Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, k)}, tagged("broadcast")),
         Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, q, k)}, tagged("broadcast")),
         Case("with one mask for the batch", {**layer(*sizes), "mask": allow(q, k)}, tagged("broadcast")),
         Case("with one head", {**layer(b, q, k, 1, 5), "mask": allow(b, 1, q, k)}, tagged("one head")),
@@ -68,12 +69,12 @@ def _layers(generator: np.random.Generator) -> list[Case]:
         Case("on a batch of one, with one query", layer(1, 1, k, heads, width), tagged("one")),
         Case(
             "with rows that allow nothing",
-            {**layer(*sizes), "mask": draw.with_an_empty_row(allow(b, heads, q, k))},
+            {**layer(*sizes), "mask": drawing.with_an_empty_row(allow(b, heads, q, k))},
             tagged("empty"),
         ),
         Case(
             "with a batch entry that is all padding",
-            {**layer(*sizes), "mask": draw.with_an_empty_row(draw.padding(generator, b, k))},
+            {**layer(*sizes), "mask": drawing.with_an_empty_row(drawing.padding(generator, b, k))},
             tagged("empty"),
         ),
         Case("with float64", layer(*sizes, kind=torch.float64), tagged("float64")),

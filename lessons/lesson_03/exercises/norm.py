@@ -14,6 +14,7 @@ from course.blocks import LayerNorm
 from grader.authoring import draw
 from grader.authoring.aspects import KNOWN, USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
 
 
@@ -22,7 +23,7 @@ def _rows(generator: np.random.Generator) -> list[Case]:
         x = draw.normal(generator, *sizes, dtype=kind) + torch.linspace(-3, 3, sizes[-1], dtype=kind)  # well apart
         return {
             "x": shift + scale * x,
-            "weights": draw.norm(generator, "", sizes[-1], kind),
+            "weights": drawing.norm(generator, "", sizes[-1], kind),
         }
 
     b, n, d = draw.dims(generator, 3, 3, 7)

@@ -11,6 +11,7 @@ from course.attention import padding_mask
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, special, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, tagged
 
 
@@ -20,14 +21,14 @@ def _tokens(generator: np.random.Generator) -> list[Case]:
         ids = draw.integers(generator, 0, 20, batch, length)
         ids[ids == pad_id] = 20
         ids[0, 0] = 20 if pad_id == 0 else 0
-        real = draw.padding(generator, batch, length)[:, 0, 0]
+        real = drawing.padding(generator, batch, length)[:, 0, 0]
         return torch.where(real, ids, pad_id)
 
     b, n = draw.dims(generator, 2, 3, 7)
     side = int(generator.integers(3, 6))
     pad_id = int(generator.integers(3, 9))
     scattered = draw.integers(generator, 1, 20, b, n)
-    scattered[draw.mask(generator, b, n)] = 0
+    scattered[drawing.mask(generator, b, n)] = 0
     whole = draw.integers(generator, 1, 20, b, n)
     whole[0] = 0
 

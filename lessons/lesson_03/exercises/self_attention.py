@@ -14,6 +14,7 @@ from course.attention import SelfAttention, masked_softmax, scaled_dot_product_a
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
 
 
@@ -21,11 +22,11 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     def layer(batch: int, length: int, d_model: int, kind: torch.dtype = torch.float32) -> Inputs:
         return {
             "x": draw.normal(generator, batch, length, d_model, dtype=kind),
-            "weights": draw.attention(generator, "", d_model, kind, ("query", "key", "value")),
+            "weights": drawing.attention(generator, "", d_model, kind, ("query", "key", "value")),
         }
 
     def allow(*sizes: int) -> torch.Tensor:
-        return draw.mask(generator, *sizes)
+        return drawing.mask(generator, *sizes)
 
     b, n, d = draw.dims(generator, 3, 3, 6)
     side = int(generator.integers(3, 6))
@@ -40,7 +41,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
         Case("with a single token", layer(b, 1, d), tagged("one")),
         Case(
             "with a row that allows nothing",
-            {**layer(b, n, d), "mask": draw.with_an_empty_row(allow(b, n, n))},
+            {**layer(b, n, d), "mask": drawing.with_an_empty_row(allow(b, n, n))},
             tagged("empty"),
         ),
         Case("with float64", {**layer(b, n, d, torch.float64), "mask": allow(b, n, n)}, tagged("float64")),

@@ -11,8 +11,9 @@ from torch.nn import functional as F
 
 from course.attention import masked_softmax
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.draw import dims, mask, normal, strided, with_an_empty_row
+from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.drawing import mask, with_an_empty_row
 from lessons.lesson_03.exercises.drawing import leave_open, tagged
 
 

@@ -12,6 +12,7 @@ from course.seq2seq import DecoderBlock
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons import drawing
 from lessons.lesson_04.exercises import layers as written
 from lessons.lesson_04.exercises.drawing import turned
 from lessons.lesson_04.exercises.layers import Block, going, making, norms, with_members
@@ -21,11 +22,11 @@ from lessons.lesson_04.exercises.parts import Inputs, leave_open, modes, parts, 
 def _blocks(generator: np.random.Generator) -> list[Case]:
     def block(b: int, t: int, s: int, heads: int, d_head: int, d_ff: int, kind: torch.dtype = torch.float32) -> Inputs:
         d_model = heads * d_head
-        weights = draw.attention(generator, "self_attention", d_model, kind)
-        weights |= draw.attention(generator, "cross_attention", d_model, kind)
-        weights |= draw.feed_forward(generator, "feed_forward", d_model, d_ff, kind)
+        weights = drawing.attention(generator, "self_attention", d_model, kind)
+        weights |= drawing.attention(generator, "cross_attention", d_model, kind)
+        weights |= drawing.feed_forward(generator, "feed_forward", d_model, d_ff, kind)
         for name in ("norm1", "norm2", "norm3"):
-            weights |= draw.norm(generator, name, d_model, kind)
+            weights |= drawing.norm(generator, name, d_model, kind)
         return {
             "num_heads": heads,
             "d_ff": d_ff,
@@ -35,14 +36,14 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
         }
 
     def allow(*sizes: int) -> torch.Tensor:
-        return draw.mask(generator, *sizes)
+        return drawing.mask(generator, *sizes)
 
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
     d_ff = int(generator.integers(20, 25))
     sizes = (b, t, s, heads, 2, d_ff)
     square = {"self_mask": allow(b, heads, t, t), "encoder_mask": allow(b, 1, t, t)}
     triangle = torch.ones(t, t, dtype=torch.bool).tril()
-    as_used = {"self_mask": triangle, "encoder_mask": draw.padding(generator, b, s)}
+    as_used = {"self_mask": triangle, "encoder_mask": drawing.padding(generator, b, s)}
     laid_out = block(b, t, t, heads, 2, d_ff)
     laid_out |= {name: turned(laid_out[name]) for name in ("x", "encoder_states")}
     return [

@@ -12,6 +12,7 @@ from course.seq2seq import CrossAttention
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons import drawing
 from lessons.lesson_04.exercises.attending import (
     Attending,
     Einsum,
@@ -41,11 +42,11 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "num_heads": heads,
             "decoder_states": draw.normal(generator, b, t, d_model, dtype=kind),
             "encoder_states": draw.normal(generator, b, s, d_model, dtype=kind),
-            "weights": draw.attention(generator, "", d_model, kind),
+            "weights": drawing.attention(generator, "", d_model, kind),
         }
 
     def allow(*sizes: int) -> torch.Tensor:
-        return draw.mask(generator, *sizes)
+        return drawing.mask(generator, *sizes)
 
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
     width = int(generator.integers(2, 4))
@@ -57,7 +58,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     return [
         Case("with five different sizes", layer(*sizes), USUAL),
         Case("with other sizes", layer(t, s, b, 2, 3), USUAL),
-        Case("with a padding mask", {**layer(*sizes), "mask": draw.padding(generator, b, s)}, tagged("mask")),
+        Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, s)}, tagged("mask")),
         Case("with a mask a head", {**layer(*sizes), "mask": allow(b, heads, t, s)}, tagged("mask")),
         Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, t, s)}, tagged("mask")),
         Case("with one mask for the batch", {**layer(*sizes), "mask": allow(t, s)}, tagged("mask")),

@@ -10,9 +10,9 @@ import torch
 from course.attention import padding_mask
 from course.causal import CausalSeq2SeqTransformer, causal_mask, decoder_mask
 from course.seq2seq import Seq2SeqTransformer
-from grader.authoring import draw
 from grader.authoring.aspects import untouched
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
 from lessons.lesson_04.exercises.models import Model
 from lessons.lesson_04.exercises.parts import Inputs, tagged
 from lessons.lesson_04.exercises.translating import LAST_LOOKS, USUAL_LOOKS, looked_at, seen
@@ -29,7 +29,7 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         target = inputs["target_input"]
         target[0, 1], target[1, 0] = 0, 0  # padding between tokens, and in front
         known = {"batch": target.shape[0], "heads": inputs["sizes"]["num_heads"], "length": target.shape[1], "1": 1}
-        return {**inputs, "target_mask": draw.mask(generator, *(known[size] for size in sizes))}
+        return {**inputs, "target_mask": drawing.mask(generator, *(known[size] for size in sizes))}
 
     return [
         Case("with one block", look("usual", padded=True), tagged("usual")),
