@@ -99,16 +99,20 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 
 
 def made_from(repository: Repository, lesson: str) -> str:
-    """A digest of the lesson's text, of every module of the repository that it reaches, and of the data these name."""
+    """A digest of every module of the repository that the lesson's text reaches, and of the data that these name.
+
+    The text itself is not in it: all it says stands in the notebook's cells, which are compared one by one.
+    """
     digest = hashlib.sha256()
-    reached = _reached(repository, repository.text(lesson))
+    text = repository.text(lesson)
+    reached = _reached(repository, text)
     named = {text for tree in reached.values() for text in _constants(tree)}
     data = {path.name: path for path in (repository.root / "data").glob("*")}
     tables = {
         f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
         for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
     }
-    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)}):
+    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {text}):
         digest.update(path.relative_to(repository.root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
