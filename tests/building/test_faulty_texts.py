@@ -148,7 +148,7 @@ def test_two_cells_with_one_grade_id_are_refused_by_nbgrader(copy: Repository) -
 
 
 def test_what_the_repository_says_of_unknown_places(tmp_path: Path) -> None:
-    with pytest.raises(GraderError, match="not inside the course's repository"):
+    with pytest.raises(GraderError, match="not inside a course's repository"):
         Repository.find(tmp_path)
     with pytest.raises(GraderError, match=rf"There is no lesson '99'. These exist: .*{LESSON}"):
         REPOSITORY.lesson("99")
