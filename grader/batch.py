@@ -108,7 +108,7 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[[str]
         MofNCompleteColumn(),
         _Rate(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[last]}"),
+        TextColumn("{task.fields[last]}", markup=False),  # a file may be called "[/b].ipynb"
     )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total, last="")

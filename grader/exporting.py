@@ -22,6 +22,7 @@ from nbgrader.api import MissingEntry
 
 from grader.errors import GraderError
 from grader.gradebook.course import Course
+from grader.plain import cell
 
 
 @dataclass(frozen=True)
@@ -140,5 +141,6 @@ FORMATS: dict[str, Callable[[Sequence[Mark], str], list[list[str]]]] = {
 def text(marks: Sequence[Mark], to: str, column: str) -> str:
     """The file for one system."""
     made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows(FORMATS[to](marks, column))
+    rows = FORMATS[to](marks, column)
+    csv.writer(made, lineterminator="\n").writerows([cell(value) for value in row] for row in rows)
     return made.getvalue()

@@ -12,6 +12,7 @@ from grader.authoring.spec import Lesson
 from grader.batch import Failure
 from grader.checking.cards import points
 from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
+from grader.plain import visible
 from grader.running.result import Result
 
 
@@ -23,10 +24,10 @@ def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) ->
     table.add_column("what went wrong")
     for name, outcome in outcomes:
         if isinstance(outcome, Failure):
-            table.add_row(escape(name), "-", escape(f"not graded: {outcome.message}"))
+            table.add_row(escape(visible(name)), "-", escape(f"not graded: {visible(outcome.message, limit=1000)}"))
         else:
             score = f"{points(outcome.score)} / {points(outcome.max_score)}"
-            table.add_row(escape(name), score, escape(in_a_few_words(outcome)))
+            table.add_row(escape(visible(name)), score, escape(in_a_few_words(outcome)))
     return table
 
 
@@ -73,7 +74,7 @@ def mistakes_table(results: Mapping[str, Result], known: Lesson) -> Table:
                     told = advice.get(verdict.diagnosis or "", "")
                     made.setdefault((_reason(verdict), told), []).append(name)
         for (mistake, told), who in sorted(made.items(), key=lambda item: (-len(item[1]), item[0])):
-            cells = (exercise.symbol, mistake, str(len(who)), ", ".join(who), told)
+            cells = (exercise.symbol, mistake, str(len(who)), ", ".join(map(visible, who)), told)
             table.add_row(*(escape(cell) for cell in cells))
     return table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from rich.markup import escape
 
 from grader.cli.shared import app, err, known_lesson, out, write_text
 from grader.errors import GraderError
+from grader.plain import named, visible
 
 
 class Format(StrEnum):
@@ -38,7 +40,7 @@ def collect(
     """Put what learners handed in (Moodle, Canvas, Gradescope, submit()) into nbgrader's submitted/."""
     from grader.collecting.collect import collect as collect_all
     from grader.collecting.roster import Roster
-    from grader.collecting.tables import in_a_line, who_table
+    from grader.collecting.tables import doubt_lines, in_a_line, missing_lines, who_table
 
     name = known_lesson(lesson).name if lesson is not None else None
     if into is None:
@@ -46,16 +48,24 @@ def collect(
 
         course = Course.open(Path.cwd())
         into = course.root / str(course.directory.submitted_directory)
-    collected = collect_all(paths, into, name, Roster.read(roster) if roster is not None else None)
+    known = Roster.read(roster) if roster is not None else None
+    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None)
     if not collected.placed and not collected.doubts:
-        raise GraderError(f"There is no notebook in {', '.join(map(str, paths))}.")
+        raise GraderError(f"There is no notebook in {named([str(path) for path in paths])}.")
     if collected.placed:
         out.print(who_table(collected))
-    for doubt in collected.doubts:
-        err.print(escape(f"{doubt.where}: {doubt.why}"), highlight=False, soft_wrap=True)
+    for line in doubt_lines(collected):
+        err.print(escape(line), highlight=False, soft_wrap=True)
+    for line in missing_lines(collected):
+        out.print(escape(line), highlight=False, soft_wrap=True)
     out.print(escape(in_a_line(collected)), highlight=False, soft_wrap=True)
     if collected.doubts:
         raise typer.Exit(1)
+
+
+def ask(question: str) -> bool:
+    """Asks whoever sits at the terminal."""
+    return typer.confirm(visible(question, limit=1000), err=True)
 
 
 @app.command(rich_help_panel="For a class")

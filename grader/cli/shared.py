@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from grader.errors import GraderError
+from grader.plain import visible_lines
 from grader.syllabus import VARIABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.authoring.spec import Lesson
 
 app = typer.Typer(
@@ -22,8 +26,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="An autograder for courses of notebooks.",
 )
-out = Console()
-err = Console(stderr=True)
+
+
+class PlainConsole(Console):
+    """A console on which no text controls the terminal: escape sequences are rich's own, or they are not sent."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, piece by piece; everything that is printed comes along here."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(visible_lines(segment.text), segment.style)
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 
 
 @app.callback()

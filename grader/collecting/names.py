@@ -1,9 +1,12 @@
 """Whose file is it? What each platform puts into the names of a download.
 
-Moodle: `Ada Lovelace_12345_assignsubmission_file_/name.ipynb`, or without a folder in between, from
-`mod/assign/locallib.php`; the number is another one in each assignment.
-Canvas: `lovelaceada_LATE_12345_67890_name-1.ipynb`, from `app/models/content_zipper.rb`: name, late or not, the
-learner's id, the file's id, and a number that counts resubmissions.
+Moodle (`mod/assign/classes/downloader.php`): `Ada Lovelace_12345_assignsubmission_file/name.ipynb`, or without a folder
+in between; the number is another one in each assignment. What was typed is in `..._assignsubmission_onlinetext`. A
+team's work is there once since Moodle 4.0, as `Team name_17_...`, and as `Default group_...` that of all who are in no
+team; before that it was there once for each member, as `Team name-Ada Lovelace_12345_...`.
+Canvas (`lib/content_zipper.rb`): `lovelaceada_LATE_12345_67890_name-1.ipynb`: name, late or not, the learner's id, the
+file's id, and a number in the file's name that counts resubmissions; without a name `anon_aB3xY_67890_name.ipynb`. What
+was typed is `lovelaceada_12345_text.html`, an address `lovelaceada_12345_link.html`.
 Gradescope: `submission_12345/name.ipynb`, and who that is in `submission_metadata.yml`.
 """
 
@@ -11,19 +14,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.collecting.reading import DEVICES, is_zip, nfc
+from grader.collecting.entries import DEVICES, is_zip, nfc
+from grader.plain import draws_nothing
 
 MOODLE, CANVAS, GRADESCOPE, PLAIN = "Moodle", "Canvas", "Gradescope", "folder"
+CLAIM = "submit()"
+"""Not a platform: a name that a learner gave, and that nobody has checked."""
 
-_MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)_?(?P<rest>.*)", re.DOTALL)
+_MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z]+)_?(?P<rest>.*)", re.DOTALL)
 _CANVAS = re.compile(
     r"(?P<name>\w+?)(?P<late>_LATE)?_(?P<id>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL | re.IGNORECASE
 )
+_CANVAS_NAMELESS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[0-9A-Za-z]+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
+_CANVAS_TYPED = re.compile(
+    r"(?:(?P<name>\w+?)(?P<late>_LATE)?_(?P<id>\d+)|(?:LATE_)?(?P<nameless>anon_[0-9A-Za-z]+))_(?P<kind>text|link)\.html"
+)
 _GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
 _RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<count>\d{1,3})(?P<ending>\.\w+)", re.DOTALL)
+FILE, TYPED, LINKED = "file", "text", "link"
 MAX_NAME = 80
 
 
@@ -37,11 +49,13 @@ class Owner:
     """The platform's number."""
     others: tuple[str, ...] = ()
     """What else the platform knows: an e-mail address, a student number."""
+    place: str = ""
+    """Without a platform: the folder that bears the name. Two of them may be two people's."""
 
     @property
     def key(self) -> tuple[str, str]:
         """The same for one learner in one download."""
-        return self.platform, self.id or self.name
+        return self.platform, self.id or self.place or self.name
 
     @property
     def shown(self) -> str:
@@ -60,8 +74,10 @@ class Label:
     rank: tuple[int, ...] = ()
     """The platform's own order of submissions: more is newer; empty when it has none."""
     late: bool = False
-    ignore: bool = False
-    """Written by the platform or in a text box: no file that was handed in."""
+    kind: str = FILE
+    """A file, or something that was handed in and is none."""
+    own_name: bool = False
+    """Whether only the file's own name tells whose it is."""
 
 
 def label(parts: Sequence[str]) -> Label | None:
@@ -70,23 +86,27 @@ def label(parts: Sequence[str]) -> Label | None:
     Within a zip file they are a learner's own, who could call a file anybody's: those are passed over.
     """
     for place, part in enumerate(parts):
-        if any(is_zip(outer) for outer in parts[:place]):
+        if place and is_zip(parts[place - 1]):
             return None
         last = place == len(parts) - 1
         if found := _MOODLE.fullmatch(part):
             inside = (found["rest"],) if last else tuple(parts[place + 1 :])
-            owner = Owner(MOODLE, nfc(found["name"]).strip(), found["id"])
-            return Label(owner, inside, ignore=found["kind"] != "file" or not inside[-1])
+            kind = TYPED if found["kind"] == "onlinetext" else found["kind"]
+            return Label(Owner(MOODLE, nfc(found["name"]).strip(), found["id"] or ""), inside, kind=kind)
         if found := _GRADESCOPE.fullmatch(part):
             if not last:
                 return Label(Owner(GRADESCOPE, "", found["id"]), tuple(parts[place + 1 :]))
-        elif found := _CANVAS.fullmatch(part):
-            rest, count = found["rest"], 0
+        elif found := _CANVAS.fullmatch(part) or _CANVAS_NAMELESS.fullmatch(part):
+            rest = found["rest"]
             if again := _RESUBMITTED.fullmatch(rest):
-                rest, count = again["stem"] + again["ending"], int(again["count"])
+                rest = again["stem"] + again["ending"]
             inside = (rest,) if last else tuple(parts[place + 1 :])
-            rank = (count, int(found["file"][:18]))
-            return Label(Owner(CANVAS, nfc(found["name"]), found["id"]), inside, rank, late=bool(found["late"]))
+            owner = Owner(CANVAS, nfc(found["name"]), found.groupdict().get("id") or "")
+            # The count stands in a name that the learner gave; the file's number is Canvas's own, and grows.
+            return Label(owner, inside, (int(found["file"][:18]),), late=bool(found["late"]))
+        elif last and (found := _CANVAS_TYPED.fullmatch(part)):
+            owner = Owner(CANVAS, nfc(found["name"] or found["nameless"]), found["id"] or "")
+            return Label(owner, (part,), late=bool(found["late"]), kind=found["kind"])
     return None
 
 
@@ -99,16 +119,41 @@ def looks_like_a_download(parts: Sequence[str]) -> bool:
 def plain_label(parts: Sequence[str], holder: str, lessons: Sequence[str]) -> Label:
     """The label of a file that no platform named: the folder or zip file that it is in tells, else its own name.
 
-    Names that are a lesson's tell nothing: they are passed over, from the inside out.
+    Names that are a lesson's tell nothing: they are passed over, from the inside out. Within a zip file names are a
+    learner's own, and are passed over too.
     """
-    for place in range(len(parts) - 2, -1, -1):
-        name = parts[place].removesuffix(".zip") if parts[place].lower().endswith(".zip") else parts[place]
+    packed = next((place for place, part in enumerate(parts) if is_zip(part)), len(parts))
+    for place in range(min(packed, len(parts) - 2), -1, -1):
+        name = parts[place][: -len(".zip")] if is_zip(parts[place]) else parts[place]
         if rest := without_lesson(name, lessons):
-            return Label(Owner(PLAIN, rest), tuple(parts[place + 1 :]))
-    for name in (parts[-1].split(".")[0], holder):
+            owner = Owner(PLAIN, rest, place="/".join((*parts[:place], rest)))
+            return Label(owner, tuple(parts[place + 1 :]))
+    alone = packed >= len(parts) - 1
+    for name, own_name in ((parts[-1].split(".")[0] if alone else "", True), (holder, False)):
         if rest := without_lesson(name, lessons):
-            return Label(Owner(PLAIN, rest), (parts[-1],))
+            place_of_it = "/".join((*parts[:-1], rest)) if own_name else rest
+            return Label(Owner(PLAIN, rest, place=place_of_it), (parts[-1],), own_name=own_name)
     return Label(None, (parts[-1],))
+
+
+def without_teams(names: Sequence[str]) -> dict[str, str]:
+    """The names of a Moodle download without the team that older versions put before them; as they are, if they don't.
+
+    It did so with all names or with none, and members share their team; so a hyphen in a name is left alone.
+
+    >>> without_teams(["Red-Ada Lovelace", "Red-Anne-Marie Bo", "Blue-Cy Brown"])["Red-Anne-Marie Bo"]
+    'Anne-Marie Bo'
+    >>> without_teams(["Anne-Marie Bo", "Anne-Sophie Li", "Cy Brown"])["Anne-Marie Bo"]
+    'Anne-Marie Bo'
+    """
+    prefixes = {name: [match.end() for match in re.finditer("-", name)] for name in set(names)}
+    known = Counter(name[:end] for name, ends in prefixes.items() for end in ends)
+    if not all(prefixes.values()) or max(known.values(), default=0) < 2:
+        return {name: name for name in names}
+    cut = {
+        name: max((end for end in ends if known[name[:end]] > 1), default=ends[0]) for name, ends in prefixes.items()
+    }
+    return {name: name[cut[name] :].strip() or name for name in names}
 
 
 def without_lesson(name: str, lessons: Sequence[str]) -> str:
@@ -132,7 +177,10 @@ def folder_name(text: str) -> str:
     >>> folder_name("Ada  Lovelace"), folder_name("../../etc"), folder_name("con"), folder_name("Zoë")
     ('Ada_Lovelace', 'etc', 'con_', 'Zoë')
     """
-    kept = "".join(c if unicodedata.category(c)[0] in "LMN" or c in "-_.@+" else "_" for c in nfc(text))
+    kept = "".join(
+        c if c in "-_.@+" or (unicodedata.category(c)[0] in "LMN" and not draws_nothing(c)) else "_"
+        for c in nfc(text[: 10 * MAX_NAME])
+    )
     kept = re.sub(r"_{2,}", "_", re.sub(r"\.{2,}", ".", kept))
     kept = kept.encode()[: 2 * MAX_NAME].decode("utf-8", "ignore")[:MAX_NAME].strip("-_.@+")
     kept = nfc(kept)

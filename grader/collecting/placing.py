@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.collecting.sorting import Submission
+from grader.collecting.sorting import Submission, is_blank
 from grader.errors import GraderError
+from grader.running.intake import read_file
 
 COLLECTED, ALREADY, NEWER = "collected", "already there", "newer: replaced"
 RECORD = ".collected.json"
@@ -36,6 +37,9 @@ class Place:
         except (OSError, ValueError):
             found = {}
         self._record: dict[str, Any] = found if isinstance(found, dict) else {}
+        self._changed = False
+        there = sorted(path.name for path in self.into.iterdir()) if self.into.is_dir() else []
+        self._learners = {name.casefold(): name for name in there}
 
     def put(self, made: Submission) -> str:
         """Puts a submission into its folder; says what that was.
@@ -49,8 +53,12 @@ class Place:
             self._check(made.student, folder)
             there = folder.exists()
             if there and _same(folder, made):
+                if key not in self._record:  # the run that put it there was stopped before it could say so
+                    self._remember(key, made)
                 return ALREADY
-            if there and not self._newer(key, made):
+            if there and made.blank and not _blank(folder, made.lesson):
+                raise Refused(f"It is still blank, and there is work in {folder}, which stays.")
+            if there and not self._newer(key, made) and not _blank(folder, made.lesson):
                 raise Refused(
                     f"Another notebook is in {folder} already, and nothing says that this one is newer. If it is to "
                     "count, move that folder away and collect again."
@@ -60,8 +68,7 @@ class Place:
                     self._set_aside(made, folder)
                 folder.parent.mkdir(exist_ok=True)
                 fresh.rename(folder)
-            self._record[key] = {"platform": made.owner.platform, "rank": list(made.rank)}
-            self._save()
+            self._remember(key, made)
         except OSError as error:
             raise Refused(f"{error.filename or folder} can't be written: {error.strerror}.") from error
         return NEWER if there else COLLECTED
@@ -72,11 +79,9 @@ class Place:
         for part in (folder.parent, folder):
             if part.is_symlink() or (part.exists() and not part.is_dir()):
                 raise Refused(f"{part} is a link or a file, not a folder: move it away.")
-        for there in self.into.iterdir():
-            if there.name != student and there.name.casefold() == student.casefold():
-                raise Refused(
-                    f"There is a learner {there.name} already: if that is the same one, say so with --roster."
-                )
+        there = self._learners.setdefault(student.casefold(), student)
+        if there != student:
+            raise Refused(f"There is a learner {there} already: if that is the same one, say so with --roster.")
 
     def _newer(self, key: str, made: Submission) -> bool:
         """Whether the platform itself says that this came after what is there."""
@@ -94,8 +99,7 @@ class Place:
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.into))
         try:
             fresh.chmod(0o755)
-            (fresh / f"{made.lesson}.ipynb").write_bytes(made.data)
-            for name, data in made.others.items():
+            for name, data in _files(made):
                 path = fresh / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
@@ -113,16 +117,48 @@ class Place:
         kept.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(kept)
 
-    def _save(self) -> None:
+    def _remember(self, key: str, made: Submission) -> None:
+        self._record[key] = {"platform": made.owner.platform, "rank": list(made.rank)}
+        self._changed = True
+
+    def remember(self) -> None:
+        """Writes the record of what came from where.
+
+        Raises:
+            GraderError: when it can't be written.
+        """
+        if not self._changed:
+            return
         fresh = self.into / f"{RECORD}.new"
-        fresh.write_text(json.dumps(self._record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(fresh, self.into / RECORD)
+        try:
+            fresh.write_text(json.dumps(self._record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            os.replace(fresh, self.into / RECORD)
+        except OSError as error:
+            raise GraderError(f"{self.into / RECORD} can't be written: {error.strerror}.") from error
+
+    def missing(self, lesson: str, students: Iterable[str], met: Iterable[str]) -> tuple[str, ...]:
+        """The students of whom nothing is there, without those who were met in a download."""
+        gone = set(students) - set(met)
+        return tuple(student for student in sorted(gone) if not (self.into / student / lesson).is_dir())
+
+
+def _files(made: Submission) -> Iterator[tuple[str, bytes]]:
+    yield f"{made.lesson}.ipynb", made.file.data
+    for name, other in made.others.items():
+        yield name, other.data
 
 
 def _same(folder: Path, made: Submission) -> bool:
     """Whether a submission is there, file by file."""
-    wanted = {f"{made.lesson}.ipynb": made.data, **made.others}
     return all(
         not (path := folder / name).is_symlink() and path.is_file() and path.read_bytes() == data
-        for name, data in wanted.items()
+        for name, data in _files(made)
     )
+
+
+def _blank(folder: Path, lesson: str) -> bool:
+    """Whether what is there is the lesson as it was given out."""
+    try:
+        return is_blank(read_file(folder / f"{lesson}.ipynb"), lesson)
+    except (GraderError, OSError):
+        return False

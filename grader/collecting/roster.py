@@ -4,7 +4,8 @@ A CSV file with a header. The column `student` (or `id`, as in the file that `nb
 nbgrader's id; every other column holds something by which that learner may be known: `name`, `email`, a student
 number, whatever the platform exports. `first_name` and `last_name` are put together both ways. The numbers in a
 download's names stand in columns of their own: `moodle_id` (or Moodle's own `Identifier`), `canvas_id` (or
-`lms_user_id`), `gradescope_id`.
+`lms_user_id`), `gradescope_id`. A column `team` or `group` names the team whose work is this learner's too; several are
+separated by semicolons.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.collecting.entries import nfc
 from grader.collecting.names import CANVAS, GRADESCOPE, MOODLE, Owner, folder_name
-from grader.collecting.reading import nfc
 from grader.errors import GraderError
 
 STUDENT_COLUMNS = ("student", "student_id", "id")
@@ -28,6 +29,7 @@ NUMBER_COLUMNS = {
     "lms_user_id": CANVAS,
     "gradescope_id": GRADESCOPE,
 }
+TEAM_COLUMNS = ("team", "group", "groups")
 NAME_COLUMNS = (("first_name",), ("last_name", "surname"))
 
 
@@ -43,11 +45,14 @@ class Match:
 class Roster:
     """Finds learners by what platforms call them."""
 
-    def __init__(self, known: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, known: Iterable[tuple[str, str]], teams: Iterable[tuple[str, str]] = ()) -> None:
         self._students: dict[str, set[str]] = {}
-        for text, student in known:
-            if text:
-                self._students.setdefault(text, set()).add(student)
+        self._teams: dict[str, set[str]] = {}
+        for found, pairs in ((self._students, known), (self._teams, teams)):
+            for text, student in pairs:
+                if text:
+                    found.setdefault(text, set()).add(student)
+        self.students = tuple(sorted(set().union(*self._students.values())))
 
     @classmethod
     def read(cls, path: Path) -> Roster:
@@ -72,20 +77,26 @@ class Roster:
         if column is None:
             raise GraderError(f"The roster {path} has no column student (or id) with nbgrader's ids, or no learner.")
         known: list[tuple[str, str]] = []
+        teams: list[tuple[str, str]] = []
         for number, row in enumerate(rows, start=2):
             student = (row[column] or "").strip()
             if not student and not any(isinstance(value, str) and value.strip() for value in row.values()):
                 continue
             if not student or folder_name(student) != nfc(student):
                 raise GraderError(f"The roster {path}, line {number}: {student!r} can't be a learner's folder.")
-            known += [(text, nfc(student)) for text in _texts(row)]
-        return cls(known)
+            cells = {nfc(k or "").strip().lower().replace(" ", "_"): v for k, v in row.items() if isinstance(v, str)}
+            for name in TEAM_COLUMNS:
+                teams += [(known_as(team), nfc(student)) for team in cells.pop(name, "").split(";")]
+            known += [(text, nfc(student)) for text in _texts(cells)]
+        return cls(known, teams)
 
     def find(self, owner: Owner) -> Match | None:
         """The learner; None when nobody or more than one person fits."""
+        # Older versions of Moodle put the team before the name.
+        places = [place.end() for place in re.finditer("-", owner.name)] if owner.platform == MOODLE else []
         for texts, sure in (
             ([numbered(owner.platform, owner.id), *(known_as(text) for text in owner.others)], True),
-            ([known_as(owner.name)], False),
+            *(([known_as(owner.name[place:])], False) for place in (0, *places)),
         ):
             found = set().union(*(self._students.get(text, set()) for text in texts if text))
             if len(found) == 1:
@@ -93,6 +104,10 @@ class Roster:
             if found:
                 return None
         return None
+
+    def team(self, owner: Owner) -> list[Match]:
+        """The members of the team of that name, which a person may also have given themselves."""
+        return [Match(student, sure=False) for student in sorted(self._teams.get(known_as(owner.name), ()))]
 
 
 def known_as(text: str) -> str:
@@ -105,9 +120,8 @@ def numbered(platform: str, digits: str) -> str:
     return f"{platform} {digits}" if digits else ""
 
 
-def _texts(row: dict[str, str]) -> list[str]:
+def _texts(cells: dict[str, str]) -> list[str]:
     """All that one learner may be known by."""
-    cells = {nfc(k or "").strip().lower().replace(" ", "_"): v or "" for k, v in row.items() if isinstance(v, str)}
     found = []
     for column, platform in NUMBER_COLUMNS.items():
         digits = re.search(r"\d+", cells.pop(column, ""))  # Moodle writes "Participant 123"

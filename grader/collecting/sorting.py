@@ -1,32 +1,54 @@
-"""From files to submissions: whose, of which lesson, and which one counts."""
+"""From files to submissions: whose, of which lesson, and who handed in nothing that can be graded."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
-from typing import Any
+from datetime import datetime
 
-import yaml
-
+from grader.collecting.entries import (
+    MAYBE_NOTEBOOK,
+    METADATA,
+    hidden,
+    inner_parts,
+    is_notebook,
+    is_zip,
+)
+from grader.collecting.gradescope import Handed, submissions
 from grader.collecting.names import (
+    CANVAS,
+    CLAIM,
+    FILE,
     GRADESCOPE,
-    PLAIN,
+    LINKED,
+    MOODLE,
+    TYPED,
     Label,
     Owner,
     folder_name,
     label,
     looks_like_a_download,
     plain_label,
+    without_teams,
 )
-from grader.collecting.reading import MAX_OTHER, METADATA, Doubt, Found, hidden, inner_parts
+from grader.collecting.reading import Doubt, Found
 from grader.collecting.roster import Match, Roster
-from grader.running.intake import Unreadable, read_submission
-from grader.submitting.package import NOTE, Damaged, Note
+from grader.errors import GraderError
+from grader.plain import named
+from grader.running import intake
+from grader.submitting.package import NOTE, Note
 from grader.syllabus import lesson_names
 
 MAX_OTHER_FILES = 50
+MAX_NOTEBOOKS = 20
+"""Of one owner in one download."""
+MAX_DOUBTS = 3
+"""So many lines about one owner; what else there is to say is counted."""
+HAND_IN = (".7z", ".doc", ".docx", ".gz", ".htm", ".html", ".pdf", ".py", ".rar", ".tar", ".txt")
+"""What a file is that lies alone, named after nobody knows whom, and yet was handed in."""
+_ANSWER = b"YOUR ANSWER HERE"
 
 
 @dataclass(frozen=True)
@@ -38,14 +60,26 @@ class Submission:
     """Whether a roster told by a number, so that two of them can't be two people of one name."""
     owner: Owner
     lesson: str
-    data: bytes
-    shown: str
+    file: Found
+    digest: str
+    """Of all its files: the same for the same work."""
+    blank: bool
+    """Whether it is the lesson as it was given out, with nothing written in it."""
     rank: tuple[int, ...]
-    modified: float
+    download: int
+    """Which of the downloads it came in."""
     time: datetime | None = None
     late: bool = False
-    others: Mapping[str, bytes] = field(default_factory=dict)
+    others: Mapping[str, Found] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """Where it stood, for a person."""
+        return self.file.shown
+
+
+Theirs = Sequence[tuple[Found, Label]]
 
 
 @dataclass
@@ -56,194 +90,232 @@ class Sorter:
     roster: Roster | None = None
     doubts: list[Doubt] = field(default_factory=list)
     submissions: list[Submission] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+    """Learners of the roster who handed in anything at all."""
+    _downloads: int = 0
 
     def add(self, files: Sequence[Found]) -> None:
         """Sorts the files of one download."""
-        about = {file.parts[:-1]: gradescope(file.data) for file in files if file.name == METADATA}
-        notes = {file.parts[:-1]: file for file in files if file.name == NOTE}
-        labels = {file.parts: self._label(file) for file in files}
-        for file in files:
-            if file.name.lower().endswith(".ipynb"):
-                self._notebook(file, labels, files, about, notes.get(file.parts[:-1]))
+        self._downloads += 1
+        about = {
+            file.parts[:-1]: submissions(file.data)
+            for file in files
+            # One that a learner handed in says nothing.
+            if file.name == METADATA and label(file.parts) is None and not any(map(is_zip, file.parts[:-1]))
+        }
+        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, lesson_names())) for file in files]
+        of_moodle = {said.owner.name for _, said in labels if said.owner is not None and said.owner.platform == MOODLE}
+        without = without_teams(sorted(of_moodle)) if self.roster is None else {}
+        groups: dict[Owner | None, list[tuple[Found, Label]]] = {}
+        for file, said in labels:
+            owner = said.owner
+            if owner is not None and owner.platform == MOODLE:
+                owner = replace(owner, name=without.get(owner.name, owner.name))
+            groups.setdefault(owner, []).append((file, replace(said, owner=owner)))
+        for owner, theirs in groups.items():
+            self._sort(owner, theirs, about)
 
-    def _label(self, file: Found) -> Label:
-        return label(file.parts) or plain_label(file.parts, file.holder, lesson_names())
+    def _sort(self, owner: Owner | None, theirs: Theirs, about: Mapping[tuple[str, ...], Mapping[str, Handed]]) -> None:
+        """Sorts what one owner handed in, and sees to it that something is said about them."""
+        doubts: list[Doubt] = []
+        made: list[Submission] = []
+        owners, handed_in = [owner] if owner is not None else [], None
+        if owner is not None and owner.platform == GRADESCOPE:
+            owners, handed_in = _submitters(theirs[0][0], owner, about)
+        doubts += [Doubt(file.shown, file.problem) for file, _ in theirs if file.problem]
+        packed = {file.parts[:-1]: file for file, _ in theirs if file.name == NOTE and not file.problem}
+        notebooks = [(file, said) for file, said in theirs if said.kind == FILE and _may_be_graded(file)]
+        for file, said in notebooks[:MAX_NOTEBOOKS]:
+            try:
+                made += self._notebook(file, said, owners, handed_in, theirs, packed.get(file.parts[:-1]))
+            except GraderError as error:
+                doubts.append(Doubt(file.shown, str(error)))
+            except Exception as error:  # a fault of ours must not cost the others their marks
+                why = f"The grader itself failed on it ({type(error).__name__}: {error}). Please report it."
+                doubts.append(Doubt(file.shown, why))
+        if len(notebooks) > MAX_NOTEBOOKS:
+            more = f"There are {len(notebooks) - MAX_NOTEBOOKS:,} more notebooks of theirs, which were left out."
+            doubts.append(Doubt(notebooks[MAX_NOTEBOOKS][0].shown, more))
+        if owner is not None and owner.platform == GRADESCOPE:  # whose file names say nothing
+            doubts = [replace(doubt, where=f"{_people(owners)}, {doubt.where}") for doubt in doubts]
+        if owner is not None and not notebooks and not doubts and (why := _no_notebook(theirs)):
+            doubts += [Doubt(each.shown, why) for each in owners]
+        for each in owners:
+            if self.roster is not None:
+                self.met |= {match.student for match in self._matches(each)}
+        self.submissions += made
+        self.doubts += doubts[:MAX_DOUBTS] if owner is not None else doubts
+        if owner is not None and len(doubts) > MAX_DOUBTS:
+            self.doubts.append(
+                Doubt(_people(owners), f"There is as much to say about {len(doubts) - MAX_DOUBTS:,} more files.")
+            )
 
     def _notebook(
         self,
         file: Found,
-        labels: Mapping[tuple[str, ...], Label],
-        files: Sequence[Found],
-        about: Mapping[tuple[str, ...], Mapping[str, Any]],
+        said: Label,
+        owners: Sequence[Owner],
+        handed_in: datetime | None,
+        theirs: Theirs,
         note_file: Found | None,
-    ) -> None:
-        said = labels[file.parts]
-        if said.ignore:
-            return
+    ) -> list[Submission]:
+        """The submissions that a notebook is: one, or one for each who handed it in.
+
+        Raises:
+            GraderError: when it can't be used; says why.
+        """
         if looks_like_a_download(file.parts):
-            self._doubt(file, "This zip file looks like a platform's download: collect it by its own name.")
-            return
-        note: Note | None = None
-        try:
-            lesson = read_submission(file.data, self.lesson).lesson.name
-            if note_file is not None:
-                note = Note.read(note_file.data)
-        except (Unreadable, Damaged) as error:
-            self._doubt(file, str(error))
-            return
-        if note is not None and not note.fits(file.data):
-            self._doubt(
-                file, "It is not the notebook that submit() packed: it was damaged or changed. Ask for it again."
+            raise GraderError("This zip file looks like a platform's download: collect it by its own name.")
+        data = file.data
+        read = intake.read_submission(data, self.lesson)
+        note = Note.read(note_file.data) if note_file is not None else None
+        if note is not None and not note.fits(data):
+            raise GraderError(
+                "It is not the notebook that submit() packed: it was damaged or changed. Ask for it again."
             )
-            return
+        lesson = read.lesson.name
         if self.lesson is not None and lesson != self.lesson:
-            self._doubt(file, f"It is a notebook of lesson {lesson}, not of {self.lesson}.")
-            return
+            raise GraderError(f"It is a notebook of lesson {lesson}, not of {self.lesson}.")
         time = note.time if note is not None else None
         rank = said.rank or ((int(time.timestamp()),) if time else ())
-        owners = [said.owner] if said.owner is not None else []
         if said.owner is not None and said.owner.platform == GRADESCOPE:
-            owners, time = _submitters(file, said.owner, about)
+            time = handed_in
             rank = (int(time.timestamp()) if time else 0, int(said.owner.id[:18]))
         if not owners and note is not None and note.name:
-            owners = [Owner(PLAIN, note.name)]
+            owners = [Owner(CLAIM, note.name)]
         if not owners:
-            self._doubt(file, "Nobody knows whose it is: put it into a folder with the learner's name.")
-        others = _others(said, file, labels, files) if note is None else {}
+            raise GraderError("Nobody knows whose it is: put it into a folder with the learner's name.")
+        others = _others(said, theirs) if note is None else {}
+        digest = hashlib.sha256(data)
+        for name, other in sorted(others.items()):
+            digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(other.data).digest())
+        made = []
         for owner in owners:
-            match = self._who(file, owner)
-            if match is not None:
-                together = (f"handed in by {len(owners)} together",) if len(owners) > 1 else ()
-                made = Submission(
-                    match.student, match.sure, owner, lesson, file.data, file.shown, rank, file.modified, time
+            matches = self._who(owner)
+            together = len(owners) if len(owners) > 1 else len(matches)
+            made += [
+                Submission(
+                    match.student,
+                    match.sure,
+                    owner,
+                    lesson,
+                    file,
+                    digest.hexdigest(),
+                    _blank(read, data),
+                    rank,
+                    self._downloads,
+                    time,
+                    said.late,
+                    others,
+                    (f"handed in by {together} together",) if together > 1 else (),
                 )
-                self.submissions.append(replace(made, late=said.late, others=others, notes=together))
+                for match in matches
+            ]
+        return made
 
-    def _who(self, file: Found, owner: Owner) -> Match | None:
+    def _who(self, owner: Owner) -> list[Match]:
         if self.roster is not None:
-            match = self.roster.find(owner)
-            if match is None:
-                self._doubt(file, f"{owner.shown} is not in the roster, or is there more than once.")
-            return match
+            matches = self._matches(owner)
+            if not matches:
+                raise GraderError(f"{owner.shown} is not in the roster, or is there more than once.")
+            return matches
+        if owner.platform == MOODLE and not owner.id:
+            raise GraderError(
+                f"It is the work of all who are in no group ({owner.name}): say who they are with --roster and its "
+                "column team."
+            )
         # Gradescope's learners have a number and an address, which tell people of one name apart.
         known = next((text for text in (*owner.others, owner.name) if folder_name(text)), "")
         if not known:
-            self._doubt(file, f"{owner.shown or 'Its learner'} has no name that a folder could have: use --roster.")
-            return None
-        return Match(folder_name(known), sure=bool(owner.others))
+            raise GraderError(f"{owner.shown or 'Its learner'} has no name that a folder could have: use --roster.")
+        return [Match(folder_name(known), sure=bool(owner.others))]
 
-    def counting(self) -> list[Submission]:
-        """Of each learner and lesson, the submission that counts; what can't be decided is listed instead."""
-        groups: dict[tuple[str, str], list[Submission]] = {}
-        for made in self.submissions:
-            groups.setdefault((made.lesson, made.student.casefold()), []).append(made)
-        found = []
-        for _, group in sorted(groups.items()):
-            one, why = choose(group)
-            if one is not None:
-                found.append(one)
-            else:
-                self.doubts += [Doubt(made.shown, why) for made in group]
-        return found
-
-    def _doubt(self, file: Found, why: str) -> None:
-        self.doubts.append(Doubt(file.shown, why))
+    def _matches(self, owner: Owner) -> list[Match]:
+        """The learners of the roster whom an owner stands for: a person, or a team."""
+        assert self.roster is not None
+        # Canvas gives a team's work the number of one member, so the team goes first.
+        team = self.roster.team(owner) if owner.platform in (MOODLE, CANVAS) else []
+        match = None if team else self.roster.find(owner)
+        return [match] if match is not None else team
 
 
-def choose(group: Sequence[Submission]) -> tuple[Submission | None, str]:
-    """The submission that counts of one learner's for one lesson; or None, and why nobody can tell."""
-    people = {made.owner.key: made for made in group}
-    if len(people) > 1 and not all(made.sure for made in group):
-        who = " and ".join(made.owner.shown for made in people.values())
-        return None, f"Two learners would get the folder {group[0].student} ({who}): tell them apart with --roster."
-    different = list({(made.data, tuple(sorted(made.others.items()))): made for made in group}.values())
-    if len(different) == 1:
-        return different[0], ""
-    ranked = len({made.owner.platform for made in different}) == 1 and all(made.rank for made in different)
-    order = sorted(different, key=lambda made: made.rank if ranked else (made.modified,))
-    if (order[-1].rank == order[-2].rank) if ranked else (order[-1].modified == order[-2].modified):
-        return None, "There are two different notebooks of this learner, and nothing says which is newer."
-    note = f"{len(different)} notebooks; the newest counts, {order[-1].shown}"
-    return replace(order[-1], notes=(*order[-1].notes, note)), ""
+def _people(owners: Sequence[Owner]) -> str:
+    return named([owner.shown for owner in owners], 5)
 
 
-def _others(
-    said: Label, notebook: Found, labels: Mapping[tuple[str, ...], Label], files: Iterable[Found]
-) -> dict[str, bytes]:
+def _may_be_graded(file: Found) -> bool:
+    """Whether a file is a notebook, or JSON that is one by what it holds."""
+    if file.problem or is_notebook(file.name):
+        return not file.problem
+    if not file.name.lower().endswith(MAYBE_NOTEBOOK) or file.name == NOTE:
+        return False
+    data = file.data
+    return b'"cells"' in data and b'"nbformat"' in data
+
+
+def is_blank(data: bytes, lesson: str) -> bool:
+    """Whether a notebook is the lesson as it was given out.
+
+    Raises:
+        GraderError: when it is no notebook.
+    """
+    return _blank(intake.read_submission(data, lesson), data)
+
+
+def _blank(read: intake.Submission, data: bytes) -> bool:
+    """Whether no exercise of a notebook was begun, neither in code nor in words."""
+    symbols = {exercise.symbol for exercise in read.lesson.exercises}
+    cells = [step for step in read.steps if isinstance(step, intake.Cell)]
+    answers = [cell for cell in cells if cell.grade_id in symbols or cell.defines & symbols]
+    return bool(answers) and all(cell.blank for cell in answers) and _ANSWER in data
+
+
+def _no_notebook(theirs: Theirs) -> str:
+    """What an owner without a notebook handed in; "" when that is nothing that anybody would grade."""
+    files = [file.name for file, said in theirs if said.kind == FILE and file.name != METADATA and said.inside[-1]]
+    if all(said.own_name for _, said in theirs):  # it may just lie about there
+        alone = {file.name for file, said in theirs if not file.holder and file.name.lower().endswith(HAND_IN)}
+        files = [name for name in files if name in alone]
+    kinds = {said.kind for _, said in theirs}
+    if files:
+        return f"There is no notebook, but {named(files, 5)}. Ask for the .ipynb file."
+    if TYPED in kinds:
+        return "There is no notebook, but only text that was typed. Ask for the .ipynb file."
+    return "There is no notebook, but only an address. Ask for the .ipynb file." if LINKED in kinds else ""
+
+
+def _others(said: Label, theirs: Theirs) -> dict[str, Found]:
     """The small files that were handed in beside a notebook: modules that it imports, data that it reads."""
     depth = len(said.inside) - 1
-    found: dict[str, bytes] = {}
-    for file in files:
-        theirs = labels[file.parts]
+    found: dict[str, Found] = {}
+    for file, its in theirs:
         if (
-            theirs.owner is None
-            or theirs.owner != said.owner
-            or theirs.ignore
-            or theirs.inside[:depth] != said.inside[:depth]
+            file.problem
+            or its.owner is None
+            or its.kind != FILE
+            or its.inside[:depth] != said.inside[:depth]
             or file.name in (NOTE, METADATA)
-            or file.name.lower().endswith(".ipynb")
-            or len(file.data) > MAX_OTHER
+            or is_notebook(file.name)
             or len(found) == MAX_OTHER_FILES
         ):
             continue
         with contextlib.suppress(ValueError):
-            inside = inner_parts("/".join(theirs.inside[depth:]))
+            inside = inner_parts("/".join(its.inside[depth:]))
             if not hidden(inside) and inside != ("timestamp.txt",):  # nbgrader's own, and none of theirs
-                found["/".join(inside)] = file.data
+                found["/".join(inside)] = file
     return found
 
 
 def _submitters(
-    file: Found, owner: Owner, about: Mapping[tuple[str, ...], Mapping[str, Any]]
+    file: Found, owner: Owner, about: Mapping[tuple[str, ...], Mapping[str, Handed]]
 ) -> tuple[list[Owner], datetime | None]:
     """Who handed in a submission of Gradescope's, and when; the bare number where its notes are missing."""
     folder = f"submission_{owner.id}"
-    entry = about.get(file.parts[: file.parts.index(folder)], {}).get(folder)
-    if not isinstance(entry, Mapping):
+    found = about.get(file.parts[: file.parts.index(folder)], {}).get(folder)
+    if found is None:
         return [owner], None
-    people = entry.get(":submitters")
-    owners = []
-    for person in people if isinstance(people, list) else []:
-        if isinstance(person, Mapping):
-            known = (person.get(f":{key}") for key in ("name", "sid", "email"))
-            name, sid, email = (str(text).strip() if isinstance(text, str | int) else "" for text in known)
-            owners.append(Owner(GRADESCOPE, name, owner.id, tuple(text for text in (sid, email) if text)))
-    return owners or [owner], _moment(entry.get(":created_at"))
-
-
-def _moment(value: object) -> datetime | None:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value.replace(" UTC", "+00:00"))
-        except ValueError:
-            return None
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return None
-    if not isinstance(value, datetime):
-        return None
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
-
-
-class _Notes(yaml.SafeLoader):
-    """Reads Ruby's YAML: a tag that Python does not know is left out, and what it stands on is kept."""
-
-
-def _untagged(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
-    if isinstance(node, yaml.MappingNode):
-        return loader.construct_mapping(node, deep=True)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    assert isinstance(node, yaml.ScalarNode)
-    return loader.construct_scalar(node)
-
-
-_Notes.add_constructor(None, _untagged)
-
-
-def gradescope(data: bytes) -> Mapping[str, Any]:
-    """What `submission_metadata.yml` says, per submission; nothing when it can't be read."""
-    try:
-        found = yaml.load(data, Loader=_Notes)
-    except (yaml.YAMLError, ValueError, RecursionError, AttributeError, TypeError):
-        return {}
-    return found if isinstance(found, Mapping) else {}
+    people = [
+        Owner(GRADESCOPE, name, owner.id, tuple(text for text in (sid, email) if text))
+        for name, sid, email in found.people
+    ]
+    return people or [owner], found.time

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from grader.collecting.collect import Collected
 from grader.collecting.sorting import Submission
+from grader.plain import named, visible
 
 
 def who_table(collected: Collected) -> Table:
@@ -18,8 +19,22 @@ def who_table(collected: Collected) -> Table:
         table.add_column(column, overflow="fold")
     for made, done in collected.placed:
         told = made.owner.shown if made.owner.platform == "folder" else f"{made.owner.shown}, {made.owner.platform}"
-        table.add_row(*map(escape, (told, made.student, made.lesson, done, to_know(made))))
+        table.add_row(*(escape(visible(text)) for text in (told, made.student, made.lesson, done, to_know(made))))
     return table
+
+
+def doubt_lines(collected: Collected) -> list[str]:
+    """A line for each thing that was not collected, and why."""
+    return [f"{visible(doubt.where)}: {visible(doubt.why, limit=1000)}" for doubt in collected.doubts]
+
+
+def missing_lines(collected: Collected) -> list[str]:
+    """A line for each lesson: who on the roster handed in nothing."""
+    return [
+        f"{lesson}{': ' * bool(lesson)}{len(students)} on the roster handed in nothing: {named(students, limit=1000)}"
+        for lesson, students in collected.missing.items()
+        if students
+    ]
 
 
 def to_know(made: Submission) -> str:
