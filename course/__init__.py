@@ -2,3 +2,7 @@
 
 What stands between `### BEGIN SOLUTION` and `### END SOLUTION` is what the learner writes.
 """
+
+from course.libraries import keep_tensorflow_apart
+
+keep_tensorflow_apart()

@@ -6,6 +6,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from types import ModuleType
+from typing import Any
+
+_TENSORFLOWS_FLAGS = "tensorflow.python.pywrap_dlopen_global_flags"
+_MISSING: Any = None  # what stands in `sys.modules` for a module that can't be imported
 
 
 def try_to_import(name: str) -> ModuleType | None:
@@ -22,6 +26,23 @@ def try_to_import(name: str) -> ModuleType | None:
     except ImportError:
         print(f"{name} is not installed here, so this comparison is left out. The lesson goes on without it.")
         return None
+
+
+def keep_tensorflow_apart() -> None:
+    """Lets TensorFlow and PyTorch share a process, whichever is imported first. Called when `course` is imported.
+
+    TensorFlow opens its libraries to the whole process (RTLD_GLOBAL). They contain LLVM and stand-ins for CUDA, and
+    libraries loaded later are linked to those instead of their own. The CUDA build of PyTorch brings Triton, which
+    contains another version of LLVM: `import torch._dynamo`, and so the first optimiser, ends in a segmentation fault.
+
+    A module of TensorFlow's sets that flag. TensorFlow does without it where it is missing, and needs it only where its
+    libraries are linked statically, which they are not in any package for pip or conda. So it goes missing here.
+
+    Where TensorFlow was imported before `course`, it is too late for that. PyTorch then does without Triton, as its CPU
+    build does.
+    """
+    if sys.modules.setdefault(_TENSORFLOWS_FLAGS, _MISSING) is not _MISSING:
+        sys.modules.setdefault("triton", _MISSING)
 
 
 @contextmanager

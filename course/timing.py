@@ -1,5 +1,6 @@
 """How long a call takes, measured fairly."""
 
+import logging
 import statistics
 import time
 from collections.abc import Callable
@@ -27,7 +28,7 @@ def median_seconds(function: Callable[..., Any], *arguments: Any, repeats: int =
 
 
 def try_to_compile(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any] | None, float, str]:
-    """`torch.compile(function)`, called once on `arguments`, where this machine can do that.
+    """`torch.compile(function)`, called once on `arguments`, where this machine can do that. Nothing is logged.
 
     Returns the compiled function, the seconds that compiling took, and an empty string; or None, the
     seconds, and one sentence that says why there is no compiled function here.
@@ -37,10 +38,13 @@ def try_to_compile(function: Callable[..., Any], *arguments: Any) -> tuple[Calla
     (4, '')
     """
     start = time.perf_counter()
+    logging.disable(logging.WARNING)  # PyTorch's CUDA build complains of a missing GPU, and none is needed here
     try:
         compiled = torch.compile(function)
         compiled(*arguments)  # compiling happens at the first call
     except Exception as problem:  # a missing compiler shows in many ways, and none of them may stop a lesson
         reason = type(problem).__name__
         return None, time.perf_counter() - start, f"There is no compiled version here: {reason}."
+    finally:
+        logging.disable(logging.NOTSET)
     return compiled, time.perf_counter() - start, ""

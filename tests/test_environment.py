@@ -62,6 +62,15 @@ def test_every_line_of_requirements_txt_is_an_exact_version_of_public_packages()
     assert len(pinned()) == len(lines)
 
 
+def test_the_readme_names_what_is_tested_as_it_is_pinned() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (3\.\d+) \| (\S+), (?:CPU|CUDA) build.*? \| (\S+) \|$", readme, re.MULTILINE)
+    allowed = Requirement(f"python{PROJECT['requires-python']}").specifier
+    assert [python for python, _, _ in rows] == [v for v in (f"3.{minor}" for minor in range(30)) if v in allowed]
+    assert {torch for _, torch, _ in rows} == {pinned()["torch"]}
+    assert {tensorflow for _, _, tensorflow in rows} == {pinned()["tensorflow"]}
+
+
 def committed() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

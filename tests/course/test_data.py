@@ -2,14 +2,11 @@
 
 import hashlib
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from course import data
-from course.libraries import quiet, try_to_import
 
 FOLDER = Path(__file__).resolve().parents[2] / "data"
 CATALOGUE = json.loads((FOLDER / "catalogue.json").read_text())
@@ -56,14 +53,3 @@ def test_a_missing_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(data, "files", lambda name: [])
     with pytest.raises(FileNotFoundError, match="copy that folder too"):
         data.data_file("moby_dick.txt")
-
-
-def test_a_missing_library_is_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
-    assert try_to_import("no_such_library") is None
-    seen = capfd.readouterr()
-    assert seen.out.count("\n") == 1
-    assert seen.err == ""
-    with quiet():
-        print("chatter", file=sys.stderr)
-        os.write(2, b"chatter")
-    assert "chatter" not in capfd.readouterr().err
