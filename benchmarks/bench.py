@@ -31,14 +31,14 @@ from grader.checking.judge import Judge
 from grader.checking.notebook import Checker
 from grader.demo.learners import Learner
 from grader.demo.run import make_course
-from grader.exercises import lesson_names, load_lesson
 from grader.gradebook.course import Course
-from grader.probes import load_probes
 from grader.repository import Repository
 from grader.running.grade import grade
 from grader.running.intake import Cell, read_submission
 from grader.running.limits import Limits
 from grader.running.session import Session
+from grader.running.setting import setting_of
+from grader.syllabus import lesson_names, load_lesson, load_probes
 
 BUILT = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
@@ -211,12 +211,11 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
     """Where the processor's time for one right submission goes, once all is warm; gradebook and pages not counted."""
     data = repository.solution(lesson).read_bytes()
     exercises, probes = load_lesson(lesson).exercises, load_probes(lesson)
-    modules = sorted({exercise.references[0].__module__ for exercise in exercises})
     questions = sum(len(Judge(exercise, probes[exercise.symbol], SEED).cases) for exercise in exercises)
     cells = [step.source for step in read_submission(data).steps if isinstance(step, Cell)]
 
     def run_cells() -> None:
-        with Session(lesson, modules, Limits()) as session:
+        with Session(setting_of(lesson), Limits()) as session:
             for cell in cells:
                 session.run(cell)
 

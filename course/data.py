@@ -4,8 +4,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-import pandas as pd
-
 DISTRIBUTION = "transformers-cell-by-cell"
 _IN_REPOSITORY = Path(__file__).resolve().parents[1] / "data"
 
@@ -38,17 +36,6 @@ def moby_dick() -> str:
     'CHAPTER 1. Loomings.\\n\\nCall me Ishmael. '
     """
     return data_file("moby_dick.txt").read_text(encoding="utf-8")
-
-
-def measured(name: str) -> pd.DataFrame:
-    """A table of measurements that take too long for a notebook; `make claims` measured it, on two seeds.
-
-    The file `data/NAME.csv` says on its first line how to make it again.
-
-    Raises:
-        FileNotFoundError: when the course was copied without its data.
-    """
-    return pd.read_csv(data_file(f"{name}.csv"), comment="#")
 
 
 def _installed(name: str) -> Path | None:

@@ -1,6 +1,6 @@
-"""The autograder of "Transformers, cell by cell".
+"""An autograder for courses of notebooks.
 
-In a notebook: `check = grader.checks("01_pytorch_basics")`, then `check(symbol)`; at the end `grader.submit()`.
+In a notebook: `check = grader.checks("01_my_topic")`, then `check(symbol)`; at the end `grader.submit()`.
 That part needs no nbgrader.
 """
 
@@ -20,8 +20,8 @@ __all__ = ["checks", "submit"]
 def checks(lesson: str) -> Checker:
     """The `check` function of a lesson. See `grader.checking.notebook.Checker`."""
     from grader.checking.notebook import Checker
-    from grader.exercises import load_lesson
     from grader.learning.progress import recorder
+    from grader.syllabus import load_lesson
 
     name = load_lesson(lesson).name
     return Checker(name, recorder(name))

@@ -10,10 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rich.table import Table
 
-from grader.exercises import lesson_names, load_lesson
 from grader.running.limits import Limits
+from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
 from grader.sandbox.walls import NAMES
+from grader.syllabus import lesson_names
 
 _PACKAGES = ("torch", "nbgrader", "ipython", "safetensors", "landlock", "pyseccomp")
 
@@ -24,8 +25,7 @@ def missing_walls(lesson: str) -> dict[str, str]:
     Raises:
         GraderError: when it does not start.
     """
-    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
-    with borrowed(lesson, modules) as zygote:
+    with borrowed(setting_of(lesson)) as zygote:
         return zygote.missing
 
 
@@ -36,9 +36,8 @@ def examine() -> tuple[Table, dict[str, str]]:
         GraderError: when submissions can't be run here at all.
     """
     lesson = lesson_names()[0]
-    modules = sorted({exercise.references[0].__module__ for exercise in load_lesson(lesson).exercises})
     start = time.perf_counter()
-    with borrowed(lesson, modules) as zygote:
+    with borrowed(setting_of(lesson)) as zygote:
         warm = time.perf_counter() - start
         start = time.perf_counter()
         descriptor = zygote.fork(Limits())[1]

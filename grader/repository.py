@@ -1,39 +1,52 @@
-"""Where things stand in the course's repository."""
+"""Where things stand in the repository of a course."""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from grader.syllabus import FOLDER, VARIABLE, Syllabus, course_around, syllabi
 
 
 @dataclass(frozen=True)
 class Repository:
-    """The course's folder: the one that holds `nbgrader_config.py`."""
+    """The course's folder: the one that holds `nbgrader_config.py` and the folder of lessons."""
 
     root: Path
+    lessons: str = FOLDER
+    """The name of the folder of lessons."""
 
     @classmethod
     def find(cls, start: Path | None = None) -> Repository:
-        """The repository around `start` (the working folder unless given).
+        """The repository around `start` (the working folder unless given), or of the lessons that were named.
 
         Raises:
             GraderError: when no folder upwards is one.
         """
+        if start is None and os.environ.get(VARIABLE):
+            (syllabus,) = syllabi()
+            return cls(syllabus.root, syllabus.package)
         start = (start or Path.cwd()).resolve()
-        for folder in (start, *start.parents):
-            if (folder / "nbgrader_config.py").is_file() and (folder / "lessons").is_dir():
-                return cls(folder)
-        raise GraderError(
-            f"{start} is not inside the course's repository: go to the folder that holds nbgrader_config.py."
-        )
+        around = course_around(start)
+        if around is None:
+            raise GraderError(
+                f"{start} is not inside a course's repository: go to the folder that holds nbgrader_config.py and "
+                f"{FOLDER}/."
+            )
+        return cls(around.root, around.package)
+
+    @property
+    def syllabus(self) -> Syllabus:
+        """The lessons that stand here."""
+        return Syllabus(self.root / self.lessons)
 
     def lesson_names(self) -> list[str]:
         """All lessons that have a text, in order."""
-        return sorted(path.stem for path in (self.root / "lessons").glob("[0-9][0-9]_*.py"))
+        return list(self.syllabus.names())
 
     def lesson(self, name: str) -> str:
         """The full name of a lesson ("01" will do).
@@ -48,7 +61,7 @@ class Repository:
 
     def text(self, lesson: str) -> Path:
         """The lesson's source text."""
-        return self.root / "lessons" / f"{lesson}.py"
+        return self.syllabus.text(lesson)
 
     def solution(self, lesson: str) -> Path:
         """The executed solution notebook, in nbgrader's source format."""

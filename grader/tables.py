@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from rich.markup import escape
 from rich.table import Table
 
+from grader.authoring.spec import Lesson
 from grader.batch import Failure
 from grader.checking.cards import points
 from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
-from grader.exercises.spec import Lesson
 from grader.plain import visible
 from grader.running.result import Result
 

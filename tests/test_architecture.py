@@ -8,29 +8,31 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(path for room in ("course", "grader") for path in (ROOT / room).rglob("*.py"))
+ALL = sorted(path for room in ("course", "grader", "lessons") for path in (ROOT / room).rglob("*.py"))
+MODULES = [path for path in ALL if not path.stem[0].isdigit()]  # a lesson's text is no module
 MAX_LINES = 400
 
 # Each room of `grader` may import itself, and what stands here.
 LIGHT = {"errors", "plain"}
-EXERCISES = {"probes", "exercises"} | LIGHT
-CHECKING = EXERCISES | {"checking"}
-RUNNING = CHECKING | {"running", "sandbox"}
+LESSONS = {"authoring", "syllabus"} | LIGHT
+CHECKING = LESSONS | {"checking"}
+RUNNING = CHECKING | {"running", "sandbox", "travelling"}
 REPORTING = RUNNING | {"batch", "tables", "repository"}
 MAY_IMPORT = {
     "errors": set(),
     "plain": set(),
-    "probes": set(),
-    "exercises": EXERCISES,
+    "authoring": set(),
+    "travelling": LIGHT | {"authoring"},
+    "syllabus": LIGHT | {"authoring", "travelling"},
     "sandbox": set(),
     "checking": CHECKING,
-    "learning": LIGHT | {"running"},
-    "lab": LIGHT | {"learning"},
+    "learning": LESSONS | {"running"},
+    "lab": LESSONS | {"learning"},
     "running": RUNNING,
-    "repository": LIGHT,
+    "repository": LESSONS,
     "batch": RUNNING,
     "tables": RUNNING | {"batch"},
-    "building": CHECKING | {"repository"},
+    "building": CHECKING | {"repository", "travelling"},
     "doctor": RUNNING,
     "audit": REPORTING,
     "gradebook": REPORTING,
@@ -39,9 +41,12 @@ MAY_IMPORT = {
     "exporting": LIGHT | {"gradebook"},
     "demo": REPORTING | {"gradebook"},
     "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning"},
-    "__init__": {"checking", "exercises", "learning", "submitting"},
+    "__init__": {"checking", "syllabus", "learning", "submitting"},
     "__main__": {"cli"},
 }
+# What the grader offers to authors. The text of a lesson, a notebook, is not asked here.
+OFFERED = {"authoring"}
+OFFERED_TO_DEMO = OFFERED | {"demo"}
 
 
 def name_of(path: Path) -> str:
@@ -82,7 +87,11 @@ def test_imports_run_one_way(path: Path) -> None:
             "rich",
             "typer",
         }
+        assert "lessons" not in {name.split(".")[0] for name in imports(path)}
+    elif package == "lessons":
+        assert rooms(path) <= (OFFERED_TO_DEMO if rest[-1] == "demo" else OFFERED) | {"__init__"}
     else:
+        assert not {"lessons", "course"} & {name.split(".")[0] for name in imports(path)}
         assert rooms(path) <= MAY_IMPORT[rest[0]] | {rest[0], "__init__"}
 
 
@@ -92,13 +101,14 @@ def test_no_file_is_long(path: Path) -> None:
 
 
 def test_the_rule_is_about_every_room() -> None:
-    names = {path.relative_to(ROOT / "grader").with_suffix("").parts[0] for path in MODULES if "grader" in path.parts}
+    here = [path.relative_to(ROOT).with_suffix("").parts for path in MODULES]
+    names = {parts[1] for parts in here if parts[0] == "grader"}
     assert names == set(MAY_IMPORT)
 
 
 # What the learner's process holds, directly or by way of others.
 SECRET = (
-    "grader.exercises",
+    "lessons",
     "grader.checking.judge",
     "grader.checking.compare",
     "grader.running.grade",
@@ -127,7 +137,7 @@ def reached_from(start: str) -> set[str]:
 def test_the_learners_process_imports_nothing_that_knows_answers() -> None:
     child = ROOT / "grader" / "running" / "child.py"
     reached = reached_from("grader.running.child")
-    assert "grader.probes.observe" in reached
+    assert "grader.authoring.observe" in reached
     assert not [name for name in reached if name.startswith(SECRET)]
     assert not [name for name in imports(child) if "pickle" in name]
 

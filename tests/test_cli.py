@@ -16,9 +16,9 @@ import pytest
 
 from grader import cli
 from grader.batch import grade_files
-from grader.demo.lesson_01 import HONEST, LESSON
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
@@ -159,9 +159,12 @@ def test_wrong_usage_is_two(grader: Any, arguments: list[str]) -> None:
         (["grade", "a.ipynb", "--lesson", "99"], "There is no lesson '99'. These exist: "),
         (["autograde", "99"], "There is no lesson '99'. These exist: "),
         (["autograde", "01"], "is no nbgrader course: go to the folder that holds nbgrader_config.py."),
-        (["build"], "is not inside the course's repository: go to the folder that holds nbgrader_config.py."),
-        (["build", "--check"], "is not inside the course's repository"),
-        (["demo"], "is not inside the course's repository"),
+        (
+            ["build"],
+            "is not inside a course's repository: go to the folder that holds nbgrader_config.py and lessons/.",
+        ),
+        (["build", "--check"], "is not inside a course's repository"),
+        (["demo"], "is not inside a course's repository"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from grader import cli
 from grader.demo.learners import Learner
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 ROOT = Repository.find(Path(__file__).parent).root
 PAGE = (ROOT / "docs" / "instructors.md").read_text("utf-8")

@@ -30,11 +30,10 @@ from course.plots import pictures
 from course.plots.style import CARD
 from grader.building.build import out_of_step
 from grader.checking.judge import Judge
-from grader.demo.lesson_01 import HONEST, LESSON
-from grader.exercises import lesson_names, load_lesson
-from grader.probes import load_probes
 from grader.repository import Repository
 from grader.running.grade import grade
+from grader.syllabus import lesson_names, load_lesson, load_probes
+from lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SEED = 11

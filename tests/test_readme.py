@@ -8,7 +8,7 @@ import pytest
 
 from grader.checking.cards import plain
 from grader.checking.notebook import Checker
-from grader.exercises import lesson_names, load_lesson
+from grader.syllabus import lesson_names, load_lesson
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 

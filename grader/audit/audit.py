@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from grader.audit.mutants import mutants
+from grader.authoring.spec import Exercise, Lesson
 from grader.checking.judge import Judge, Verdict
-from grader.exercises.spec import Exercise, Lesson
-from grader.probes import load_probes
 from grader.running.blanks import sources
 from grader.running.limits import Limits
 from grader.running.session import Question, Session, Stopped
+from grader.running.setting import setting_of
+from grader.syllabus import load_probes
 
 SEED = 20_001  # any seed will do, and must
 MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
@@ -118,9 +119,8 @@ def _mistakes_and_variants(judge: Judge, row: Row) -> None:
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
     reference = exercise.references[0]
     equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
-    modules = sorted({e.references[0].__module__ for e in lesson.exercises})
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
-    with Session(lesson.name, modules, MUTANT_LIMITS) as session:
+    with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:
         session.run(_surroundings(reference, {e.symbol for e in lesson.exercises}))
         for symbol, text in earlier.items():
             session.restore(symbol, **text)

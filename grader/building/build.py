@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -15,11 +15,12 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from grader.building.frame import SUBMIT
-from grader.building.pictures import attached, module_of
+from grader.building.pictures import attached
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
 from grader.errors import GraderError
 from grader.repository import Repository
+from grader.travelling import file_of, imported
 
 CELL_SECONDS = 300
 
@@ -98,23 +99,23 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 # What a cell puts out and how a picture's edges are smoothed may differ from processor to processor. So neither is ever
 # compared with another one: what both were made from is.
 
-_PICTURES = "course.plots.pictures"
+_PICTURES = "pictures"
+_ENGINE = frozenset({"grader"})
 
 
 def made_from(repository: Repository, lesson: str) -> dict[str, str]:
     """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
 
-    What was executed is the lesson's text and every module of `course/` that it reaches, and what was drawn are the
-    modules that its pictures reach, each with the data they read. The pictures themselves are part of "drawn".
+    What was executed are the modules of the repository that the lesson's text reaches, and what was drawn are those
+    that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". The text is
+    in neither: all it says stands in the notebook's cells, which are compared one by one.
     """
     text = repository.text(lesson)
-    # Pictures stand in the prose; no cell runs them.
-    executed = _digest(repository, lesson, _reached(repository, text, leaving_out=_PICTURES))
+    executed = _digest(repository, _reached(repository, text), leaving_out=text)
     solution = _read(repository.solution(lesson))
     pictures = attached(solution) if solution else {}
-    modules = {module_of(name) for name in pictures} - {None}
-    files = [path for module in sorted(filter(None, modules)) for path in _files(repository, module)]
-    drawn = _digest(repository, lesson, {path for file in files for path in _reached(repository, file)})
+    file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None
+    drawn = _digest(repository, _reached(repository, file, leaving_out=_ENGINE) if file else {})
     drawn.update(json.dumps(pictures, sort_keys=True).encode())
     return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
 
@@ -127,46 +128,45 @@ def _drawn_before(repository: Repository, lesson: str) -> dict[str, dict[str, st
     return attached(solution)
 
 
-def _digest(repository: Repository, lesson: str, reached: set[Path]) -> hashlib._Hash:
+def _digest(repository: Repository, reached: dict[Path, ast.Module], leaving_out: Path | None = None) -> hashlib._Hash:
     digest = hashlib.sha256()
-    if repository.root / "course" / "data.py" in reached:
-        tables = (repository.root / "data").glob("*.csv")  # "04_lengths.csv": a lesson reads its own and earlier ones
-        reached = reached | {path for path in tables if path.name[:2] <= lesson[:2]}
-        reached |= set((repository.root / "data").glob("*.txt"))
-    for path in sorted(reached):
+    named = {text for tree in reached.values() for text in _constants(tree)}
+    data = {path.name: path for path in (repository.root / "data").glob("*")}
+    tables = {
+        f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
+        for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
+    }
+    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {leaving_out}):
         digest.update(path.relative_to(repository.root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest
 
 
-def _reached(repository: Repository, start: Path, leaving_out: str = " ") -> set[Path]:
-    """The modules of `course/` that a file imports, and those that these import, but for some; and the file."""
-    reached: set[Path] = set()
+def _reached(
+    repository: Repository, start: Path, leaving_out: frozenset[str] = frozenset({_PICTURES, *_ENGINE})
+) -> dict[Path, ast.Module]:
+    """The file and the modules of the repository that it reaches by its imports, as syntax trees.
+
+    No cell runs pictures: they stand in the prose. And the engine changes no output.
+    """
+    reached: dict[Path, ast.Module] = {}
     waiting = [start]
     while waiting:
         path = waiting.pop()
         if path in reached:
             continue
-        reached.add(path)
-        code = "".join(
-            line
-            for line in path.read_text("utf-8").splitlines(keepends=True)
-            if not line.lstrip().startswith(("%", "!"))
-        )
-        for node in ast.walk(ast.parse(code)):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            names = [n for n in names if n.split(".")[0] == "course" and not n.startswith(leaving_out)]
-            waiting += [path for name in names for path in _files(repository, name)]
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        reached[path] = ast.parse("".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
+        names = {part for name in imported(reached[path]) for part in (name, name.rpartition(".")[0])}
+        names = {name for name in names if name and not leaving_out & set(name.split("."))}
+        waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
     return reached
 
 
-def _files(repository: Repository, module: str) -> list[Path]:
-    base = repository.root.joinpath(*module.split("."))
-    return [path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()]
+def _constants(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:

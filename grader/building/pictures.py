@@ -1,4 +1,4 @@
-"""Pictures in prose: drawn by `course.plots.pictures`, attached to the cell as PNG."""
+"""Pictures in prose: drawn by the lesson's `pictures`, attached to the cell as PNG."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import MappingProxyType
 import matplotlib.pyplot as plt
 from nbformat import NotebookNode
 
-from course.plots import pictures
 from grader.errors import GraderError
+from grader.syllabus import find_lesson
 
 # The text alternative may hold pairs of brackets, as in "layers[0]".
 _MARK = re.compile(r"!\[(?P<alt>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(picture:(?P<name>\w+)\)")
@@ -22,7 +22,7 @@ NOTHING_DRAWN: Mapping[str, dict[str, str]] = MappingProxyType({})
 
 
 def attach_pictures(
-    text: str, drawn: Mapping[str, dict[str, str]] = NOTHING_DRAWN
+    text: str, lesson: str, drawn: Mapping[str, dict[str, str]] = NOTHING_DRAWN
 ) -> tuple[str, dict[str, dict[str, str]]]:
     """Draws each `![text alternative](picture:name)`; returns the text with links to the attachments, and them.
 
@@ -38,7 +38,7 @@ def attach_pictures(
         if len(mark["alt"]) < 20:
             raise GraderError(f"The picture {name!r} needs a text alternative that says what it shows.")
         file = f"{name}.png"
-        attachments[file] = drawn.get(file) or {"image/png": base64.b64encode(draw(name)).decode()}
+        attachments[file] = drawn.get(file) or {"image/png": base64.b64encode(draw(name, lesson)).decode()}
         return f"![{mark['alt']}](attachment:{file})"
 
     made = _MARK.sub(link, text)
@@ -47,15 +47,16 @@ def attach_pictures(
     return made, attachments
 
 
-def draw(name: str) -> bytes:
-    """The PNG of `course.plots.pictures.<name>()`.
+def draw(name: str, lesson: str) -> bytes:
+    """The PNG that `<name>()` in the lesson's `pictures` draws.
 
     Raises:
         GraderError: when there is no such picture.
     """
-    function = getattr(pictures, name, None)
+    syllabus, _ = find_lesson(lesson)
+    function = getattr(syllabus.part(lesson, "pictures"), name, None)
     if function is None:
-        raise GraderError(f"Nothing in course.plots.pictures draws {name!r}.")
+        raise GraderError(f"Nothing in {syllabus.module(lesson, 'pictures')} draws {name!r}.")
     figure = function()
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
@@ -66,9 +67,3 @@ def draw(name: str) -> bytes:
 def attached(notebook: NotebookNode) -> dict[str, dict[str, str]]:
     """All pictures of a notebook, by their file's name."""
     return {name: picture for cell in notebook.cells for name, picture in cell.get("attachments", {}).items()}
-
-
-def module_of(name: str) -> str | None:
-    """The module that draws the attachment `name`, if there is one."""
-    function = getattr(pictures, name.removesuffix(".png"), None)
-    return None if function is None else str(function.__module__)

@@ -13,13 +13,13 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.authoring.spec import Lesson
 from grader.building import frame
 from grader.building.hints import one_at_a_time
 from grader.building.pictures import NOTHING_DRAWN, attach_pictures
 from grader.errors import GraderError
-from grader.exercises import load_lesson
-from grader.exercises.spec import Lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 EXPERIMENT = "experiment"
 SCHEMA_VERSION = 3
@@ -96,7 +96,7 @@ class _Builder:
 
     def _prose(self, text: str) -> NotebookNode:
         text = text.replace("COLAB_BADGE", self._badge())
-        text, attachments = attach_pictures(one_at_a_time(text), self.drawn)
+        text, attachments = attach_pictures(one_at_a_time(text), self.lesson.name, self.drawn)
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
         if heading:
             self.title = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40]

@@ -1,6 +1,6 @@
 """Expected beside got: which differences there are, and of what kind.
 
-Plain data goes in (see `grader.probes.observe`). Kinds come in the order in which they should be said, since a
+Plain data goes in (see `grader.authoring.observe`). Kinds come in the order in which they should be said, since a
 wrong shape explains wrong values and never the other way round.
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.exercises.spec import Observation
-from grader.probes.observe import Opaque
+from grader.authoring.observe import Opaque
+from grader.authoring.spec import Observation
 
 KINDS = ("error", "type", "shape", "dtype", "nan", "mask", "values")
 

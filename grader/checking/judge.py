@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.authoring.calls import Probe
+from grader.authoring.observe import observe
+from grader.authoring.patients import asked_here
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.checking.compare import Difference, agree, compare
 from grader.checking.words import say
-from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation, Value
-from grader.probes.calls import Probe
-from grader.probes.observe import observe
-from grader.probes.patients import asked_here
 
 PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
 TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"

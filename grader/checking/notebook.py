@@ -11,8 +11,7 @@ from grader.checking.cards import card, plain
 from grader.checking.earlier import bound
 from grader.checking.judge import MISSING, PUBLIC_SEED, Judge, Verdict, without_score
 from grader.checking.quiet import quiet
-from grader.exercises import load_lesson
-from grader.probes import load_probes
+from grader.syllabus import load_lesson, load_probes
 
 
 class NotYet(Exception):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from grader.authoring.observe import Opaque, harmless
 from grader.checking.compare import Difference, is_number, near
-from grader.probes.observe import Opaque, harmless
 
 _NAMES = {"output": "the result", "arguments": "the arguments", "gradients": "the gradients"}
 

@@ -17,7 +17,7 @@ def build(
     lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all unless given.")] = None,
     check: Annotated[bool, typer.Option(help="Change nothing; fail when something is out of step.")] = False,
 ) -> None:
-    """Make notebooks/ and solutions/ from lessons/ and course/."""
+    """Make notebooks/ and solutions/ from the lessons."""
     from grader.building.build import build as build_one
     from grader.building.build import out_of_step
     from grader.repository import Repository
@@ -50,8 +50,8 @@ def audit(
     from grader.audit.audit import audit_lesson, report
     from grader.audit.tables import audit_table, write_into_readme
     from grader.batch import progress
-    from grader.exercises import lesson_names
     from grader.repository import Repository
+    from grader.syllabus import lesson_names
 
     chosen = [known_lesson(name) for name in lessons or lesson_names()]
     audits = {}
@@ -77,7 +77,7 @@ def demo(
         Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
     ] = None,
 ) -> None:
-    """Release two lessons, take in what ten learners submit, grade it, write feedback: all in a fresh course."""
+    """Release lessons, take in what a small class submits, grade it, write feedback: all in a fresh course."""
     from grader.demo import run_demo
     from grader.repository import Repository
 

@@ -70,7 +70,7 @@ def ask(question: str) -> bool:
 
 @app.command(rich_help_panel="For a class")
 def export(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
     to: Annotated[Format, typer.Option(help="For which system.")] = Format.csv,
     file: Annotated[
         Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)

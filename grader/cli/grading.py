@@ -62,7 +62,7 @@ def grade(
 
 @app.command(rich_help_panel="For a class")
 def autograde(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")],
+    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
     resume: Annotated[bool, typer.Option(help="Go on where an earlier run was stopped.")] = False,
@@ -110,7 +110,7 @@ def autograde(
 
 
 @app.command(rich_help_panel="For a class")
-def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_pytorch_basics.")]) -> None:
+def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")]) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
     from grader.gradebook.course import Course
     from grader.gradebook.journal import Journal
@@ -135,7 +135,7 @@ def check_walls(lesson: str | None, required: bool) -> None:
         GraderError: when one is missing that is required.
     """
     from grader.doctor import missing_walls, say_missing
-    from grader.exercises import lesson_names
+    from grader.syllabus import lesson_names
 
     missing = missing_walls(lesson or lesson_names()[0])
     if missing and required:

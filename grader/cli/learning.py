@@ -34,7 +34,7 @@ def progress(
 @app.command(rich_help_panel="For learners")
 def reset(
     notebook: Annotated[Path, typer.Argument(help="Your notebook.", dir_okay=False)],
-    exercise: Annotated[str | None, typer.Option(help="Only this exercise, such as mse_loss.")] = None,
+    exercise: Annotated[str | None, typer.Option(help="Only this exercise, by the name of its symbol.")] = None,
 ) -> None:
     """Make a notebook blank again, or one exercise of it; what was there is kept."""
     from grader.learning.reset import reset as put_back

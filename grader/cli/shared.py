@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -12,17 +13,18 @@ from rich.segment import Segment
 
 from grader.errors import GraderError
 from grader.plain import visible_lines
+from grader.syllabus import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.exercises.spec import Lesson
+    from grader.authoring.spec import Lesson
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help='The autograder of "Transformers, cell by cell".',
+    help="An autograder for courses of notebooks.",
 )
 
 
@@ -39,18 +41,28 @@ out = PlainConsole()
 err = PlainConsole(stderr=True)
 
 
+@app.callback()
+def everywhere(
+    lessons: Annotated[
+        Path | None,
+        typer.Option(help="The folder of a course's lessons, where it is not found by itself.", file_okay=False),
+    ] = None,
+) -> None:
+    """What holds for all commands."""
+    if lessons is not None:
+        # The processes that this one starts must find them too: kernels, and those that run learners' code.
+        os.environ[VARIABLE] = str(lessons.resolve())
+
+
 def known_lesson(name: str) -> Lesson:
     """The lesson of that name.
 
     Raises:
         GraderError: when there is none.
     """
-    from grader.exercises import UnknownLesson, load_lesson
+    from grader.syllabus import load_lesson
 
-    try:
-        return load_lesson(name)
-    except UnknownLesson as error:
-        raise GraderError(str(error)) from error
+    return load_lesson(name)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

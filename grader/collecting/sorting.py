@@ -36,10 +36,10 @@ from grader.collecting.names import (
 from grader.collecting.reading import Doubt, Found
 from grader.collecting.roster import Match, Roster
 from grader.errors import GraderError
-from grader.exercises import lesson_names
 from grader.plain import named
 from grader.running import intake
 from grader.submitting.package import NOTE, Note
+from grader.syllabus import lesson_names
 
 MAX_OTHER_FILES = 50
 MAX_NOTEBOOKS = 20

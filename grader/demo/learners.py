@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 import nbformat
 from nbformat import NotebookNode
 
-from grader.exercises import load_lesson
+from grader.errors import GraderError
 from grader.running.blanks import blank
+from grader.syllabus import Syllabus, load_lesson
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,36 @@ def stripped(notebook: NotebookNode) -> str:
 
 def doubled(notebook: NotebookNode) -> str:
     """A solution cell was copied, id and metadata and all."""
-    at = next(i for i, cell in enumerate(notebook.cells) if cell.id == "mse_loss")
+    marks = [cell.metadata.get("nbgrader", {}) if cell.cell_type == "code" else {} for cell in notebook.cells]
+    at = next(i for i, mark in enumerate(marks) if mark.get("solution"))
     notebook.cells.insert(at, notebook.cells[at])
     return json.dumps(notebook)  # nbformat would refuse to write it
 
 
 def a_letter(notebook: NotebookNode) -> str:
-    """The wrong file."""
+    """The wrong file, which can't be graded."""
     return f"Dear teacher, I had trouble with the {len(notebook.cells)} cells. May I hand it in next week?"
+
+
+def demo_class(syllabus: Syllabus) -> tuple[Learner, ...]:
+    """The learners of every lesson that brings a class in its `demo.py`; else six for the first lesson.
+
+    Raises:
+        GraderError: when a course has no lessons.
+    """
+    with_a_class = [name for name in syllabus.names() if syllabus.has(name, "demo")]
+    if with_a_class:
+        return tuple(learner for name in with_a_class for learner in syllabus.part(name, "demo").LEARNERS)
+    if not syllabus.names():
+        raise GraderError(f"There are no lessons in {syllabus.folder}: grader new lesson makes one.")
+    lesson = syllabus.names()[0]
+    exercises = load_lesson(lesson).exercises
+    endless = "while True:\n    pass"
+    return (
+        Learner("ada", lesson),
+        Learner("bela", lesson, begins=len(exercises) // 2),
+        Learner("chidi", lesson, types={exercises[0].symbol: endless}),
+        Learner("dana", lesson, accident=stripped),
+        Learner("eli", lesson, accident=doubled),
+        Learner("fay", lesson, accident=a_letter),
+    )

@@ -16,33 +16,30 @@ from nbgrader.exchange import ExchangeFactory
 from rich.console import Console
 
 from grader.batch import Failure, Job, hidden_seed
-from grader.demo import lesson_01, lesson_02
-from grader.demo.learners import Learner
+from grader.demo.learners import Learner, a_letter, demo_class
 from grader.errors import GraderError
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.tables import results_table
 
-LEARNERS = (*lesson_01.HONEST, *lesson_01.DAMAGED, *lesson_02.HONEST)
-NOT_A_NOTEBOOK = "jan"  # hands in a letter
-
 
 def run_demo(repository: Repository, folder: Path | None, console: Console) -> None:
-    """Releases two lessons, submits for ten learners, collects, grades, writes feedback.
+    """Releases the lessons that bring a class, submits for it, collects, grades, writes feedback.
 
     Raises:
         GraderError: when the folder is not empty, or a notebook can't be graded.
     """
-    course, exchange = make_course(repository, folder)
+    learners = demo_class(repository.syllabus)
+    lessons = list(dict.fromkeys(learner.lesson for learner in learners))
+    course, exchange = make_course(repository, folder, lessons)
     console.print(f"a fresh course in {course.root}", highlight=False, soft_wrap=True)
-    lessons = list(dict.fromkeys(learner.lesson for learner in LEARNERS))
     with _timed(console, f"released {' and '.join(lessons)}"):
         for lesson in lessons:
             course.ensure_assignment(lesson)
             exchange_step(course, "ReleaseAssignment", lesson)
-    with _timed(console, f"{len(LEARNERS)} notebooks submitted, and collected"):
-        for learner in LEARNERS:
+    with _timed(console, f"{len(learners)} notebooks submitted, and collected"):
+        for learner in learners:
             hand_in(course, exchange, learner)
         for lesson in lessons:
             exchange_step(course, "Collect", lesson)
@@ -56,7 +53,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         failed |= {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)}
     for what, path in (
         ("gradebook", course.root / "gradebook.db"),
-        ("a feedback page", course.feedback("chidi", lesson_01.LESSON)),
+        ("a feedback page", course.feedback(_to_look_at(learners), lessons[0])),
     ):
         console.print(f"{what}: {path}", highlight=False, soft_wrap=True)
     console.print(
@@ -64,13 +61,17 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         highlight=False,
         soft_wrap=True,
     )
-    if failed != {NOT_A_NOTEBOOK}:
-        raise GraderError(f"Only {NOT_A_NOTEBOOK}'s letter can't be graded, but these were not: {sorted(failed)}.")
+    letters = {learner.name for learner in learners if learner.accident is a_letter}
+    if failed != letters:
+        raise GraderError(f"Only {sorted(letters)} hand in no notebook, but these can't be graded: {sorted(failed)}.")
 
 
-def make_course(
-    repository: Repository, folder: Path | None, lessons: Sequence[str] = (lesson_01.LESSON, lesson_02.LESSON)
-) -> tuple[Course, Path]:
+def _to_look_at(learners: Sequence[Learner]) -> str:
+    """Somebody with mistakes to read about."""
+    return next((learner for learner in learners if learner.edits), learners[0]).name
+
+
+def make_course(repository: Repository, folder: Path | None, lessons: Sequence[str]) -> tuple[Course, Path]:
     """A fresh nbgrader course with some lessons, and a folder for its exchange.
 
     Raises:

@@ -30,7 +30,7 @@ from traitlets.config import Config
 
 from grader.checking.cards import points
 from grader.errors import GraderError
-from grader.exercises import load_lesson
+from grader.syllabus import load_lesson
 
 _CELLS = tuple(kind.__table__ for kind in (api.BaseCell, api.GradeCell, api.SolutionCell, api.TaskCell, api.SourceCell))
 """nbgrader's tables of a notebook's cells, each after those that it refers to."""

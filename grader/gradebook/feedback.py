@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from grader.checking.cards import card, points
 from grader.checking.judge import MISSING, PASSED, Verdict
-from grader.exercises import load_lesson
 from grader.running.result import Result
+from grader.syllabus import load_lesson
 
 WORDS = {
     "passed": "right",

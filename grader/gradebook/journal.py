@@ -10,20 +10,19 @@ import contextlib
 import errno
 import hashlib
 import importlib
-import inspect
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.exercises import load_lesson
 from grader.gradebook.files import unwritten, write_whole
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
+from grader.syllabus import find_lesson, library_of, load_lesson
 
 VERSION = 2
-_PACKAGES = ("course", "grader.exercises", "grader.probes", "grader.checking", "grader.running")
+_ENGINE = ("grader.authoring", "grader.checking", "grader.running")
 
 
 class Journal:
@@ -89,10 +88,12 @@ class Journal:
 
 def basis(lesson: str, cells: Mapping[str, Any]) -> str:
     """A digest of what marks are made from, beside the submission: the code that judges, and the assignment's cells."""
-    folders = {Path(str(importlib.import_module(name).__file__)).parent for name in _PACKAGES}
-    folders |= {Path(inspect.getfile(exercise.cases)).parent for exercise in load_lesson(lesson).exercises}
+    syllabus, name = find_lesson(lesson)
+    packages = (*_ENGINE, *library_of(load_lesson(name)), syllabus.package)
+    folders = {Path(str(importlib.import_module(package).__file__)).parent for package in packages}
     summed = hashlib.sha256(repr(sorted(cells.items())).encode("utf-8", "backslashreplace"))
-    for path in sorted({path for folder in folders for path in folder.rglob("*.py")}):
+    # A lesson's text, "01_my_topic.py", is prose.
+    for path in sorted({path for folder in folders for path in folder.rglob("[!0-9]*.py")}):
         summed.update(hashlib.sha256(path.read_bytes()).digest())
     return summed.hexdigest()
 

@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.exercises.spec import Lesson
+from grader.authoring.spec import Lesson
 from grader.running.reader import read_apart
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -20,7 +20,6 @@ from nbgrader.converters import Autograde
 
 from grader.checking.cards import card, plain, points
 from grader.checking.judge import Verdict
-from grader.exercises import load_lesson
 from grader.gradebook.book import Book
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
@@ -30,6 +29,7 @@ from grader.running.cleaning import as_typed
 from grader.running.reader import read_apart
 from grader.running.reading import Unreadable
 from grader.running.result import OwnTest, Result
+from grader.syllabus import load_lesson
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""

@@ -16,6 +16,7 @@ from grader.errors import GraderError
 from grader.learning.lessons import lesson_called
 from grader.learning.reset import EARLIER, place, reset
 from grader.learning.standing import course_folder, next_up, own_notebook, standings
+from grader.syllabus import syllabi
 
 PATH = "/course"
 LAB = "lab/tree"
@@ -55,6 +56,8 @@ class CoursePage(JupyterHandler):
         found = standings(folder)
         self.finish(
             _template().render(
+                title=" · ".join(syllabus.title for syllabus in syllabi()),
+                tagline=syllabi()[0].tagline,
                 standings=found,
                 here=next_up(found),
                 folder=folder,

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
 from grader.running.reading import parse, source_of
-
-DISTRIBUTION = "transformers-cell-by-cell"
-_CHECKOUT = Path(__file__).resolve().parents[2] / "notebooks"
-_NAME = re.compile(r"\d\d_\w+")
+from grader.syllabus import Syllabus, find_lesson, syllabi
 
 _TITLE = re.compile(r"^# Lesson (\d+) · (.+)$", re.MULTILINE)
 _GIVES = re.compile(r"\*\*What you will be able to do\*\*\n\n((?:- .+\n(?:  .+\n)*)+)")
@@ -55,18 +52,13 @@ class Offer:
         return sum(exercise.points for exercise in self.exercises)
 
 
-@lru_cache(maxsize=1)
 def released() -> dict[str, Path]:
     """The released notebook of each lesson, in order.
 
     Raises:
-        GraderError: when the course was copied without its notebooks.
+        GraderError: when a course was copied without its notebooks.
     """
-    found = {path.stem: path for path in _CHECKOUT.glob("*/*.ipynb") if path.stem == path.parent.name} or _installed()
-    lessons = {name: found[name] for name in sorted(found) if _NAME.fullmatch(name)}
-    if not lessons:
-        raise GraderError("The course's notebooks are missing: install the course with pip, or use its repository.")
-    return lessons
+    return {name: path for syllabus in syllabi() for name, path in _notebooks(syllabus).items()}
 
 
 def offers() -> list[Offer]:
@@ -80,20 +72,27 @@ def lesson_called(name: str) -> str:
     Raises:
         GraderError: when there is none.
     """
-    for known in released():
-        if name in (known, known.split("_")[0]):
-            return known
-    raise GraderError(f"There is no lesson {name!r}. These exist: {', '.join(released())}.")
+    return find_lesson(name)[1]
 
 
-def _installed() -> dict[str, Path]:
+@cache
+def _notebooks(syllabus: Syllabus) -> dict[str, Path]:
+    found = {name: syllabus.root / "notebooks" / name / f"{name}.ipynb" for name in syllabus.names()}
+    found = {name: path for name, path in found.items() if path.is_file()} or _installed(syllabus)
+    if not found:
+        raise GraderError("The course's notebooks are missing: install the course with pip, or use its repository.")
+    return found
+
+
+def _installed(syllabus: Syllabus) -> dict[str, Path]:
     """The notebooks as pip installed them: it wrote down where it put everything."""
     try:
-        listed = files(DISTRIBUTION) or []
-    except PackageNotFoundError:
+        listed = files(syllabus.distribution or "") or []
+    except (PackageNotFoundError, ValueError):  # ValueError: a name is wanted
         return {}
-    paths = [Path(str(file.locate())).resolve() for file in listed if file.parts[-3:-1] == (DISTRIBUTION, "notebooks")]
-    return {path.stem: path for path in paths if path.is_file()}
+    paths = [Path(str(file.locate())).resolve() for file in listed if file.parts[-2:-1] == ("notebooks",)]
+    there = {path.stem: path for path in paths if path.is_file()}
+    return {name: there[name] for name in syllabus.names() if name in there}
 
 
 @lru_cache(maxsize=64)

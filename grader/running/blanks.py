@@ -64,15 +64,15 @@ def blank_modules(modules: Sequence[str]) -> None:
     sys.meta_path.insert(0, _Blanker(frozenset(modules)))
 
 
-def restore(module: str, source: str, symbol: str) -> Any:
+def restore(module: str, source: str, symbol: str, packages: Sequence[str]) -> Any:
     """Runs a symbol's own text in its module, now that the learner has answered for it; returns the symbol.
 
-    Other modules of the course that have imported the blank get the symbol too.
+    Other modules of these packages that have imported the blank get the symbol too.
     """
     namespace = vars(importlib.import_module(module))
     blanked = namespace.get(symbol)
     exec(compile(source, f"<{module}.{symbol}>", "exec"), namespace)
     for name, other in list(sys.modules.items()):
-        if name.startswith("course.") and blanked is not None and getattr(other, symbol, None) is blanked:
+        if name.split(".")[0] in packages and blanked is not None and getattr(other, symbol, None) is blanked:
             setattr(other, symbol, namespace[symbol])
     return namespace[symbol]

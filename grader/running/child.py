@@ -16,7 +16,7 @@ from __future__ import annotations
 import builtins
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import grader
+from grader.authoring.calls import Probe
+from grader.authoring.observe import describe_error, observe, snapshot
+from grader.authoring.patients import Ask, answer_in
 from grader.checking.earlier import bound
-from grader.probes import load_probes
-from grader.probes.observe import describe_error, observe, snapshot
-from grader.probes.patients import Ask, answer_in
 from grader.running.blanks import restore
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, decode, encode
 
@@ -74,10 +74,12 @@ class _Output(io.TextIOBase):
 class Child:
     """State of the learner's process. Made once in the zygote; each forked child goes on from there."""
 
-    def __init__(self, lesson: str) -> None:
+    def __init__(self, probes: Mapping[str, Probe], library: frozenset[str], packages: Sequence[str]) -> None:
         config = Config({"HistoryManager": {"enabled": False}})
         self.shell: Any = _Shell.instance(user_ns={"__name__": "__main__"}, config=config)
-        self.probes = load_probes(lesson)
+        self.probes = probes
+        self.library = library
+        self.packages = packages
         self.earlier: dict[str, Any] = {}
         self.output = _Output()
         # A check inside a learner's own cell must not bring the references in, and nothing is handed in from here.
@@ -128,7 +130,7 @@ class Child:
         learners = self.shell.user_ns.get(symbol, self)
         if learners is self:
             yield {"absent": True}
-        elif _home(learners) == "course":
+        elif _home(learners) in self.library:
             yield {"imported": True}
         else:
             for inputs in cases:
@@ -154,7 +156,7 @@ class Child:
 
     def restore(self, symbol: str, module: str, source: str) -> Iterator[dict[str, Any]]:
         """Hands over the course's text of a symbol that has been answered for."""
-        self.earlier[symbol] = restore(module, source, symbol)
+        self.earlier[symbol] = restore(module, source, symbol, self.packages)
         yield {"ok": True}
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from grader.authoring.spec import Lesson
 from grader.checking.judge import (
     CRASHED,
     ERROR,
@@ -30,14 +31,13 @@ from grader.checking.judge import (
 )
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
-from grader.exercises import load_lesson
-from grader.exercises.spec import Lesson
-from grader.probes import load_probes
 from grader.running.blanks import sources
 from grader.running.intake import Cell, Submission, read_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session, Stopped, error_in
+from grader.running.setting import setting_of
+from grader.syllabus import load_lesson, load_probes
 
 
 def grade(
@@ -67,9 +67,8 @@ def grade(
     start = time.monotonic()
     submission = read_submission(data, lesson)
     found = submission.lesson
-    modules = sorted({e.references[0].__module__ for e in found.exercises})
     own: tuple[OwnResult, ...] = ()
-    with Session(found.name, modules, limits or Limits()) as session:
+    with Session(setting_of(found.name), limits or Limits()) as session:
         marks = _Walk(found, session, _judges(found.name, seed))
         marks.go(submission, files or {})
         words = marks

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.exercises import UnknownLesson, lesson_names, load_lesson
-from grader.exercises.spec import Lesson
-from grader.probes.observe import harmless
+from grader.authoring.observe import harmless
+from grader.authoring.spec import Lesson
 from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
 from grader.running.reading import Unreadable as Unreadable
 from grader.running.reading import too_large
+from grader.syllabus import UnknownLesson, lesson_names, load_lesson
 
 _LESSON = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*\)")
 _CHECK = re.compile(r"check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?")

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from grader.exercises.spec import Case
-from grader.probes.patients import Patient
+from grader.authoring.patients import Patient
+from grader.authoring.spec import Case
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
+from grader.running.setting import Setting
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
@@ -58,9 +59,9 @@ class Question:
 class Session:
     """One learner's process. After `Stopped`, `restart` makes a fresh one that knows what the old one had learnt."""
 
-    def __init__(self, lesson: str, modules: list[str], limits: Limits) -> None:
+    def __init__(self, setting: Setting, limits: Limits) -> None:
         self.limits = limits
-        self._lending = borrowed(lesson, modules)
+        self._lending = borrowed(setting)
         self._history: list[bytes] = []
         self._spent = 0.0  # processor seconds of the processes that are gone
         self._spent_here = 0.0  # and of this one, on its behalf

@@ -16,7 +16,7 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 
-from grader.probes.observe import MAX_DEPTH, Opaque, readable
+from grader.authoring.observe import MAX_DEPTH, Opaque, readable
 
 MAX_MESSAGE = 64 * 2**20  # bytes; arrays laid out anew count too
 MAX_TEXT = 2 * 2**20  # bytes of JSON in an answer: in memory it takes forty times as much
@@ -31,7 +31,7 @@ class BadMessage(Exception):
 
 
 def encode(tree: Any, most_text: int = MAX_MESSAGE) -> bytes:
-    """A tree of plain data (see `grader.probes.observe.snapshot`) as bytes.
+    """A tree of plain data (see `grader.authoring.observe.snapshot`) as bytes.
 
     Raises:
         ValueError: when it holds more words than `decode` would take.

@@ -3,8 +3,8 @@
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
 walls itself in, and then waits on its control socket, standard input:
 
-- `{"lesson", "modules", "hidden", "scratch"}` says which lesson it is for, which folders nobody may see, and where its
-  children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
+- `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
+  its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
 - `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
@@ -21,6 +21,7 @@ import os
 import pkgutil
 import signal
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from grader.running.child import Child
 from grader.sandbox import kernel
 from grader.sandbox.sight import CannotHide
 from grader.sandbox.walls import Unsafe, Walls
+from grader.travelling import SECRET
 
 _HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
 
@@ -45,9 +47,11 @@ def main() -> None:
     if not text:
         return
     order = json.loads(text)
-    child = _for_lesson(order["lesson"], order["modules"])
+    setting = order["setting"]
+    child = _for_lesson(**setting)
+    solutions = _solutions(*setting["library"], setting["lessons"])
     try:
-        walls = Walls.build([*_solutions(), *map(Path, order["hidden"])], order["scratch"])
+        walls = Walls.build([*solutions, *map(Path, order["hidden"])], order["scratch"])
     except (CannotHide, Unsafe) as error:
         _say(control, {"refused": str(error)})
         return
@@ -94,16 +98,28 @@ def _warm() -> None:
     _first_times()
 
 
-def _for_lesson(lesson: str, modules: list[str]) -> Child:
-    """Imports the course with the lesson's blanks, and makes the shell that the learner's cells will run in."""
-    import course
+def _for_lesson(
+    lesson: str, root: str, lessons: str, probes: str, experiments: str | None, library: list[str], blanked: list[str]
+) -> Child:
+    """Imports the library with the lesson's blanks, and makes the shell that the learner's cells will run in.
 
-    blank_modules(modules)
-
-    for module in pkgutil.walk_packages(course.__path__, "course."):
-        with contextlib.suppress(NotImplementedError):  # a later lesson's, made with what is blank in this one
-            importlib.import_module(module.name)
-    return Child(lesson)
+    Raises:
+        ImportError: when the probes bring something along that knows answers.
+    """
+    if not any(os.path.realpath(place or "/") == os.path.realpath(root) for place in sys.path):
+        sys.path.insert(0, root)
+    blank_modules(blanked)
+    for package in library:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            with contextlib.suppress(NotImplementedError):  # a later lesson's, made with what is blank in this one
+                importlib.import_module(module.name)
+    if experiments is not None:
+        importlib.import_module(experiments)
+    child = Child(importlib.import_module(probes).PROBES, frozenset(library), (*library, lessons))
+    known = [name for name in sys.modules if name.startswith(f"{lessons}.") and SECRET & set(name.split("."))]
+    if known:
+        raise ImportError(f"{probes} brings {known[0]} along, which knows the answers of {lesson}")
+    return child
 
 
 def _first_times() -> None:
@@ -117,12 +133,9 @@ def _first_times() -> None:
             torch.softmax(x @ x.transpose(-2, -1), dim=-1)
 
 
-def _solutions() -> list[Path]:
+def _solutions(*packages: str) -> list[Path]:
     """The folders that hold solutions and references: all that is needed of them is imported already."""
-    import course
-    import grader
-
-    return [Path(folder) for package in (course, grader) for folder in package.__path__]
+    return [Path(folder) for name in ("grader", *packages) for folder in importlib.import_module(name).__path__]
 
 
 def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
+from grader.running.setting import Setting
 from grader.running.usage import Account
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
@@ -85,9 +86,8 @@ class _Process:
 class Zygote:
     """One warm process for one lesson; see `grader.running.zygote`."""
 
-    def __init__(self, lesson: str, modules: list[str]) -> None:
-        self.lesson = lesson
-        self._modules = modules
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
         self.hidden = _hidden_folders()
         self._over = False
         self._open()
@@ -97,7 +97,7 @@ class Zygote:
         self._base = tempfile.mkdtemp(prefix="submissions-")
         try:
             places = {"hidden": Sight(self.hidden).matters(), "scratch": self._base}
-            answer = self._process.ask({"lesson": self.lesson, "modules": self._modules, **places})
+            answer = self._process.ask({"setting": self.setting.to_json(), **places})
         except (OSError, ValueError):
             answer = {"refused": f"The process that runs submissions did not start: {self._process.last_words()}"}
         except CannotHide as error:
@@ -217,12 +217,12 @@ class _Pool:
                 return self.warming.pop()
         return _Process()
 
-    def take(self, lesson: str) -> Zygote | None:
+    def take(self, setting: Setting) -> Zygote | None:
         hidden = _hidden_folders()
         with self.lock:
             careless = [zygote for zygote in self.idle if not zygote.hidden >= hidden]  # they show too much now
             self.idle = [zygote for zygote in self.idle if zygote not in careless]
-            found = next((zygote for zygote in self.idle if zygote.lesson == lesson), None)
+            found = next((zygote for zygote in self.idle if zygote.setting == setting), None)
             if found is not None:
                 self.idle.remove(found)
         for zygote in careless:
@@ -270,13 +270,13 @@ def close_all() -> None:
 
 
 @contextlib.contextmanager
-def borrowed(lesson: str, modules: list[str]) -> Iterator[Zygote]:
+def borrowed(setting: Setting) -> Iterator[Zygote]:
     """A zygote for this lesson, nobody else's while the context lasts.
 
     Raises:
         GraderError: when it can't be started.
     """
-    zygote = _POOL.take(lesson) or Zygote(lesson, modules)
+    zygote = _POOL.take(setting) or Zygote(setting)
     _POOL.lend(zygote)
     try:
         yield zygote

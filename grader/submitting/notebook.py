@@ -127,9 +127,9 @@ def _from_colab() -> bytes:
 
 def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
     """What the grader will see in this notebook: its lesson, and how much is still blank."""
-    from grader.exercises import UnknownLesson, load_lesson
     from grader.running.intake import Cell, understood
     from grader.running.reading import Unreadable, cells_of
+    from grader.syllabus import UnknownLesson, load_lesson
 
     try:
         meant = load_lesson(lesson).name if lesson is not None else None

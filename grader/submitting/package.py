@@ -9,15 +9,15 @@ import os
 import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from grader.syllabus import find_lesson
 
 SUFFIX = ".submission.zip"
 NOTE = "submission.json"
-FORMAT = "transformers-cell-by-cell submission"
+FORMAT = "grader submission"
 VERSION = 1
 
 
@@ -41,7 +41,9 @@ class Note:
     @classmethod
     def of(cls, notebook: bytes, lesson: str, name: str | None = None) -> Note:
         """The note on a notebook, now."""
-        return cls(lesson, course_version(), hashlib.sha256(notebook).hexdigest(), datetime.now(UTC), name)
+        return cls(
+            lesson, find_lesson(lesson)[0].version, hashlib.sha256(notebook).hexdigest(), datetime.now(UTC), name
+        )
 
     @classmethod
     def read(cls, data: bytes) -> Note:
@@ -80,14 +82,6 @@ class Note:
             **({"name": self.name} if self.name else {}),
         }
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def course_version() -> str:
-    """The version of the course that is installed here."""
-    try:
-        return version("transformers-cell-by-cell")
-    except PackageNotFoundError:  # a checkout that is only on the path
-        return "unknown"
 
 
 def pack(notebook: bytes, note: Note) -> bytes:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.exercises import load_lesson
 from grader.running import zygotes
 from grader.running.grade import Result, grade
 from grader.running.limits import Limits
 from grader.running.session import Session
+from grader.syllabus import load_lesson
 
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises

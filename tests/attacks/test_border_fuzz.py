@@ -16,14 +16,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.authoring.observe import Opaque
 from grader.checking.cards import card, plain
 from grader.checking.judge import Judge
-from grader.exercises import load_lesson
-from grader.probes import load_probes
-from grader.probes.observe import Opaque
 from grader.running.channel import Channel, Closed
 from grader.running.grade import _observation
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
+from grader.syllabus import load_lesson, load_probes
 
 LESSON = "01_pytorch_basics"
 FEW = settings(max_examples=150, deadline=None)

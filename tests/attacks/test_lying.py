@@ -128,7 +128,7 @@ for name in list(sys.modules):
         "builtins.isinstance = lambda *args: True\nbuiltins.sum = lambda *args: 12.0", hurts_itself=True
     ),
     "patched snapshot": before(
-        "import grader.probes.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True
+        "import grader.authoring.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True
     ),
     "patched wire": before(
         """\

@@ -11,12 +11,11 @@ import torch
 from attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
 
 from grader.checking.judge import Judge
-from grader.exercises import lesson_names, load_lesson
-from grader.probes import load_probes
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.session import Question
 from grader.running.wire import MAX_MESSAGE, decode
+from grader.syllabus import lesson_names, load_lesson, load_probes
 
 CLINICS = (
     "loss_is_sound",

@@ -106,9 +106,11 @@ for fd in channels():
 SOLUTIONS = {
     "file": """\
 import course
-found = [*map(read, glob.glob(course.__path__[0] + '/**/*', recursive=True))]
+import lessons
+folders = (course.__path__[0], lessons.__path__[0])
+found = [read(path) for folder in folders for path in glob.glob(folder + '/**/*', recursive=True)]
 if any(found): tell(found)""",
-    "references": "import grader.exercises.lesson_01\ntell(grader.exercises)",
+    "references": "import lessons.lesson_01.exercises.loss as found\ntell(found.MSE_LOSS)",
     "judge": "import grader.checking.judge\ntell(grader.checking.judge)",
     "checks": "found = grader.checks('01_pytorch_basics')\nif found.__name__ != '_silent_check': tell(found)",
     "source": "import course.mlp\ntell(inspect.getsource(course.mlp.mlp_predict))",
@@ -128,7 +130,7 @@ tell(course.mlp.mlp_predict.__code__.co_names)""",
     "before the answer": "import course.tensors as c\ntell(c.batched_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)))",
     "other copies": """
 for folder in {*sys.path, *glob.glob(sys.prefix + "/lib/python*/site-packages"), sys.prefix, sys.prefix + "/.."}:
-    for pattern in ("course/*.py", "course/__pycache__/*", "build/lib/course/*", "grader/exercises/*", "*/course/mlp*"):
+    for pattern in ("course/*.py", "course/__pycache__/*", "build/lib/course/*", "lessons/*/*", "*/course/mlp*"):
         found = glob.glob(os.path.join(folder or ".", pattern))
         if found: tell(found)""",
     "text in memory": """

@@ -9,12 +9,11 @@ import pytest
 from attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
 
 from grader.checking.judge import Judge
-from grader.exercises import load_lesson
 from grader.gradebook.feedback import page
 from grader.gradebook.writer import outputs
-from grader.probes import load_probes
 from grader.running.grade import grade
 from grader.running.result import OwnTest
+from grader.syllabus import load_lesson, load_probes
 
 JUDGE = Judge(load_lesson(LESSON)["pick"], load_probes(LESSON)["pick"], SEED)
 HIDDEN = {f"{float(case.inputs['values'].flatten()[0]):.7f}" for case in JUDGE.cases if case.inputs["values"].numel()}

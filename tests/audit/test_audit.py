@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 from grader.audit.audit import FLOORS, Count, Row, audit_lesson, report, total
 from grader.audit.mutants import mutants
 from grader.audit.tables import write_into_readme
+from grader.authoring.spec import Exercise
 from grader.cli import app
 from grader.errors import GraderError
-from grader.exercises import lesson_names, load_lesson
-from grader.exercises.spec import Exercise, Lesson
+from grader.syllabus import lesson_names, load_lesson
 
 SOURCE = '''
 def mean_above(values: list[float], limit: float = 0.5) -> float:
@@ -80,7 +80,7 @@ def blind(exercise: Exercise) -> Exercise:
 
 def test_a_blind_check_falls_below_every_floor_but_one() -> None:
     lesson = load_lesson("01")
-    lesson = Lesson(lesson.name, lesson.title, (blind(lesson["mlp_predict"]),))
+    lesson = dataclasses.replace(lesson, exercises=(blind(lesson["mlp_predict"]),))
     (row,) = audit_lesson(lesson, lambda symbol: None)
     below = {line.split(":")[0] for line in row.below()}
     assert {"caught", "diagnosed", "mutants"} <= below
@@ -88,7 +88,9 @@ def test_a_blind_check_falls_below_every_floor_but_one() -> None:
 
 def test_an_equivalent_that_is_no_mutant_any_more_is_reported() -> None:
     lesson = load_lesson("01")
-    lesson = Lesson(lesson.name, lesson.title, (lesson["pick"],), {"pick": {"a line -> another": "why"}})
+    lesson = dataclasses.replace(
+        lesson, exercises=(lesson["pick"],), equivalents={"pick": {"a line -> another": "why"}}
+    )
     (row,) = audit_lesson(lesson, lambda symbol: None)
     assert any("a line -> another" in name for name in row.mutants.missed)
 

@@ -18,10 +18,10 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from lessons.lesson_01.demo import HONEST, LESSON
 
 if TYPE_CHECKING:
     from conftest import Serve

@@ -18,10 +18,10 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page
 
-from grader.demo.lesson_01 import LESSON
 from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from lessons.lesson_01.demo import LESSON
 
 if TYPE_CHECKING:
     from conftest import Serve

@@ -14,8 +14,8 @@ from grader.building.pictures import attach_pictures, draw
 from grader.building.release import release, undefined_names
 from grader.building.source import source_notebook
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.lesson_names()[0]
@@ -39,9 +39,10 @@ SHORT = "\n\n".join(
 def copy(tmp_path: Path) -> Repository:
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path / name)
-    (tmp_path / "lessons").mkdir()
-    (tmp_path / "lessons" / f"{LESSON}.py").write_text(SHORT)
-    return Repository(tmp_path)
+    repository = Repository(tmp_path)
+    repository.text(LESSON).parent.mkdir(parents=True)
+    repository.text(LESSON).write_text(SHORT)
+    return repository
 
 
 def test_a_short_text_builds(copy: Repository) -> None:
@@ -73,7 +74,7 @@ def edit(repository: Repository, old: str, new: str) -> None:
         (
             "# COLAB_BADGE",
             "# ![Three words and one more](picture:unheard_of)",
-            "Nothing in course.plots.pictures draws",
+            r"Nothing in lessons\.lesson_01\.pictures draws",
         ),
         ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
         ("# COLAB_BADGE", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
@@ -88,11 +89,12 @@ def test_a_faulty_text_is_a_sentence(copy: Repository, old: str, new: str, sente
 
 def test_a_picture_needs_words() -> None:
     with pytest.raises(GraderError, match="needs a text alternative that says what it shows"):
-        attach_pictures("![a table](picture:broadcasting)")
-    with pytest.raises(GraderError, match=r"Nothing in course\.plots\.pictures draws 'nonsense'"):
-        draw("nonsense")
-    text, attachments = attach_pictures("Look: ![A column of numbers meets a row of numbers.](picture:broadcasting)!")
-    assert text == "Look: ![A column of numbers meets a row of numbers.](attachment:broadcasting.png)!"
+        attach_pictures("![a table](picture:broadcasting)", LESSON)
+    with pytest.raises(GraderError, match=r"Nothing in lessons\.lesson_01\.pictures draws 'nonsense'"):
+        draw("nonsense", LESSON)
+    words = "A column of numbers meets a row of numbers."
+    text, attachments = attach_pictures(f"Look: ![{words}](picture:broadcasting)!", LESSON)
+    assert text == f"Look: ![{words}](attachment:broadcasting.png)!"
     assert list(attachments) == ["broadcasting.png"]
 
 
@@ -126,7 +128,7 @@ def test_two_cells_with_one_grade_id_are_refused_by_nbgrader(copy: Repository) -
 
 
 def test_what_the_repository_says_of_unknown_places(tmp_path: Path) -> None:
-    with pytest.raises(GraderError, match="not inside the course's repository"):
+    with pytest.raises(GraderError, match="not inside a course's repository"):
         Repository.find(tmp_path)
     with pytest.raises(GraderError, match=rf"There is no lesson '99'. These exist: .*{LESSON}"):
         REPOSITORY.lesson("99")

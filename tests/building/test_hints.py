@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.building.hints import one_at_a_time
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 

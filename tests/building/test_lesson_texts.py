@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())
@@ -25,7 +25,9 @@ def text_of(lesson: str) -> str:
 def test_every_claim_has_its_test_and_every_test_its_claim(lesson: str) -> None:
     claims = re.findall(r"<!-- claim: (\w+) -->", text_of(lesson))
     assert len(claims) == len(set(claims))
-    module = ast.parse((REPOSITORY.root / "tests" / "claims" / f"test_{lesson}.py").read_text("utf-8"))
+    module = ast.parse(
+        (REPOSITORY.root / "tests" / "lessons" / f"lesson_{lesson[:2]}" / "test_claims.py").read_text("utf-8")
+    )
     tests = [
         node.name.removeprefix("test_")
         for node in module.body

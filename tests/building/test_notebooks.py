@@ -24,8 +24,8 @@ from nbformat import NotebookNode
 from grader.building import build as building
 from grader.building import pictures
 from grader.building.source import EXPERIMENT, comparable
-from grader.exercises import load_lesson
 from grader.repository import Repository
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSONS = REPOSITORY.lesson_names()

@@ -12,9 +12,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.authoring.observe import Opaque
 from grader.checking.cards import card, plain, points
 from grader.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
-from grader.probes.observe import Opaque
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 

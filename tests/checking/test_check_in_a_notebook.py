@@ -14,8 +14,8 @@ from nbclient import NotebookClient
 import course.tensors
 from grader.checking.notebook import Checker, NotYet
 from grader.checking.quiet import MAX_PRINTED, quiet
-from grader.exercises import load_lesson
 from grader.running.blanks import blank
+from grader.syllabus import load_lesson
 
 LESSON = "01_pytorch_basics"
 POINTS = {exercise.symbol: exercise.points for exercise in load_lesson(LESSON).exercises}

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from grader.authoring.observe import Opaque
 from grader.checking.compare import KINDS, agree, compare, is_number, near
-from grader.probes.observe import Opaque
 
 NAN, INF = float("nan"), float("inf")
 EYE = torch.eye(2)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from grader.authoring.calls import call_and_follow
+from grader.authoring.draw import dims, normal
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
-from grader.exercises.draw import dims, normal
-from grader.exercises.spec import Aspect, Case, Exercise, Mistake, Observation
-from grader.probes.calls import call_and_follow
 
 SHAPE = Aspect("shape", kinds=frozenset({"error", "type", "shape"}))
 VALUES = Aspect("values", weight=2.0, core=True)

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from grader.authoring.observe import Opaque
 from grader.checking.compare import compare
 from grader.checking.words import kind_of, place, relation, say, say_error
-from grader.probes.observe import Opaque
 
 A = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 EYE = torch.eye(2)

@@ -67,7 +67,7 @@ def test_a_whole_lesson_from_nothing(colab: Machine) -> None:
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert setup.outputs == []  # quiet
     after = colab.installed()
-    ours = {"course", "grader", f"transformers_cell_by_cell-{REPOSITORY.tag.removeprefix('v')}.dist-info"}
+    ours = {"course", "grader", "lessons", f"transformers_cell_by_cell-{REPOSITORY.tag.removeprefix('v')}.dist-info"}
     assert set(after) - set(before) == ours
     assert {name: after[name] for name in before} == before  # nothing that Colab ships was touched
 
@@ -75,10 +75,13 @@ def test_a_whole_lesson_from_nothing(colab: Machine) -> None:
 EVERY_LESSON = """
 import importlib, pkgutil, sys
 from importlib.metadata import version
-import course, course.data, grader
+import course, course.data, grader, lessons.tables
 for module in pkgutil.walk_packages(course.__path__, "course."):
     importlib.import_module(module.name)
-from grader.exercises import lesson_names
+from grader.syllabus import find_lesson, lesson_names
+for name in lesson_names():
+    find_lesson(name)[0].part(name, "experiments")
+assert all(len(lessons.tables.measured(name)) for name in {tables!r})
 checks = [grader.checks(lesson) for lesson in lesson_names()]
 import grader.submitting.notebook
 texts = [course.data.data_file(name).stat().st_size for name in {data!r}]
@@ -89,9 +92,10 @@ print(version("transformers-cell-by-cell"), len(checks), min(texts) > 0, [m for 
 
 def test_what_was_fetched_is_enough_for_every_lesson(colab: Machine) -> None:
     """Runs after the lesson: the course is there, nbgrader is not."""
-    data = [path.name for path in (REPOSITORY.root / "data").iterdir() if path.suffix in (".csv", ".txt")]
+    data = [path.name for path in (REPOSITORY.root / "data").iterdir() if path.suffix == ".txt"]
+    tables = [f"{path.parts[-3][-2:]}_{path.stem}" for path in REPOSITORY.syllabus.folder.glob("*/tables/*.csv")]
     names = [name.replace("-", "_") for name in BLOCKED]
-    notebook = cells(first_cell(LESSON), EVERY_LESSON.format(data=data, blocked=names[1:]))
+    notebook = cells(first_cell(LESSON), EVERY_LESSON.format(data=data, tables=tables, blocked=names[1:]))
     colab.run(notebook)
     (printed,) = notebook.cells[1].outputs
     lessons = len(REPOSITORY.lesson_names())

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.repository import Repository
+from lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 # Somebody with right answers, a mistake and blanks: marks that all could change.

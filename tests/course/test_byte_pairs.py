@@ -9,7 +9,7 @@ import pytest
 
 from course.byte_pairs import apply_merges, byte_pair_decode, byte_pair_merges, merge_pair
 from course.data import moby_dick
-from course.experiments.lesson_02 import words_in
+from lessons.lesson_02.experiments import words_in
 
 
 def slow_merges(words: list[str], num_merges: int) -> list[tuple[str, str]]:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from course.experiments.lesson_01 import copy_into, random_params
 from course.mlp import MLP, l2_penalty, loss_gradients, mlp_predict, mse_loss
 from course.mlp_numpy import mlp_predict_numpy, mse_loss_numpy
+from lessons.lesson_01.experiments import copy_into, random_params
 
 SIZES = [[3, 2], [1, 4, 1], [2, 5, 3, 4], [1, 3, 3, 3, 2]]
 Params = list[tuple[torch.Tensor, torch.Tensor]]

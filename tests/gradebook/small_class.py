@@ -23,12 +23,12 @@ from rich.console import Console
 from grader import cli
 from grader.batch import Job
 from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
-from grader.exercises import load_lesson
 from grader.gradebook import autograde
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course, put_environment_on_path
 from grader.repository import Repository
 from grader.running.result import Result
+from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = "05_causal_masks"

@@ -14,15 +14,15 @@ from rich.console import Console
 
 from grader.batch import Failure, Job
 from grader.demo.learners import doubled, stripped
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import make_course
-from grader.exercises import load_lesson
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.intake import MAX_BYTES
 from grader.running.limits import Limits
 from grader.running.result import Result
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import HONEST, LESSON
 
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 FULL = sum(exercise.points for exercise in load_lesson(LESSON).exercises)
@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, Result | Failure]]:
     """One batch with every kind of damage and two sound notebooks among them."""
     folder = tmp_path_factory.mktemp("damage")
-    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo")
+    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo", (LESSON,))
     course.ensure_assignment(LESSON)
     released = (course.root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
     ada = HONEST[0]

@@ -23,9 +23,9 @@ from grader.audit.mutants import mutants
 from grader.checking.judge import PUBLIC_SEED
 from grader.demo.learners import Learner
 from grader.demo.run import make_course
-from grader.exercises import lesson_names, load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.syllabus import lesson_names, load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LATER = lesson_names()[2:]

@@ -23,14 +23,14 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
 from grader import cli
-from grader.demo import lesson_02
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import HONEST, LESSON
 from grader.demo.run import exchange_step, hand_in, make_course
 from grader.errors import GraderError
-from grader.exercises import load_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import HONEST, LESSON
+from lessons.lesson_02 import demo as lesson_02
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
@@ -104,7 +104,7 @@ def nbgrader(folder: Path, *arguments: str) -> str:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Class:
     """Everything is done once; the tests only look."""
     folder = tmp_path_factory.mktemp("school")
-    course, exchange = make_course(REPOSITORY, folder / "ours")
+    course, exchange = make_course(REPOSITORY, folder / "ours", LESSONS)
     for lesson in LESSONS:
         course.ensure_assignment(lesson)
         exchange_step(course, "ReleaseAssignment", lesson)

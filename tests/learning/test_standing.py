@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,12 @@ from pathlib import Path
 import pytest
 from learners import LESSON, own
 
-from grader.exercises import lesson_names, load_lesson
+from grader.errors import GraderError
 from grader.learning import lessons, progress
 from grader.learning.lessons import offers, released
 from grader.learning.standing import Standing, course_folder, next_up, standings
 from grader.learning.table import in_a_line, progress_table
+from grader.syllabus import Syllabus, find_lesson, lesson_names, load_lesson
 
 
 @pytest.mark.parametrize("name", lesson_names())
@@ -45,27 +47,24 @@ def test_they_are_found_without_torch_and_without_nbgrader() -> None:
 
 
 def test_an_installed_course_finds_them_where_pip_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "share" / lessons.DISTRIBUTION / "notebooks"
+    folder = tmp_path / "share" / "some-course" / "notebooks"
     folder.mkdir(parents=True)
     (folder / f"{LESSON}.ipynb").write_bytes(released()[LESSON].read_bytes())
 
     class File:
-        parts = ("..", "share", lessons.DISTRIBUTION, "notebooks", f"{LESSON}.ipynb")
+        parts = ("..", "share", "some-course", "notebooks", f"{LESSON}.ipynb")
 
         def locate(self) -> Path:
             return folder / f"{LESSON}.ipynb"
 
-    monkeypatch.setattr(lessons, "_CHECKOUT", tmp_path / "nowhere")
-    monkeypatch.setattr(lessons, "files", lambda _: [File()])
-    released.cache_clear()
-    try:
-        assert released() == {LESSON: folder / f"{LESSON}.ipynb"}
-        monkeypatch.setattr(lessons, "files", lambda _: [])
-        released.cache_clear()
-        with pytest.raises(Exception, match="The course's notebooks are missing"):
-            released()
-    finally:
-        released.cache_clear()
+    shelf = tmp_path / "packages" / "lessons"  # no folder of notebooks beside it
+    shutil.copytree(find_lesson(LESSON)[0].folder, shelf, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(lessons, "syllabi", lambda: (Syllabus(shelf, "some-course"),))
+    monkeypatch.setattr(lessons, "files", lambda name: [File()] if name == "some-course" else [])
+    assert released() == {LESSON: folder / f"{LESSON}.ipynb"}
+    monkeypatch.setattr(lessons, "syllabi", lambda: (Syllabus(shelf, "a-course-without-notebooks"),))
+    with pytest.raises(GraderError, match="The course's notebooks are missing"):
+        released()
 
 
 def standing(folder: Path, lesson: str) -> Standing:

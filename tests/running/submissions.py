@@ -13,10 +13,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.demo.learners import Learner
-from grader.demo.lesson_01 import LESSON
-from grader.exercises import load_lesson
 from grader.repository import Repository
 from grader.running.blanks import blank
+from grader.syllabus import load_lesson
+from lessons.lesson_01.demo import LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 EXERCISES = load_lesson(LESSON).exercises

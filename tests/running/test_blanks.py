@@ -21,7 +21,7 @@ except NotImplementedError:
     print("blank")
 for line in sys.stdin:
     symbol, module, source = eval(line)
-    restore(module, source, symbol)
+    restore(module, source, symbol, ("course",))
 print(type(course.blocks.MultiHeadAttention(4, 2).query).__name__)
 """
 

@@ -27,11 +27,10 @@ from submissions import (
 
 from grader.checking.judge import Judge, Verdict
 from grader.checking.notebook import Checker
-from grader.exercises import load_lesson
-from grader.probes import load_probes
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import Result
+from grader.syllabus import load_lesson, load_probes
 
 QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
@@ -193,7 +192,7 @@ def tell(what):
 SPYING = {
     "environment": "tell(sorted(os.environ))",
     "folder": "tell(os.listdir())",
-    "modules": "tell([m for m in sys.modules if m.startswith(('grader.exercises', 'grader.checking.judge'))])",
+    "modules": "tell([m for m in sys.modules if m.endswith(('.judge', '.contents')) or 'exercises' in m.split('.')])",
     "checks": "tell(grader.checks('01').__name__)",
     "blank": "import course.mlp\ntell(course.mlp.mlp_predict([], None))",
     "blank again": "import importlib, course.mlp\ntell(importlib.reload(course.mlp).mlp_predict([], None))",

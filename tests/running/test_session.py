@@ -10,23 +10,22 @@ from statistics import median
 import pytest
 from submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
+from grader.authoring.spec import Case
 from grader.errors import GraderError
-from grader.exercises import load_lesson
-from grader.exercises.spec import Case
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
 from grader.running.session import Question, Session, Stopped
+from grader.running.setting import setting_of
 
-MODULES = sorted({exercise.references[0].__module__ for exercise in load_lesson(LESSON).exercises})
 ROOMY = Limits(cell_seconds=60.0, probe_seconds=60.0, cpu_seconds=300.0, memory_bytes=2**30)
 QUICK = replace(ROOMY, cell_seconds=1.0)  # for cells that never end
 
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    with Session(LESSON, MODULES, ROOMY) as made:
+    with Session(setting_of(LESSON), ROOMY) as made:
         yield made
 
 
@@ -188,4 +187,4 @@ def test_own_tests_run_at_the_end_in_the_learners_process() -> None:
 
 def test_a_lesson_whose_modules_are_missing_is_one_sentence() -> None:
     with pytest.raises(GraderError, match="did not start"):
-        zygotes.Zygote("99_nothing", ["course.nothing"])
+        zygotes.Zygote(replace(setting_of(LESSON), lesson="99_nothing", probes="lessons.lesson_99.probes"))

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from grader.probes.observe import Opaque, snapshot
+from grader.authoring.observe import Opaque, snapshot
 from grader.running import wire
 from grader.running.wire import BadMessage, decode, encode
 

@@ -1,0 +1,54 @@
+"""The aspects that many exercises share.
+
+One slip should cost one aspect. The cases with the tag "usual" decide about shape and values; a case with a
+tag of its own ("one", "float64", ...) decides about an aspect of its own. Where a call stopped with an error,
+nothing is known about gradients and arguments, and nothing is held against them.
+"""
+
+from __future__ import annotations
+
+from grader.authoring.spec import Aspect
+
+USUAL = frozenset({"usual"})
+CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
+KNOWN = CONTENT - {"error"} | {"dtype"}
+
+
+def shape() -> Aspect:
+    """The right kind of thing, of the right shape."""
+    return Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=USUAL)
+
+
+def values(weight: float = 4.0) -> Aspect:
+    """The right numbers: what the exercise is about."""
+    return Aspect("values", kinds=CONTENT, weight=weight, core=True, tags=USUAL)
+
+
+def special(name: str, tag: str, weight: float = 1.0) -> Aspect:
+    """The right result in the cases with one special tag."""
+    return Aspect(name, kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+
+
+def dtype() -> Aspect:
+    """float32 in, float32 out; float64 in, float64 out."""
+    return Aspect("dtype kept", kinds=frozenset({"dtype"}))
+
+
+def gradients(weight: float = 2.0) -> Aspect:
+    """Gradients flow back, and they are the right ones."""
+    return Aspect("gradients flow", keys=("gradients",), kinds=KNOWN, weight=weight)
+
+
+def untouched(name: str = "arguments untouched", weight: float = 1.0) -> Aspect:
+    """The arguments are afterwards what they were before."""
+    return Aspect(name, keys=("arguments",), kinds=KNOWN, weight=weight)
+
+
+def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",)) -> Aspect:
+    """What the exercise is about, on the usual cases."""
+    return Aspect(name, keys=keys, kinds=CONTENT, weight=weight, core=True, tags=USUAL)
+
+
+def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
+    """A clear error where the contract asks for one."""
+    return Aspect(name, kinds=frozenset({"error"}), weight=weight, tags=frozenset({tag}))

@@ -1,0 +1,184 @@
+"""Probing a learner's `nn.Module`: build it, hand drawn weights in by name, run it forward and backward.
+
+Weights come by dotted name ("attention.query.weight"), so the order in which a learner creates layers never matters.
+A model without the right names can still compute the right thing: where a name is missing, the weight goes to the
+next parameter of its shape that nobody has named, and only the missing name is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.authoring.calls import gradients, state, tensors_in
+
+
+def built(symbol: Any, *sizes: Any) -> nn.Module:
+    """`symbol(*sizes)`.
+
+    Raises:
+        TypeError: when that is no `nn.Module`.
+    """
+    module = symbol(*sizes)
+    if not isinstance(module, nn.Module):
+        name = getattr(symbol, "__name__", "it")
+        raise TypeError(f"{name} should make an nn.Module, and it makes a {type(module).__name__}")
+    return module
+
+
+def hand_in(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
+    """Copies the weights into the module; returns what stands at each name, in words, and where each weight went.
+
+    A weight that finds no place is not among the places.
+    """
+    parameters = list(module.parameters())
+    registered = {id(parameter) for parameter in parameters}
+    found = {name: _find(module, name) for name in weights}
+    named = {id(tensor) for tensor in found.values() if tensor is not None}
+    others = [parameter for parameter in parameters if id(parameter) not in named]
+    places: dict[str, torch.Tensor] = {}
+    with torch.no_grad():
+        for name, weight in weights.items():
+            place = found[name]
+            if place is None or not _fits(weight, place):
+                place = next((other for other in others if other.shape == weight.shape), None)
+                others = [other for other in others if other is not place]
+            if place is not None:
+                place.copy_(weight)
+                places[name] = place
+    return {name: _describe(found[name], registered) for name in weights}, places
+
+
+def _find(module: nn.Module, name: str) -> torch.Tensor | None:
+    found: Any = module
+    for step in name.split("."):
+        found = getattr(found, step, None)
+    return found if isinstance(found, torch.Tensor) else None
+
+
+def _fits(weight: torch.Tensor, tensor: torch.Tensor) -> bool:
+    """The same shape, but for axes of length one in front."""
+    shape = tuple(tensor.shape)
+    while len(shape) > weight.dim() and shape[0] == 1:
+        shape = shape[1:]
+    return shape == tuple(weight.shape)
+
+
+def _describe(tensor: torch.Tensor | None, registered: set[int]) -> str:
+    if tensor is None:
+        return "missing"
+    kind = "" if id(tensor) in registered else ", not among the parameters"
+    return f"{tuple(tensor.shape)}{kind}"
+
+
+def followed(
+    module: nn.Module,
+    weights: Mapping[str, torch.Tensor],
+    arguments: Sequence[Any],
+    rows: torch.Tensor | None = None,
+    pair: bool = False,
+) -> dict[str, Any]:
+    """What is seen of a module with these weights on these arguments.
+
+    `output` (of a `pair` also the attention `weights`) in training mode, where a dropout that nobody asked for
+    would show; `gradients` with respect to arguments and weights, in evaluation mode; `parts`, `unused` (trainable
+    parameters that no gradient reaches), `training_mode` and `arguments`. `rows` (batch, length) says which rows of
+    the output are fixed by the contract: only those are followed back.
+    """
+    dtype = next((t.dtype for t in tensors_in(list(arguments)) if t.is_floating_point()), torch.float32)
+    if dtype != torch.float32:
+        module = module.to(dtype)
+    parts, places = hand_in(module, weights)
+    seen: dict[str, Any] = {"parts": parts}
+    homeless = [name for name in weights if name not in places and not name.endswith("bias")]
+    if homeless:
+        name = homeless[0]
+        seen["output"] = f"no output: {name} is {parts[name]}, and {tuple(weights[name].shape)} is asked for"
+        return seen
+    module.train()
+    seen |= parted(module(*arguments), pair)
+    modes = [_modes(module)]
+    module = module.double().eval()
+    tracked = [in_double(argument) for argument in arguments]
+    trainable = {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
+    wanted = [tensor for tensor in tensors_in(tracked) if tensor.requires_grad]
+    wanted += [places[name] for name in weights if name in places and places[name].requires_grad]
+    try:
+        output = parted(module(*tracked), pair)["output"]
+        found = in_single(gradients(settled(output, rows), [*wanted, *trainable.values()]))
+    except Exception as error:
+        found = f"stopped with {type(error).__name__}: {error}"
+    modes.append(_modes(module))
+    if isinstance(found, str):
+        seen["gradients"], seen["unused"] = found, "none"
+    else:
+        seen["gradients"] = found[: len(wanted)]
+        reached = zip(trainable, found[len(wanted) :], strict=True)
+        seen["unused"] = ", ".join([name for name, gradient in reached if gradient is None][:3]) or "none"
+    seen["training_mode"] = modes
+    seen["arguments"] = [state(list(arguments)), state(tracked)]
+    return seen
+
+
+def _modes(module: nn.Module) -> list[bool]:
+    return sorted({part.training for part in module.modules()})
+
+
+def in_double(value: Any, follow: bool = True) -> Any:
+    """A copy in float64, laid out in memory as it was: gradients are sums in which much cancels."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    dtype = torch.float64 if value.is_floating_point() else value.dtype
+    copy = torch.empty_strided(value.shape, value.stride(), dtype=dtype).copy_(value.detach())
+    return copy.requires_grad_() if follow and value.is_floating_point() else copy
+
+
+def in_single(found: list[torch.Tensor | None] | str) -> list[torch.Tensor | None] | str:
+    """Gradients in float32, so that they are compared as coarsely."""
+    return found if isinstance(found, str) else [None if tensor is None else tensor.float() for tensor in found]
+
+
+def parted(result: Any, pair: bool) -> dict[str, Any]:
+    """(output, weights) under their names, where a `pair` is expected. A result that is no pair is the output."""
+    if not pair:
+        return {"output": result}
+    both = isinstance(result, list | tuple) and len(result) == 2
+    return {"output": result[0], "weights": result[1]} if both else {"output": result, "weights": None}
+
+
+def settled(output: Any, rows: torch.Tensor | None) -> Any:
+    """The output with the rows that the contract leaves open multiplied by 0: finite numbers pass no gradient there."""
+    if rows is None or not isinstance(output, torch.Tensor) or output.shape[:-1] != rows.shape:
+        return output
+    return output * rows.to(output.dtype)[..., None]
+
+
+def answered_rows(mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+    """Which queries have a key to look at, in every head: booleans of `shape`, the output's without its last axis.
+
+    With one axis more than `shape`, the mask's second axis is that of the heads.
+    """
+    if mask is None:
+        return None
+    rows = mask.any(dim=-1)
+    if rows.dim() == len(shape) + 1:
+        rows = rows.all(dim=1)
+    return rows.expand(*shape)
+
+
+def with_followed_rows(
+    function: Any, arguments: Sequence[Any], rows: torch.Tensor | None, of: Sequence[int], pair: bool = False
+) -> dict[str, Any]:
+    """As `calls.call_and_follow`, for a function whose output may have open rows, alone or before the weights."""
+    tracked = [in_double(argument, follow=place in of) for place, argument in enumerate(arguments)]
+    leaves = [t for place in of for t in tensors_in(tracked[place]) if t.requires_grad]
+    seen = parted(function(*arguments), pair)
+    try:
+        seen["gradients"] = in_single(gradients(settled(parted(function(*tracked), pair)["output"], rows), leaves))
+    except Exception as error:
+        seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
+    seen["arguments"] = [state(list(arguments)), state(tracked)]
+    return seen

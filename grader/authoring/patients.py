@@ -1,0 +1,110 @@
+"""What a learner's test is tried on: a loss, a model, a decoder that may be sound or broken.
+
+Everything in the learner's process can be read by the learner's code, so a patient is never there: it stays with the
+case, in the process that judges. What the learner's code calls only passes the question on, and gets plain data back.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from grader.authoring.observe import describe_error, snapshot
+
+# A patient answers in the process that judges, so it is asked small questions only.
+MOST_NUMBERS = 2**17  # of all arrays in one question
+MAX_LENGTH = 2**7  # of any axis but the batch: attention makes a matrix of it
+
+Ask = Callable[..., Any]
+"""`ask(way, *arguments)`: what a patient answers, as plain data."""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """One patient, made anew each time that a symbol is tried on its case.
+
+    `ways` are what can be asked of it, by name: plain data in, plain data out. `noted` says afterwards what was asked:
+    it goes to what was seen, and no code of the learner's can change it.
+    """
+
+    ways: Mapping[str, Callable[..., Any]]
+    noted: Callable[[], dict[str, Any]] = dict
+    most_numbers: int = MOST_NUMBERS
+
+    def reply(self, way: Any, arguments: Any) -> dict[str, Any]:
+        """`{"value"}`, or `{"raised"}` with the error's description. Both arguments may be anything."""
+        try:
+            if not isinstance(way, str) or not isinstance(arguments, list):
+                raise TypeError("no question")
+            self._fit(arguments)
+            with torch.no_grad():
+                return {"value": snapshot(self.ways[way](*arguments))}
+        except Exception as error:
+            return {"raised": describe_error(error)}
+
+    def _fit(self, arguments: list[Any]) -> None:
+        arrays = [*_arrays(arguments)]
+        if sum(int(np.prod(array.shape)) for array in arrays) > self.most_numbers:
+            raise ValueError(f"more than {self.most_numbers} numbers at once")
+        if any(max(array.shape[1:], default=0) > MAX_LENGTH for array in arrays):
+            raise ValueError(f"an axis longer than {MAX_LENGTH}")
+
+
+def asked_here(patient: Patient) -> Ask:
+    """Asks a patient of this process, with and for what would come through a pipe."""
+    return lambda way, *arguments: answer_in(patient.reply(way, snapshot(list(arguments))))
+
+
+def answer_in(reply: Mapping[str, Any]) -> Any:
+    """The value of a patient's reply.
+
+    Raises:
+        Exception: the built-in one that the patient stopped with; a RuntimeError for any other.
+    """
+    if "raised" not in reply:
+        return reply["value"]
+    kind = getattr(builtins, reply["raised"]["type"], RuntimeError)
+    error: type[Exception] = kind if isinstance(kind, type) and issubclass(kind, Exception) else RuntimeError
+    raise error(reply["raised"]["message"])
+
+
+class StandIn(nn.Module):
+    """A model whose work is done by a patient. Its parameters, buffers and mode are its own, and go along."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        parts: Mapping[str, nn.Module] | Mapping[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor] | None = None,
+    ) -> None:
+        super().__init__()
+        self.ask = ask
+        for name, part in parts.items():
+            setattr(self, name, part if isinstance(part, nn.Module) else nn.Parameter(part))
+        for name, buffer in (buffers or {}).items():
+            self.register_buffer(name, buffer)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, *arguments: Any) -> torch.Tensor:
+        tensors = {name: tensor.detach() for name, tensor in self.state_dict().items()}
+        return self.tied(self.ask("logits", *arguments, tensors, self.dropout.training))
+
+    def tied(self, result: torch.Tensor) -> torch.Tensor:
+        """The result as it hangs on the parameters: gradients can be asked for, and are 0."""
+        for parameter in self.parameters():
+            result = result + 0.0 * parameter.sum()
+        return result
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    if isinstance(value, torch.Tensor | np.ndarray):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(item)

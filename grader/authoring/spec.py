@@ -1,0 +1,115 @@
+"""An exercise is data: how to draw inputs, what is right, and which mistakes people make.
+
+The check in the notebook, the grading on the server, the diagnosis, the partial credit and the tests of the
+tests are all made from these descriptions. How a learner's symbol is *called* on a case stands apart, in the lesson's
+`probes`: that part travels to the learner's process, the exercises never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from grader.authoring.patients import Patient
+
+# Plain data: None, bool, int, float, str, numpy arrays, torch tensors, and lists, tuples and dicts of those.
+Value = Any
+# What one probe saw, by name ("output", "gradients", "arguments", ...); {"error": {...}} when it raised.
+Observation = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of inputs, drawn from a seed.
+
+    `label` finishes the sentence "It goes wrong ..." for the learner ("on a batch of one", "with two rows").
+    `tags` let an aspect look at some cases only. The inputs travel to the learner's process. A `patient`, made anew
+    each time, is what the symbol is tried on where the question is whether it is sound: it never travels.
+    """
+
+    label: str
+    inputs: Mapping[str, Value]
+    tags: frozenset[str] = frozenset()
+    patient: Callable[[], Patient] | None = None
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One thing that can be right or wrong by itself, and earns its share of the points.
+
+    It holds when, in every case with all of `tags`, the observations under `keys` differ from the reference's in
+    none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
+    of the right shape is no work.
+    """
+
+    name: str
+    keys: tuple[str, ...] = ("output",)
+    kinds: frozenset[str] = frozenset({"error", "type", "shape", "dtype", "nan", "mask", "values"})
+    weight: float = 1.0
+    core: bool = False
+    tags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people give, and what to tell them.
+
+    `advice` is said to the learner as it stands: name what the result equals, then ask the question that leads
+    on ("Your result is the sum of the squared errors. Which division turns a sum into a mean?").
+    """
+
+    name: str
+    implementation: Any
+    advice: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """All that is known about one symbol of one lesson. See the module docstring."""
+
+    symbol: str
+    points: float
+    cases: Callable[[np.random.Generator], list[Case]]
+    references: tuple[Any, ...]
+    """Right answers the contract allows; the first one is the symbol in `course`."""
+    aspects: tuple[Aspect, ...]
+    mistakes: tuple[Mistake, ...]
+    variants: Mapping[str, Any]
+    """Right answers written unlike the reference, by a short name. Checks must accept every one."""
+    canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
+    """Keeps of an observation only what the contract fixes."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", float(self.points))  # nbgrader reads "2.0" where it may not read "2"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its title, and its exercises in the order they are met."""
+
+    title: str
+    exercises: tuple[Exercise, ...]
+    equivalents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Per symbol, mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
+    name: str = ""
+    """"01_my_topic": taken from the file name of the lesson's text, and written nowhere else."""
+
+    def __getitem__(self, symbol: str) -> Exercise:
+        """The exercise of that symbol.
+
+        Raises:
+            KeyError: when the lesson has no such exercise.
+        """
+        for exercise in self.exercises:
+            if exercise.symbol == symbol:
+                return exercise
+        raise KeyError(symbol)
+
+    def before(self, symbol: str) -> tuple[Exercise, ...]:
+        """The exercises that come before `symbol` in this lesson."""
+        names = [exercise.symbol for exercise in self.exercises]
+        return self.exercises[: names.index(symbol)]

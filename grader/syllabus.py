@@ -1,0 +1,275 @@
+"""Which lessons there are, and where they are kept. The engine knows lessons through this module alone.
+
+A course is a folder of lessons, and the folder is a Python package:
+
+    lessons/
+        __init__.py             may set TITLE, the course's name, and TAGLINE, what it is about
+        lesson_01/
+            __init__.py         empty: the probes travel to the learner's process, and must not bring in anything else
+            01_some_topic.py    the text; its file name is the lesson's name
+            contents.py         LESSON, a `grader.authoring.Lesson`
+            exercises/          cases, mistakes and variants
+            probes.py           PROBES: per symbol, how it is called on a case
+            experiments.py      optional: what the notebook's longer cells run
+            pictures.py         optional: functions that draw the pictures in the prose
+            demo.py             optional: LEARNERS, a class to try the grader out on
+
+It is found through the variable GRADER_LESSONS (`grader --lessons FOLDER` sets it), else around the working folder,
+else as an installed package that names its folder in the entry-point group `grader.lessons`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+from grader.authoring.spec import Lesson
+from grader.errors import GraderError
+from grader.travelling import refuse_answers
+
+if TYPE_CHECKING:
+    from grader.authoring.calls import Probe
+
+VARIABLE = "GRADER_LESSONS"
+GROUP = "grader.lessons"
+FOLDER = "lessons"
+_TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
+
+
+class UnknownLesson(GraderError):
+    """No lesson has that name; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class Syllabus:
+    """The lessons of one course: a package in a folder."""
+
+    folder: Path
+    distribution: str | None = None
+    """The installed distribution that brought it; None where it is a folder of somebody's own."""
+
+    @property
+    def root(self) -> Path:
+        """The course's folder, which holds the folder of lessons."""
+        return self.folder.parent
+
+    @property
+    def package(self) -> str:
+        """The name that the lessons are imported by."""
+        return self.folder.name
+
+    @property
+    def title(self) -> str:
+        """What the course is called."""
+        return str(getattr(self._import(self.package), "TITLE", self.root.name))
+
+    @property
+    def tagline(self) -> str:
+        """What the course is about, in half a sentence; may be empty."""
+        return str(getattr(self._import(self.package), "TAGLINE", ""))
+
+    @property
+    def version(self) -> str:
+        """The course's version, as its package or its pyproject.toml has it; "unknown" where neither says."""
+        try:
+            if self.distribution is not None:
+                return version(self.distribution)
+            return str(tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["project"]["version"])
+        except (PackageNotFoundError, OSError, KeyError, tomllib.TOMLDecodeError):
+            return "unknown"
+
+    def names(self) -> tuple[str, ...]:
+        """The lessons' names ("01_my_topic"), in order."""
+        texts = self.folder.glob("lesson_*/[0-9]*_*.py")
+        return tuple(sorted(path.stem for path in texts if self._is_text(path)))
+
+    def place(self, name: str) -> Path:
+        """The folder of the lesson called `name`."""
+        return self.folder / f"lesson_{name.split('_')[0]}"
+
+    def text(self, name: str) -> Path:
+        """The lesson's text."""
+        return self.place(name) / f"{name}.py"
+
+    def module(self, name: str, part: str) -> str:
+        """The dotted name of a part of a lesson ("lessons.lesson_01.probes")."""
+        return f"{self.package}.{self.place(name).name}.{part}"
+
+    def has(self, name: str, part: str) -> bool:
+        """Whether the lesson has that part."""
+        return any((self.place(name) / place).is_file() for place in (f"{part}.py", f"{part}/__init__.py"))
+
+    def part(self, name: str, part: str) -> ModuleType:
+        """A part of a lesson, imported.
+
+        Raises:
+            GraderError: when it is missing.
+        """
+        if not self.has(name, part):
+            raise GraderError(f"Lesson {name} has no {part}.py in {self.place(name)}.")
+        return self._import(self.module(name, part))
+
+    def lesson(self, name: str) -> Lesson:
+        """The lesson called `name`, as its contents.py describes it.
+
+        Raises:
+            GraderError: when it does not.
+        """
+        found = getattr(self.part(name, "contents"), "LESSON", None)
+        if not isinstance(found, Lesson):
+            raise GraderError(f"{self.place(name) / 'contents.py'} should define LESSON, a grader.authoring.Lesson.")
+        return replace(found, name=name)
+
+    def probes(self, name: str) -> dict[str, Probe]:
+        """The probes of a lesson, by symbol.
+
+        Raises:
+            GraderError: when they are missing, or bring an answer along.
+        """
+        refuse_answers(self.module(name, "probes"), self.root, self.lesson(name))
+        return cast("dict[str, Probe]", self.part(name, "probes").PROBES)
+
+    def _is_text(self, path: Path) -> bool:
+        found = _TEXT.fullmatch(path.stem)
+        return found is not None and path.parent.name == f"lesson_{found['number']}"
+
+    def _import(self, module: str) -> ModuleType:
+        spec = sys.modules.get(self.package) or importlib.util.find_spec(self.package)
+        if spec is not None and not _leads_to(spec, self.folder):
+            if self.package in sys.modules:
+                raise GraderError(
+                    f"Another course's folder called {self.package!r} is in use already: rename {self.folder}."
+                )
+            spec = None
+        if spec is None:
+            sys.path.insert(0, str(self.root))
+            importlib.invalidate_caches()
+        return importlib.import_module(module)
+
+
+def _leads_to(found: object, folder: Path) -> bool:
+    """Whether a package, or the spec of one, stands in this folder."""
+    places = getattr(found, "submodule_search_locations", None) or getattr(found, "__path__", None) or ()
+    return any(Path(place).resolve() == folder.resolve() for place in places)
+
+
+def syllabi() -> tuple[Syllabus, ...]:
+    """The courses in use here; see the module's docstring for where they are found.
+
+    Raises:
+        GraderError: when there is none.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        syllabus = Syllabus(Path(named).resolve())
+        if not syllabus.names():
+            raise GraderError(
+                f"{named} holds no lessons: it should have folders such as lesson_01/ with a text in each."
+            )
+        return (syllabus,)
+    around = course_around(_working_folder())
+    found = (around,) if around is not None else installed()
+    if not found:
+        raise GraderError("There is no course here: name its folder of lessons, as in grader --lessons FOLDER.")
+    return found
+
+
+def course_around(start: Path | None) -> Syllabus | None:
+    """The course whose folder `start` is in, if it is in one.
+
+    The outermost goes first, so that what lies in a submission never stands in for the course around it.
+    """
+    if start is None:
+        return None
+    for folder in reversed((start, *start.parents)):
+        syllabus = Syllabus(folder / FOLDER)
+        if (folder / "nbgrader_config.py").is_file() and syllabus.names():
+            return syllabus
+    return None
+
+
+@cache
+def installed() -> tuple[Syllabus, ...]:
+    """The courses that are installed as packages."""
+    found = []
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.value):
+        spec = importlib.util.find_spec(entry.value)
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            found.append(Syllabus(Path(place), entry.dist.name if entry.dist else None))
+    return tuple(found)
+
+
+def lesson_names() -> tuple[str, ...]:
+    """The names of all lessons, in order."""
+    return tuple(name for syllabus in syllabi() for name in syllabus.names())
+
+
+def find_lesson(name: str) -> tuple[Syllabus, str]:
+    """Where the lesson called `name` stands, and its full name ("01" will do).
+
+    Raises:
+        UnknownLesson: when there is none.
+    """
+    for syllabus in syllabi():
+        for known in syllabus.names():
+            if name in (known, known.split("_")[0]):
+                return syllabus, known
+    raise UnknownLesson(f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}.")
+
+
+def load_lesson(name: str) -> Lesson:
+    """The lesson called `name` ("01_my_topic"; its number alone will do).
+
+    Raises:
+        UnknownLesson: when there is none.
+        GraderError: when its folder is at fault.
+    """
+    return _lesson(*find_lesson(name))
+
+
+def load_probes(name: str) -> dict[str, Probe]:
+    """The probes of a lesson, by symbol.
+
+    Raises:
+        UnknownLesson: when there is none.
+        GraderError: when they are missing, or bring an answer along.
+    """
+    return _probes(*find_lesson(name))
+
+
+def library_of(lesson: Lesson) -> tuple[str, ...]:
+    """The top-level packages that the lesson's references stand in: the library that its learners build."""
+    return tuple(sorted({module.split(".")[0] for module in modules_of([lesson])}))
+
+
+def modules_of(lessons: Iterable[Lesson]) -> list[str]:
+    """The modules that the references of these lessons stand in."""
+    return sorted({e.references[0].__module__ for lesson in lessons for e in lesson.exercises})
+
+
+@cache
+def _lesson(syllabus: Syllabus, name: str) -> Lesson:
+    return syllabus.lesson(name)
+
+
+@cache
+def _probes(syllabus: Syllabus, name: str) -> dict[str, Probe]:
+    return syllabus.probes(name)
+
+
+def _working_folder() -> Path | None:
+    try:
+        return Path.cwd().resolve()
+    except OSError:  # it was removed
+        return None

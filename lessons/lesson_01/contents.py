@@ -1,0 +1,35 @@
+"""Lesson 01: tensors as puzzles, then one network in NumPy, in tensors, as a module, trained three ways."""
+
+from __future__ import annotations
+
+from grader.authoring.spec import Lesson
+from lessons.lesson_01.exercises.batched_dot import BATCHED_DOT
+from lessons.lesson_01.exercises.clinic import LOSS_IS_SOUND
+from lessons.lesson_01.exercises.equivalents import EQUIVALENTS
+from lessons.lesson_01.exercises.gradients import LOSS_GRADIENTS
+from lessons.lesson_01.exercises.loss import MSE_LOSS, MSE_LOSS_NUMPY
+from lessons.lesson_01.exercises.module import MLP_MODULE
+from lessons.lesson_01.exercises.penalty import L2_PENALTY
+from lessons.lesson_01.exercises.pick import PICK
+from lessons.lesson_01.exercises.predict import MLP_PREDICT, MLP_PREDICT_NUMPY
+from lessons.lesson_01.exercises.step import SGD_STEP
+from lessons.lesson_01.exercises.training import TRAIN
+
+LESSON = Lesson(
+    title="Points in, curve out",
+    exercises=(
+        BATCHED_DOT,
+        PICK,
+        MLP_PREDICT_NUMPY,
+        MSE_LOSS_NUMPY,
+        MLP_PREDICT,
+        MSE_LOSS,
+        LOSS_GRADIENTS,
+        SGD_STEP,
+        L2_PENALTY,
+        MLP_MODULE,
+        TRAIN,
+        LOSS_IS_SOUND,
+    ),
+    equivalents=EQUIVALENTS,
+)

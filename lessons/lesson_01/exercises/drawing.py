@@ -1,0 +1,86 @@
+"""Networks and batches, drawn so that every mistake shows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.authoring.draw import normal, strided
+
+Params = list[tuple[Any, Any]]  # [(W, b), ...]; tensors or NumPy arrays
+
+
+def draw_params(
+    generator: np.random.Generator, sizes: list[int], dtype: torch.dtype = torch.float32
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """[(W, b), ...] for layers of these sizes, all standard normal."""
+    return [
+        (normal(generator, d_in, d_out, dtype=dtype), normal(generator, d_out, dtype=dtype))
+        for d_in, d_out in pairwise(sizes)
+    ]
+
+
+def draw_network(
+    generator: np.random.Generator, sizes: list[int], n: int, dtype: torch.dtype = torch.float32
+) -> dict[str, Any]:
+    """`params`, and `inputs` (n, sizes[0]) with which a ReLU in the wrong place shows."""
+    while True:
+        params = draw_params(generator, sizes, dtype)
+        inputs = normal(generator, n, sizes[0], dtype=dtype)
+        if _telling(params, inputs):
+            return {"params": params, "inputs": inputs}
+
+
+def draw_batch(
+    generator: np.random.Generator, sizes: list[int], n: int, dtype: torch.dtype = torch.float32
+) -> dict[str, Any]:
+    """As `draw_network`, and `targets` (n, sizes[-1])."""
+    network = draw_network(generator, sizes, n, dtype)
+    return {**network, "targets": normal(generator, n, sizes[-1], dtype=dtype)}
+
+
+def spread(params: Params) -> Params:
+    """The same parameters, none of them contiguous."""
+    return [(strided(W), strided(b)) for W, b in params]
+
+
+def to_numpy(value: Any) -> Any:
+    """The same data with NumPy arrays for tensors."""
+    if isinstance(value, torch.Tensor):
+        return value.numpy()
+    if isinstance(value, dict):
+        return {name: to_numpy(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(to_numpy(item) for item in value)
+    return value
+
+
+def forward(params: Params, inputs: Any) -> Any:
+    """The right prediction, for arrays and tensors alike: mistakes are made out of it."""
+    x = inputs
+    for W, b in params[:-1]:
+        x = relu(x @ W + b)
+    W, b = params[-1]
+    return x @ W + b
+
+
+def relu(x: Any) -> Any:
+    """For arrays and tensors alike."""
+    return x * (x > 0)
+
+
+def _telling(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.Tensor) -> bool:
+    """A ReLU too many or too few shows, and rounding cannot flip the sign of a pre-activation."""
+    right = forward(params, inputs)
+    wrong = [relu(right), forward(params, relu(inputs))]
+    x = inputs
+    for i, (W, b) in enumerate(params[:-1]):
+        before = x @ W + b
+        x = relu(before)
+        if float(before.abs().min()) < 1e-3 or not bool((x > 0.1).any()):  # rounding, or a dead layer
+            return False
+        wrong.append(forward(params[i + 1 :], before))
+    return all(float((right - other).abs().max()) > 0.05 for other in wrong)

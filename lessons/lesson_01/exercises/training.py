@@ -1,0 +1,222 @@
+"""`train`: cases, mistakes and variants. The probe brings a toy model and its optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from course.training import train
+from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
+from grader.authoring.draw import dims, normal
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons.lesson_01.exercises.drawing import draw_params
+from lessons.lesson_01.exercises.loops import (
+    after_the_step,
+    all_rows_each_step,
+    by_closure,
+    grads_by_hand,
+    mse,
+    never_moves,
+    never_zeroed,
+    noting,
+    one_more_loss,
+    own_rule,
+    predicted_once,
+    right,
+    row_by_row,
+    step_before_backward,
+    with_loss,
+    zeroed_after,
+)
+
+
+def _runs(generator: np.random.Generator) -> list[Case]:
+    def draw(optimizer: str, steps: int, n: int, d_out: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
+        d_in, d_hidden = dims(generator, 2, 2, 5)
+        return {
+            "params": draw_params(generator, [d_in, d_hidden, d_out], kind),
+            "inputs": normal(generator, n, d_in, dtype=kind),
+            "targets": 3 * normal(generator, n, d_out, dtype=kind),  # so that gradients are long
+            "optimizer": optimizer,
+            "steps": steps,
+        }
+
+    several, rows = sorted(dims(generator, 2, 2, 6))
+    return [
+        Case("with plain SGD", draw("sgd", 4, rows, several), USUAL),
+        Case("with SGD and momentum", draw("momentum", 4, rows, several), USUAL),
+        Case("with Adam", draw("adam", 3, rows, several), frozenset({"adam"})),
+        Case("with one output", draw("sgd", 3, rows, 1), frozenset({"column"})),
+        Case("on a batch of one", draw("momentum", 3, 1, several), frozenset({"one"})),
+        Case("with a single step", draw("sgd", 1, rows, several), frozenset({"few"})),
+        Case("with no step at all", draw("sgd", 0, rows, several), frozenset({"few"})),
+        Case("with float64", draw("adam", 3, rows, several, torch.float64), frozenset({"float64"})),
+    ]
+
+
+def _numbers(observation: Observation, case: Case) -> Observation:
+    """Losses in tensors are numbers too; that they are no Python floats is noted apart."""
+    losses = [
+        float(loss) if isinstance(loss, torch.Tensor) and loss.numel() == 1 else loss for loss in observation["losses"]
+    ]
+    return {**observation, "losses": losses}
+
+
+def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
+    """Weights and losses, in the cases with one special tag."""
+    return Aspect(name, keys=("weights", "losses"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+
+
+TRAIN = Exercise(
+    symbol="train",
+    points=3,
+    cases=_runs,
+    references=(train,),
+    canonical=_numbers,
+    aspects=(
+        Aspect("the model learns", keys=("weights",), kinds=CONTENT, weight=4.0, core=True, tags=USUAL),
+        Aspect("losses", keys=("losses",), kinds=KNOWN, weight=2.0, tags=USUAL),
+        Aspect("Python floats", keys=("kind_of_losses",), kinds=KNOWN),
+        _on("any optimizer", "adam"),
+        _on("one output", "column", 2.0),
+        _on("a batch of one", "one"),
+        _on("as many steps as asked", "few"),
+        _on("float64", "float64"),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "never_zeroed",
+            never_zeroed,
+            "The first step is right, the later ones are too long: each backward adds to the gradients that "
+            "are there. When should the old ones be forgotten?",
+        ),
+        Mistake(
+            "never_moves",
+            never_moves,
+            "The losses are all the same: the model never moves. Which call takes the step, and are the "
+            "gradients still there when it does?",
+        ),
+        Mistake(
+            "step_before_backward",
+            step_before_backward,
+            "The optimizer steps before there is a gradient, so you are always one step behind. What has to "
+            "be known before a step?",
+        ),
+        Mistake(
+            "predictions_made_once",
+            predicted_once,
+            "The first step works, the second stops with an error: backward walks through a graph only "
+            "once. Are the predictions made anew in each step?",
+        ),
+        Mistake(
+            "own_optimizer",
+            own_rule,
+            "Plain SGD comes out right, other optimizers don't: the one you were given is not used. Who "
+            "should decide how the parameters move?",
+        ),
+        Mistake(
+            "another_row_each_step",
+            row_by_row,
+            "Each step saw a single row. How many rows belong to a step on the full batch?",
+        ),
+        Mistake(
+            "a_step_for_every_row",
+            all_rows_each_step,
+            "You take a step for every row. How many steps does the full batch make, seen all at once?",
+        ),
+        Mistake(
+            "sum_not_mean",
+            with_loss(lambda p, t: ((p - t) ** 2).sum()),
+            "You train on the sum of the squared errors, so each step is too long. Which division turns a "
+            "sum into a mean?",
+        ),
+        Mistake(
+            "halved",
+            with_loss(lambda p, t: mse(p, t) / 2),
+            "You train on half of the mean squared error. Is there a factor 1/2 in this course's loss?",
+        ),
+        Mistake(
+            "absolute_error",
+            with_loss(lambda p, t: (p - t).abs().mean()),
+            "You train on the mean absolute error. What does the S in MSE do with each error?",
+        ),
+        Mistake(
+            "root_taken",
+            with_loss(lambda p, t: mse(p, t).sqrt()),
+            "You train on the square root of the mean squared error. Does MSE end with a root?",
+        ),
+        Mistake(
+            "one_step_too_many",
+            lambda m, x, y, o, steps: right(m, x, y, o, steps + 1),
+            "There is one step too many. Where does your loop begin to count, and where does it end?",
+        ),
+        Mistake(
+            "one_step_too_few",
+            lambda m, x, y, o, steps: right(m, x, y, o, max(steps - 1, 0)),
+            "There is one step too few. Where does your loop begin to count, and where does it end?",
+        ),
+        Mistake(
+            "one_step_only",
+            lambda m, x, y, o, steps: right(m, x, y, o, min(steps, 1)),
+            "It stops after the first step. Does the return stand inside the loop?",
+        ),
+        Mistake(
+            "predictions_squeezed",
+            with_loss(lambda p, t: mse(p.squeeze(), t)),
+            "With one output, predictions of shape (n,) met targets of shape (n, 1): each prediction was "
+            "compared with every target. Do the two need squeezing at all?",
+        ),
+        Mistake(
+            "targets_flattened",
+            with_loss(lambda p, t: mse(p, t.reshape(-1))),
+            "The targets were flattened and the predictions were not. What does broadcasting make of (n, 1) "
+            "against (n,)?",
+        ),
+        Mistake(
+            "loss_after_the_step",
+            after_the_step,
+            "The model learns well, but each loss was measured after its step. Which loss led to the step: "
+            "the one before it, or the one behind it?",
+        ),
+        Mistake(
+            "one_loss_more",
+            one_more_loss,
+            "The model learns well, but there is a loss more than there are steps. Does the loss after the "
+            "last step belong to the list?",
+        ),
+        Mistake(
+            "tensor_losses",
+            noting(lambda noted, loss: [*noted, loss.detach()]),
+            "The numbers are right, but they are tensors. Which method of a tensor gives its number to Python?",
+        ),
+        Mistake(
+            "last_loss_only",
+            noting(lambda noted, loss: loss.item()),
+            "Only the last loss came back. What would you need in order to draw a curve?",
+        ),
+        Mistake(
+            "nothing_returned",
+            noting(lambda noted, loss: None),
+            "The model learns well, but nothing is returned. Where are the losses?",
+        ),
+        Mistake(
+            "losses_added_up",
+            noting(lambda noted, loss: [*noted, (noted[-1] if noted else 0.0) + loss.item()]),
+            "Each number is the sum of all losses so far. Should the list hold the total, or each step's own loss?",
+        ),
+    ),
+    variants={
+        "by hand": right,
+        "closure": by_closure,
+        "zeroed after the step": zeroed_after,
+        "gradients by hand": grads_by_hand,
+        "F.mse_loss": with_loss(F.mse_loss),
+        "squared norm": with_loss(lambda p, t: torch.linalg.vector_norm(p - t) ** 2 / p.numel()),
+        "NumPy's double": noting(lambda noted, loss: [*noted, np.float64(loss.item())]),
+        "tolist": noting(lambda noted, loss: [*noted, loss.tolist()]),
+    },
+)

@@ -1,0 +1,174 @@
+"""How the symbols of lesson 01 are called, and the toy models they are called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.authoring.calls import Probe, call, call_and_follow, gradients, state, tensors_in
+
+
+def _batched_dot(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["a"], inputs["b"], of=(0, 1))
+
+
+def _pick(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["values"], inputs["index"])
+
+
+def _mlp_predict_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, inputs["params"], inputs["inputs"])
+
+
+def _mse_loss_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
+
+
+def _mlp_predict(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["params"], inputs["inputs"], of=(0, 1))
+
+
+def _mse_loss(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
+
+
+def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    params, batch = inputs["params"], (inputs["inputs"], inputs["targets"])
+    if inputs["params_are"] != "plain":
+        for tensor in tensors_in(params):
+            tensor.requires_grad_()
+            if inputs["params_are"] == "used":  # as after a backward pass
+                tensor.grad = torch.full_like(tensor, 0.5)
+    output = symbol(params, batch)
+    return {"output": output, "arguments": state((params, batch))}
+
+
+def _sgd_step(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    params, gradient_pairs = inputs["params"], inputs["gradients"]
+    old = tensors_in(params)  # the tensors themselves, even where the list gets others
+    output = symbol(params, gradient_pairs, inputs["learning_rate"])
+    return {"output": output, "arguments": [state((params, gradient_pairs)), old]}
+
+
+def _l2_penalty(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call_and_follow(symbol, inputs["params"])
+
+
+def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Builds `symbol(sizes)`, puts the case's weights into its layers, and runs it forward and backward."""
+    sizes, params, x = list(inputs["sizes"]), inputs["params"], inputs["inputs"]
+    model = symbol(sizes)
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"MLP(sizes) should make an nn.Module, and it makes a {type(model).__name__}")
+    layers = getattr(model, "layers", None)
+    numbers = sum(parameter.numel() for parameter in model.parameters())
+    seen: dict[str, Any] = {
+        "layers": "no attribute layers" if layers is None else [_describe(layer) for layer in layers],
+        "parameters": f"{numbers} numbers in model.parameters()",
+    }
+    model = model.to(x.dtype)
+    # A model without a proper `layers` can still compute the right thing: its other points are its own.
+    linears = _fitting(layers or [], params) or _fitting(model.modules(), params)
+    if linears is None:
+        return seen
+    seen["separate"] = f"{len({id(layer.weight) for layer in linears})} different weights"
+    for layer, (weight, bias) in zip(linears, params, strict=True):
+        layer.weight.data = weight.T.clone()  # (in, out) -> (out, in)
+        if layer.bias is not None:
+            layer.bias.data = bias.clone()
+    model.train()  # where a dropout that nobody asked for would show
+    seen["output"] = model(x)
+    modes = [model.training]
+    tracked = x.detach().clone().requires_grad_()
+    biases = [layer.bias for layer in linears if layer.bias is not None]
+    leaves = [tracked, *(layer.weight for layer in linears), *biases]
+    model.eval()
+    try:
+        seen["gradients"] = gradients(model(tracked), leaves)
+    except Exception as error:
+        seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
+    modes.append(model.training)
+    seen["training_mode"] = modes
+    seen["arguments"] = [state(x), state(tracked), sizes]
+    return seen
+
+
+def _describe(layer: Any) -> str:
+    weight, bias = getattr(layer, "weight", None), getattr(layer, "bias", None)
+    if weight is None:
+        return f"{type(layer).__name__}, which has no weights"
+    return f"weight {tuple(weight.shape)}, {'no bias' if bias is None else f'bias {tuple(bias.shape)}'}"
+
+
+def _fitting(candidates: Any, params: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> list[Any] | None:
+    """Those of the candidates that have weights, if they are what the params fit into; else None."""
+    found = [c for c in candidates if isinstance(getattr(c, "weight", None), torch.Tensor)]
+    shapes = [tuple(weight.T.shape) for weight, _ in params]
+    return found if [tuple(layer.weight.shape) for layer in found] == shapes else None
+
+
+class _ToyModel(nn.Module):
+    """Two layers with tanh between them: smooth, so that rounding moves nothing but the last digits."""
+
+    def __init__(self, params: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
+        super().__init__()
+        self.parts = nn.ParameterList(nn.Parameter(tensor.clone()) for pair in params for tensor in pair)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        w1, b1, w2, b2 = self.parts
+        predictions: torch.Tensor = torch.tanh(inputs @ w1 + b1) @ w2 + b2
+        return predictions
+
+
+_OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.05),
+    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.03, momentum=0.8),
+    "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.02),
+}
+
+
+def _train(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    x, targets = inputs["inputs"], inputs["targets"]
+    model = _ToyModel(inputs["params"])
+    optimizer = _OPTIMIZERS[inputs["optimizer"]](model.parameters())
+    losses = symbol(model, x, targets, optimizer, inputs["steps"])
+    return {
+        "losses": losses,
+        "kind_of_losses": _kinds(losses),
+        "weights": list(model.parameters()),
+        "arguments": state((x, targets)),
+    }
+
+
+def _kinds(losses: Any) -> str:
+    if not isinstance(losses, list | tuple):
+        return f"no list, but a {type(losses).__name__}"
+    others = sorted({type(loss).__name__ for loss in losses if not isinstance(loss, float)})
+    return ", ".join(others) or "float"
+
+
+def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    ask = inputs["patient"]
+    answer = symbol(lambda predictions, targets: ask("loss", predictions, targets))
+    if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
+        answer = bool(answer)
+    return {"output": answer}
+
+
+PROBES: dict[str, Probe] = {
+    "batched_dot": _batched_dot,
+    "pick": _pick,
+    "mlp_predict_numpy": _mlp_predict_numpy,
+    "mse_loss_numpy": _mse_loss_numpy,
+    "mlp_predict": _mlp_predict,
+    "mse_loss": _mse_loss,
+    "loss_gradients": _loss_gradients,
+    "sgd_step": _sgd_step,
+    "l2_penalty": _l2_penalty,
+    "MLP": _mlp,
+    "train": _train,
+    "loss_is_sound": _loss_is_sound,
+}

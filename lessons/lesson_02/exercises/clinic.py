@@ -1,0 +1,212 @@
+"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers stand in `patients`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from course.vocabulary import round_trips
+from grader.authoring.aspects import CONTENT, special
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_02.exercises.patients import pair
+
+Coder = Callable[[Any], Any]
+
+# (pair, kind of text, tag, words for the learner)
+_TRIED = [
+    ("character codes", "full", "sound", "with a sound pair that uses character codes"),
+    ("bytes", "full", "sound", "with a sound pair that uses bytes"),
+    ("words", "full", "sound", "with a sound pair whose ids are whole words"),
+    ("ids backwards", "full", "sound", "with a sound pair that writes its ids backwards"),
+    ("a tensor of ids", "full", "sound", "with a sound pair whose ids are a tensor"),
+    ("small letters", "plain", "sound", "with a pair that makes letters small, on a text of small letters"),
+    ("drops spaces", "plain", "sound", "with a pair that drops spaces, on a text without any"),
+    ("strips", "plain", "sound", "with a pair that strips, on a text without spaces"),
+    ("stops encoding at a full stop", "plain", "sound", "with a pair that knows no full stop, on a text without one"),
+    ("drops spaces", "full", "broken", "with a pair that drops spaces"),
+    ("drops what is no letter", "full", "broken", "with a pair that leaves out what it does not know"),
+    ("off by one", "full", "broken", "with a pair whose ids are off by one"),
+    ("loses the last character", "full", "broken", "with a pair that loses the last character"),
+    ("drops spaces when decoding", "full", "broken", "with a pair that drops spaces when it decodes"),
+    ("replaces what is no letter", "full", "length", "with a pair that puts a question mark for the unknown"),
+    ("small letters", "full", "capitals", "with a pair that makes all letters small"),
+    ("strips", "full", "ends", "with a pair that takes spaces off the ends"),
+    ("one space for two", "inner", "ends", "with a pair that makes one space of two"),
+    ("doubles the last character", "full", "symbols", "with a pair that doubles the last character"),
+    ("sorts", "full", "order", "with a pair that sorts its ids"),
+    ("swaps two neighbours", "full", "order", "with a pair that swaps two neighbours"),
+    ("stops encoding at a full stop", "full", "errors", "with a pair that can't encode a full stop"),
+    ("stops decoding at a space", "full", "errors", "with a pair that can't decode a space"),
+]
+
+
+def _pairs(generator: np.random.Generator) -> list[Case]:
+    def word(length: int) -> str:
+        return "".join(str(s) for s in generator.choice(list("abdefghiklmnoprstuwy"), length))
+
+    def draw(kind: str) -> str:
+        while True:
+            parts = [word(int(generator.integers(3, 7))) for _ in range(3)]
+            if kind == "plain":
+                return parts[0]
+            digits = str(int(generator.integers(10, 99)))
+            text = f"{parts[0].capitalize()} {parts[1]}.  {parts[2].capitalize()} {digits} y"
+            if kind == "inner":
+                return text
+            text = f" {text} "
+            if "".join(sorted(text)) != text:
+                return text
+
+    return [
+        Case(label, {"text": draw(kind)}, frozenset({tag}), partial(pair, name)) for name, kind, tag, label in _TRIED
+    ]
+
+
+def _safely(answer: Callable[[Coder, Coder, str], Any]) -> Callable[[Coder, Coder, str], Any]:
+    """The same question, answered with False where the pair stops with an error."""
+
+    def ask(encode: Coder, decode: Coder, text: str) -> Any:
+        try:
+            return answer(encode, decode, text)
+        except Exception:
+            return False
+
+    return ask
+
+
+def _compared(reduce: Callable[[str], Any]) -> Callable[[Coder, Coder, str], Any]:
+    """Compares what `reduce` leaves of the two texts."""
+    return _safely(lambda encode, decode, text: reduce(decode(encode(text))) == reduce(text))
+
+
+def _errors_are_fine(encode: Coder, decode: Coder, text: str) -> bool:
+    try:
+        return bool(decode(encode(text)) == text)
+    except Exception:
+        return True
+
+
+def _by_characters(encode: Coder, decode: Coder, text: str) -> bool:
+    try:
+        back = decode(encode(text))
+    except (KeyError, ValueError):
+        return False
+    return len(back) == len(text) and all(a == b for a, b in zip(back, text, strict=True))
+
+
+def _by_two_steps(encode: Coder, decode: Coder, text: str) -> bool:
+    try:
+        ids = encode(text)
+        same = decode(ids) == text
+    except Exception:
+        same = False
+    return bool(same)
+
+
+def _own_text(encode: Coder, decode: Coder, text: str) -> bool:
+    return bool(decode(encode("abc")) == "abc")
+
+
+ROUND_TRIPS = Exercise(
+    symbol="round_trips",
+    points=2,
+    cases=_pairs,
+    references=(round_trips,),
+    aspects=(
+        Aspect("sound pairs pass", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"sound"})),
+        Aspect("losses are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"broken"})),
+        special("losses that keep the length", "length"),
+        special("capitals count", "capitals"),
+        special("every space counts", "ends"),
+        special("every repetition counts", "symbols"),
+        special("the order counts", "order"),
+        special("an error is an answer", "errors"),
+    ),
+    mistakes=(
+        Mistake(
+            "always_true",
+            lambda encode, decode, text: True,
+            "Every pair passes, the broken ones too. What comes back when you encode and then decode?",
+        ),
+        Mistake(
+            "never_true",
+            lambda encode, decode, text: False,
+            "No pair passes, not even one that changes nothing. Which two texts do you compare?",
+        ),
+        Mistake(
+            "answer_turned_round",
+            lambda encode, decode, text: not round_trips(encode, decode, text),
+            "You tell them apart, and call the sound ones broken. What does True stand for?",
+        ),
+        Mistake(
+            "ids_compared",
+            _safely(lambda encode, decode, text: list(encode(decode(encode(text)))) == list(encode(text))),
+            "You compare ids with ids. If encoding already lost the spaces, will the two differ?",
+        ),
+        Mistake(
+            "lengths_compared",
+            _compared(len),
+            "You compare lengths. Which changes keep the length?",
+        ),
+        Mistake(
+            "case_ignored",
+            _compared(str.lower),
+            "Capitals and small letters are the same to you. Are they to a reader?",
+        ),
+        Mistake(
+            "ends_ignored",
+            _compared(str.strip),
+            "Spaces at the ends don't count for you. Did the same text come back?",
+        ),
+        Mistake(
+            "spaces_ignored",
+            _compared(lambda text: "".join(text.split())),
+            "Spaces don't count for you. Could a reader still tell where words begin?",
+        ),
+        Mistake(
+            "order_ignored",
+            _compared(lambda text: sorted(Counter(text).items())),
+            "You compare which characters there are, and how many. Is 12 the same text as 21?",
+        ),
+        Mistake(
+            "repetitions_ignored",
+            _compared(set),
+            "You compare which characters occur at all. What about their number and their order?",
+        ),
+        Mistake(
+            "beginnings_compared",
+            _safely(lambda encode, decode, text: text.startswith(decode(encode(text)))),
+            "You ask whether the text begins with what came back. What if its end is lost?",
+        ),
+        Mistake(
+            "errors_passed_on",
+            lambda encode, decode, text: decode(encode(text)) == text,
+            "Your test itself stops when a pair stops with an error. Did the text come back in that case?",
+        ),
+        Mistake(
+            "errors_are_fine",
+            _errors_are_fine,
+            "A pair that stops with an error passes. Did the text come back?",
+        ),
+        Mistake(
+            "text_returned",
+            _safely(lambda encode, decode, text: decode(encode(text))),
+            "You return what came back. Which question does the caller want answered with True or False?",
+        ),
+        Mistake(
+            "own_text",
+            _own_text,
+            "You try a text of your own, and pass over the one you were given. Which text should come back?",
+        ),
+    ),
+    variants={
+        "character by character": _by_characters,
+        "two steps": _by_two_steps,
+        "both ways round": _safely(lambda encode, decode, text: text == decode(encode(text))),
+        "bytes": _safely(lambda encode, decode, text: decode(encode(text)).encode() == text.encode()),
+    },
+)

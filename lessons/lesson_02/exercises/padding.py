@@ -1,0 +1,216 @@
+"""`pad_sequences`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from torch.nn.utils import rnn
+
+from course.vocabulary import pad_sequences
+from grader.authoring.aspects import USUAL, main, refused, special, untouched
+from grader.authoring.draw import dims
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+
+Sequences = list[list[int]]
+
+
+def _batches(generator: np.random.Generator) -> list[Case]:
+    def draw(lengths: list[int], room: int, **more: int) -> dict[str, Any]:
+        ids = [[int(i) for i in generator.integers(1, 30, length)] for length in lengths]
+        for sequence in ids:
+            while len(sequence) > 1 and sequence[0] == sequence[-1]:
+                sequence[-1] = int(generator.integers(1, 30))
+        return {"sequences": ids, "max_length": room, **more}
+
+    def lengths(count: int) -> list[int]:
+        while True:
+            drawn = dims(generator, count, 2, 7)
+            if max(drawn) != drawn[0]:
+                return drawn
+
+    three, four, full, wide = lengths(3), lengths(4), lengths(3), lengths(3)
+    pad_id = int(generator.integers(31, 40))
+    return [
+        Case("on three sequences", draw(three, max(three) + 3), USUAL),
+        Case("on four sequences", draw(four, max(four) + 2), USUAL),
+        Case("on a batch of one", draw([4], 6), frozenset({"one"})),
+        Case("where the longest sequence fits exactly", draw(full, max(full)), frozenset({"full"})),
+        Case("with an empty sequence", draw([3, 0, 2], 5), frozenset({"empty"})),
+        Case("with another pad_id", draw(four, max(four) + 2, pad_id=pad_id), frozenset({"pad_id"})),
+        Case("where one sequence is one id too long", draw(wide, max(wide) - 1), frozenset({"long"})),
+        Case("where one sequence is far too long", draw([2, 9], 4), frozenset({"long"})),
+    ]
+
+
+def _padded(
+    sequences: Sequences, max_length: int, pad_id: int = 0, *, left: bool = False, kind: torch.dtype = torch.long
+) -> torch.Tensor:
+    if any(len(sequence) > max_length for sequence in sequences):
+        raise ValueError("too long")
+    rows = []
+    for sequence in sequences:
+        filling = [pad_id] * (max_length - len(sequence))
+        rows.append([*filling, *sequence] if left else [*sequence, *filling])
+    return torch.tensor(rows, dtype=kind)
+
+
+def _cut(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    return _padded([sequence[:max_length] for sequence in sequences], max_length, pad_id)
+
+
+def _end_kept(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    return _padded([sequence[-max_length:] for sequence in sequences], max_length, pad_id)
+
+
+def _to_the_longest(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    _padded(sequences, max_length)
+    return _padded(sequences, max(map(len, sequences)), pad_id)
+
+
+def _grows_where_needed(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    return _padded(sequences, max([max_length, *map(len, sequences)]), pad_id)
+
+
+def _full_refused(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    if any(len(sequence) >= max_length for sequence in sequences):
+        raise ValueError("too long")
+    return _padded(sequences, max_length, pad_id)
+
+
+def _appended(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    for sequence in sequences:
+        if len(sequence) > max_length:
+            raise ValueError("too long")
+        while len(sequence) < max_length:
+            sequence.append(pad_id)
+    return torch.tensor(sequences)
+
+
+def _by_rnn(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    if max(map(len, sequences)) > max_length:
+        raise ValueError("too long")
+    rows = [torch.tensor(sequence, dtype=torch.long) for sequence in sequences]
+    padded = rnn.pad_sequence(rows, batch_first=True, padding_value=float(pad_id))
+    return F.pad(padded, (0, max_length - padded.shape[1]), value=pad_id)
+
+
+def _by_filling(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    result = torch.full((len(sequences), max_length), pad_id, dtype=torch.int64)
+    for i, sequence in enumerate(sequences):
+        for j, place in enumerate(sequence):
+            result[i, j] = place
+    return result
+
+
+def _by_numpy(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    rows = [
+        np.pad(np.array(sequence, dtype=np.int64), (0, max_length - len(sequence)), constant_values=pad_id)
+        for sequence in sequences
+    ]
+    return torch.from_numpy(np.stack(rows))
+
+
+PAD_SEQUENCES = Exercise(
+    symbol="pad_sequences",
+    points=2,
+    cases=_batches,
+    references=(pad_sequences,),
+    aspects=(
+        Aspect("shape (n, max_length)", kinds=frozenset({"error", "type", "shape"}), weight=1.0, tags=USUAL),
+        main("ids left, padding right"),
+        Aspect("whole numbers, int64", kinds=frozenset({"dtype"})),
+        special("a batch of one", "one"),
+        special("a sequence that fits exactly", "full"),
+        special("an empty sequence", "empty"),
+        special("another pad_id", "pad_id"),
+        refused("too long is refused", "long", weight=2.0),
+        untouched("the sequences stay as they were"),
+    ),
+    mistakes=(
+        Mistake(
+            "padded_on_the_left",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id, left=True),
+            "Your padding stands in front. On which side of its row should a sequence begin?",
+        ),
+        Mistake(
+            "cut_off",
+            _cut,
+            "A sequence that is too long loses its end without a word. What should the caller hear about it?",
+        ),
+        Mistake(
+            "beginning_cut_off",
+            _end_kept,
+            "A sequence that is too long loses its beginning without a word. What should the caller hear about it?",
+        ),
+        Mistake(
+            "to_the_longest",
+            _to_the_longest,
+            "Your tensor is as wide as the longest sequence. Which argument says how wide it should be?",
+        ),
+        Mistake(
+            "wider_where_needed",
+            _grows_where_needed,
+            "A sequence that is too long makes the whole tensor wider. What should the caller hear instead?",
+        ),
+        Mistake(
+            "exact_fit_refused",
+            _full_refused,
+            "A sequence with exactly max_length ids is refused. Does it need any padding?",
+        ),
+        Mistake(
+            "pad_id_ignored",
+            lambda s, max_length, pad_id=0: _padded(s, max_length),
+            "The padding is always 0. Which argument should decide about it?",
+        ),
+        Mistake(
+            "lists_returned",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).tolist(),
+            "The rows are right, as lists. What makes one tensor of lists that are equally long?",
+        ),
+        Mistake(
+            "array_returned",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).numpy(),
+            "The rows are right, in a NumPy array. Which library's tensors will the model take?",
+        ),
+        Mistake(
+            "float_numbers",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id, kind=torch.float32),
+            "Your ids are floating-point numbers, as a fresh tensor of zeros is. Which dtype do whole numbers have?",
+        ),
+        Mistake(
+            "small_integers",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id, kind=torch.int32),
+            "Your ids are int32. Which dtype does a LongTensor have?",
+        ),
+        Mistake(
+            "columns_for_rows",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).T,
+            "Your tensor is (max_length, n): each sequence is a column. Which axis should count the sequences?",
+        ),
+        Mistake(
+            "one_long_row",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).flatten(),
+            "All sequences stand in one long row. How many axes does (n, max_length) have?",
+        ),
+        Mistake(
+            "first_sequence_only",
+            lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id)[0],
+            "Only the first sequence came back. Where did the return slip in too early?",
+        ),
+        Mistake(
+            "sequences_grow",
+            _appended,
+            "The tensor is right, but the caller's own lists were filled up too. Which operation makes a new list?",
+        ),
+    ),
+    variants={
+        "new lists": _padded,
+        "pad_sequence, then pad": _by_rnn,
+        "entry by entry": _by_filling,
+        "NumPy": _by_numpy,
+        "stack": lambda s, max_length, pad_id=0: torch.stack([_padded([x], max_length, pad_id)[0] for x in s]),
+    },
+)

@@ -1,0 +1,184 @@
+"""Lesson 2's pictures: text cut into pieces, pieces numbered, rows filled up, pairs counted and glued."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from course.plots.cells import LIT, arrow, blank, box, cells, sign
+from course.plots.style import FRAME, drawing
+
+__all__ = [
+    "counted_pairs",
+    "example_layout",
+    "ids_to_text",
+    "merges_in_turn",
+    "padded_rows",
+    "ranked_characters",
+    "round_trip",
+    "text_to_ids",
+    "three_ways_to_cut",
+    "tokens_joined",
+]
+
+
+def _row(
+    axes: Axes, left: float, y: float, tokens: Sequence[str], lit: Sequence[int] = (), letter: float = 0.62
+) -> float:
+    """Tokens as boxes side by side, each as wide as its letters; returns where the row ends."""
+    for place, token in enumerate(tokens):
+        width = 0.5 + letter * len(token)
+        box(axes, left + width / 2, y, token.replace(" ", "·"), width=width)
+        if place in lit:
+            axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
+        left += width + 0.18
+    return left
+
+
+def three_ways_to_cut() -> Figure:
+    """The same five words as characters, as pieces and as words: many short tokens, or few long ones."""
+    ways = [
+        ("characters", list("the whalemen"), "12 tokens, a few dozen different ones"),
+        ("pieces", ["the", "whale", "men"], "3 tokens, as many different ones as we like"),
+        ("words", ["the", "whalemen"], "2 tokens, thousands of different ones"),
+    ]
+    with drawing(8.2, 3.4) as (figure, (axes,)):
+        blank(axes, 17.6, 7.2)
+        for place, (name, tokens, words) in enumerate(ways):
+            y = 1.0 + 2.35 * place
+            axes.text(0.1, y, name, va="center", weight="bold")
+            _row(axes, 3.3, y, tokens, letter=0.5)
+            axes.text(3.35, y + 1.0, words, va="center", size=10, color="#5c616a")
+    return figure
+
+
+def ranked_characters() -> Figure:
+    """The characters of "12-1" and "2-1", how often each occurs, and the ids that follow."""
+    with drawing(7.4, 2.5) as (figure, (axes,)):
+        blank(axes, 13.4, 4.6)
+        cells(axes, 0.4, 1.0, [list("12-1")], title="corpus")
+        cells(axes, 0.4, 2.4, [list("2-1")])
+        arrow(axes, (5.0, 2.2), (6.2, 2.2))
+        cells(axes, 6.8, 0.9, [["1", "3"], ["2", "2"], ["-", "2"]], title="how often")
+        arrow(axes, (9.4, 2.2), (10.6, 2.2))
+        cells(axes, 11.1, 0.9, [["1", "1"], ["2", "2"], ["-", "3"]], lit=[(0, 1), (1, 1), (2, 1)], title="id")
+    return figure
+
+
+def text_to_ids() -> Figure:
+    """The text "2-12" above its ids 2, 3, 1, 2."""
+    with drawing(6.4, 2.3) as (figure, (axes,)):
+        blank(axes, 11.6, 4.2)
+        cells(axes, 0.6, 1.0, [["1", "1"], ["2", "2"], ["-", "3"]], title="vocabulary")
+        cells(axes, 6.0, 0.6, [list("2-12")], title="text")
+        for place in range(4):
+            arrow(axes, (6.5 + place, 1.7), (6.5 + place, 2.7))
+        cells(axes, 6.0, 2.8, [[2, 3, 1, 2]], lit=[(0, place) for place in range(4)])
+        sign(axes, 4.4, 2.2, "→")
+    return figure
+
+
+def ids_to_text() -> Figure:
+    """The ids 2, 3, 1, 2, 0, 0 above the text "2-12": the two zeros give nothing."""
+    with drawing(6.4, 2.1) as (figure, (axes,)):
+        blank(axes, 11.6, 4.0)
+        cells(axes, 2.6, 0.6, [[2, 3, 1, 2, 0, 0]], lit=[(0, place) for place in range(4)], title="ids")
+        for place in range(4):
+            arrow(axes, (3.1 + place, 1.7), (3.1 + place, 2.6))
+        axes.text(7.6, 2.2, "padding:\ngives nothing", ha="center", va="center", size=10)
+        cells(axes, 2.6, 2.7, [list("2-12")])
+    return figure
+
+
+def padded_rows() -> Figure:
+    """The sequences 5 6 7 and 8 as a (2, 4) tensor, filled up with 0 on the right."""
+    with drawing(6.4, 1.9) as (figure, (axes,)):
+        blank(axes, 11.6, 3.4)
+        cells(axes, 0.6, 0.8, [[5, 6, 7]], title="sequences")
+        cells(axes, 0.6, 2.1, [[8]])
+        arrow(axes, (4.3, 1.9), (5.9, 1.9))
+        padding = [(0, 3), (1, 1), (1, 2), (1, 3)]
+        cells(axes, 6.6, 0.9, [[5, 6, 7, 0], [8, 0, 0, 0]], lit=padding, title="(n, max_length) = (2, 4)")
+    return figure
+
+
+def example_layout() -> Figure:
+    """The text "2-1" in a row of six: its three ids, two of padding, and the CLS token at the end."""
+    with drawing(6.4, 1.9) as (figure, (axes,)):
+        blank(axes, 11.6, 3.4)
+        cells(axes, 2.8, 1.0, [[2, 3, 1, 0, 0, 4]], lit=[(0, 5)], title="max_length = 6")
+        for x, word in [(4.3, "the text"), (6.8, "padding"), (8.9, "CLS: index -1")]:
+            axes.text(x, 2.5, word, ha="center" if x < 8 else "left", va="center", size=10)
+        axes.annotate("", (8.4, 2.05), (8.8, 2.45), arrowprops={"arrowstyle": "-|>", "color": FRAME})
+    return figure
+
+
+def counted_pairs() -> Figure:
+    """Words with how often each occurs, and the pairs of neighbours that they hold, counted."""
+    with drawing(8.2, 2.8) as (figure, (axes,)):
+        blank(axes, 17.0, 5.6)
+        for y, word, count in [(1.2, "whale", 3), (2.6, "ale", 2), (4.0, "who", 2)]:
+            axes.text(0.3, y, f"{count} times", va="center")
+            _row(axes, 2.6, y, list(word), letter=0.4)
+        arrow(axes, (8.8, 2.6), (10.2, 2.6))
+        table = [
+            ["a l", "3 + 2", "5"],
+            ["l e", "3 + 2", "5"],
+            ["w h", "3 + 2", "5"],
+            ["h a", "3", "3"],
+            ["h o", "2", "2"],
+        ]
+        axes.text(10.8, 0.5, "pair", weight="bold", va="center")
+        axes.text(12.8, 0.5, "how often", weight="bold", va="center")
+        for place, (pair, added, total) in enumerate(table):
+            chosen = pair == "w h"
+            weight = "bold" if chosen else "normal"
+            axes.text(10.8, 1.4 + 0.85 * place, pair, va="center", weight=weight)
+            words = total if added == total else f"{added} = {total}"
+            axes.text(
+                12.8,
+                1.4 + 0.85 * place,
+                words + ("   the largest of three" if chosen else ""),
+                va="center",
+                weight=weight,
+            )
+    return figure
+
+
+def merges_in_turn() -> Figure:
+    """The word "whales" cut with three merges, one after the other."""
+    steps = [
+        ("at first", ["w", "h", "a", "l", "e", "s"], []),
+        ("a + l", ["w", "h", "al", "e", "s"], [2]),
+        ("w + h", ["wh", "al", "e", "s"], [0]),
+        ("wh + al", ["whal", "e", "s"], [0]),
+    ]
+    with drawing(6.4, 2.9) as (figure, (axes,)):
+        blank(axes, 12.4, 5.6)
+        for place, (name, tokens, lit) in enumerate(steps):
+            axes.text(0.2, 0.8 + 1.35 * place, name, va="center")
+            _row(axes, 3.2, 0.8 + 1.35 * place, tokens, lit)
+    return figure
+
+
+def tokens_joined() -> Figure:
+    """The tokens whal, e, s on the left, the word whales on the right."""
+    with drawing(6.4, 1.2) as (figure, (axes,)):
+        blank(axes, 13.0, 2.0)
+        end = _row(axes, 0.6, 1.0, ["whal", "e", "s"])
+        arrow(axes, (end + 0.3, 1.0), (end + 1.8, 1.0))
+        _row(axes, end + 2.2, 1.0, ["whales"])
+    return figure
+
+
+def round_trip() -> Figure:
+    """A text goes through encode to ids and through decode back: is it the same text?"""
+    with drawing(8.2, 1.9) as (figure, (axes,)):
+        blank(axes, 16.8, 3.4)
+        for x, text in [(2.0, "text\n'A  b'"), (8.3, "ids"), (14.6, "text\n'A  b' ?")]:
+            box(axes, x, 1.5, text, width=3.2, height=1.5)
+        for x, word in [(3.8, "encode"), (10.1, "decode")]:
+            arrow(axes, (x, 1.5), (x + 2.7, 1.5))
+            axes.text(x + 1.3, 1.15, word, ha="center", va="bottom")
+        axes.text(8.3, 3.0, "the same text, character by character?", ha="center", va="center")
+    return figure

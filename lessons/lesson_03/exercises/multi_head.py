@@ -1,0 +1,279 @@
+"""`MultiHeadAttention`: cases, mistakes and variants. The probe hands the weights in by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from course.attention import MultiHeadAttention, scaled_dot_product_attention
+from grader.authoring import draw
+from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons import drawing
+from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
+from lessons.lesson_03.exercises.layers import (
+    Attention,
+    DealtOut,
+    HeadByHead,
+    HeadsInTheBatch,
+    ManyLayers,
+    OtherNames,
+    SelfOnly,
+    attending,
+    by_einsum,
+    for_one_head,
+    forwards,
+    made,
+    mask_for_every_head,
+    merged,
+    query_length,
+    squeezed,
+    with_a_mask,
+)
+
+
+def _layers(generator: np.random.Generator) -> list[Case]:
+    def layer(b: int, q: int, k: int, heads: int, d_head: int, kind: torch.dtype = torch.float32) -> Inputs:
+        d_model = heads * d_head
+        return {
+            "num_heads": heads,
+            "queries": draw.normal(generator, b, q, d_model, dtype=kind),
+            "keys": draw.normal(generator, b, k, d_model, dtype=kind),
+            "values": draw.normal(generator, b, k, d_model, dtype=kind),
+            "weights": drawing.attention(generator, "", d_model, kind),
+        }
+
+    def allow(*sizes: int) -> torch.Tensor:
+        return drawing.mask(generator, *sizes)
+
+    heads = int(generator.integers(2, 4))
+    b, (q, k) = 5 - heads, draw.dims(generator, 2, 4, 7)
+    width = int(generator.integers(2, 4))
+    sizes = (b, q, k, heads, width)
+    side = int(generator.integers(2, 4))
+    alone = layer(b, q, q, heads, width)
+    alone = {"num_heads": heads, "x": alone["queries"], "weights": alone["weights"]}
+    laid_out = layer(*sizes)
+    laid_out |= {name: draw.strided(laid_out[name]) for name in ("queries", "keys", "values")}
+    return [
+        Case("with five different sizes", layer(*sizes), USUAL),
+        Case("with a mask a head", {**layer(*sizes), "mask": allow(b, heads, q, k)}, USUAL),
+        Case("where a row looks at itself", alone, USUAL),
+        Case("where all sizes are equal", layer(side, side, side, side, side), USUAL),
+        Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, k)}, tagged("broadcast")),
+        Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, q, k)}, tagged("broadcast")),
+        Case("with one mask for the batch", {**layer(*sizes), "mask": allow(q, k)}, tagged("broadcast")),
+        Case("with one head", {**layer(b, q, k, 1, 5), "mask": allow(b, 1, q, k)}, tagged("one head")),
+        Case("with heads of width one", layer(b, q, k, heads, 1), tagged("one")),
+        Case("on a batch of one, with one query", layer(1, 1, k, heads, width), tagged("one")),
+        Case(
+            "with rows that allow nothing",
+            {**layer(*sizes), "mask": drawing.with_an_empty_row(allow(b, heads, q, k))},
+            tagged("empty"),
+        ),
+        Case(
+            "with a batch entry that is all padding",
+            {**layer(*sizes), "mask": drawing.with_an_empty_row(drawing.padding(generator, b, k))},
+            tagged("empty"),
+        ),
+        Case("with float64", layer(*sizes, kind=torch.float64), tagged("float64")),
+        Case("with inputs that are not contiguous", laid_out, tagged("strided")),
+    ]
+
+
+MULTI_HEAD_ATTENTION = Exercise(
+    symbol="MultiHeadAttention",
+    points=4,
+    cases=_layers,
+    references=(MultiHeadAttention,),
+    canonical=leave_open,
+    aspects=(
+        parts(),
+        shape(),
+        values(),
+        attention_weights(),
+        gradients(),
+        special("masks that broadcast", "broadcast", 2.0),
+        special("one head", "one head"),
+        special("axes of length one", "one"),
+        special("rows with nothing allowed", "empty"),
+        dtype(),
+        special("float64", "float64"),
+        special("any layout in memory", "strided", 0.5),
+        modes(),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "output_layer_forgotten",
+            forwards(lambda self, q, k, v, mask=None: self.heads(q, k, v, mask)),
+            "Your output is what the heads found, side by side. Which layer has not been asked yet?",
+        ),
+        Mistake(
+            "one_head_only",
+            for_one_head,
+            "Your attention has one head of the full width, whatever num_heads says. Where are the vectors cut?",
+        ),
+        Mistake(
+            "scaled_by_d_model",
+            attending(lambda q, k, v, mask: scaled_dot_product_attention(q / q.shape[1] ** 0.5, k, v, mask)),
+            "Your scores are divided by the root of d_model, which one head alone can hide. How long are the vectors "
+            "that a head compares?",
+        ),
+        Mistake(
+            "not_scaled",
+            attending(lambda q, k, v, mask: scaled_dot_product_attention(q * q.shape[-1] ** 0.5, k, v, mask)),
+            "The scores are not scaled. Which function of yours does that already?",
+        ),
+        Mistake(
+            "reshaped_into_heads",
+            made(split=lambda self, x: x.reshape(len(x), self.num_heads, x.shape[1], -1)),
+            "Your heads hold whole tokens, not a part of each: reshaping keeps the order in memory. Which function of "
+            "yours cuts vectors into heads?",
+        ),
+        Mistake(
+            "columns_dealt_out",
+            DealtOut,
+            "The columns are dealt out to the heads in turn. Head h takes the h-th block: which function of yours cuts "
+            "like that?",
+        ),
+        Mistake(
+            "merged_without_swapping",
+            made(merge=lambda self, x: x.reshape(len(x), x.shape[2], -1)),
+            "The heads were joined without swapping two axes first, so a token gets numbers of other tokens. Which "
+            "function of yours undoes the cut?",
+        ),
+        Mistake(
+            "heads_added_up",
+            made(merge=lambda self, x: x.sum(1).repeat(1, 1, x.shape[1])),
+            "The heads are added up before the last layer. How does each head keep its own columns?",
+        ),
+        Mistake(
+            "queries_for_keys",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, q, v, mask)),
+            "The keys are made of the queries: right as long as a row looks at itself. Which argument are the keys "
+            "made of?",
+        ),
+        Mistake(
+            "queries_for_everything",
+            SelfOnly,
+            "Keys and values are made of the queries, so the other row is never seen. Which arguments are they made "
+            "of?",
+        ),
+        Mistake(
+            "keys_for_values",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, k, mask)),
+            "The values are made of the keys. Which argument has not been used?",
+        ),
+        Mistake(
+            "query_length_for_all",
+            query_length,
+            "Keys and values are cut with the length of the queries: it works when a row looks at itself, and stops "
+            "when the lengths differ. Which length does each of the three have?",
+        ),
+        Mistake(
+            "query_and_key_layers_swapped",
+            made(layers=("key", "query", "value")),
+            "The query layer works on the keys, and the key layer on the queries. Who asks, and who is asked?",
+        ),
+        Mistake(
+            "key_and_value_layers_swapped",
+            made(layers=("query", "value", "key")),
+            "The value layer works on the keys, and the key layer on the values. Which of them meets the queries?",
+        ),
+        Mistake(
+            "one_layer_for_key_and_value",
+            made(layers=("query", "key", "key")),
+            "One layer makes keys and values. Which of the four layers has nothing to do?",
+        ),
+        Mistake(
+            "mask_not_passed_on",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v)),
+            "The mask changes nothing: forward takes it and hands it to nobody. Which call wants it?",
+        ),
+        Mistake(
+            "mask_inverted",
+            with_a_mask(lambda mask: ~mask),
+            "The mask is turned round on its way. Does the next function not read it as you do, True = may attend?",
+        ),
+        Mistake(
+            "mask_with_an_axis_more",
+            with_a_mask(lambda mask: mask.unsqueeze(1)),
+            "With a mask your weights get five axes, or the wrong ones meet. The mask is made for four: does it need "
+            "another axis?",
+        ),
+        Mistake(
+            "first_heads_mask",
+            with_a_mask(lambda mask: mask[:, :1] if mask.dim() == 4 else mask),
+            "All heads use the mask of the first. What does the second axis of the mask stand for?",
+        ),
+        Mistake(
+            "mask_once_a_head_needed",
+            mask_for_every_head,
+            "A mask of size 1 on the axis of the heads stops with an error. What stretches such an axis by itself?",
+        ),
+        Mistake(
+            "weights_averaged",
+            forwards(
+                lambda self, q, k, v, mask=None: (lambda o, w: (o, w.mean(1)))(*Attention.forward(self, q, k, v, mask))
+            ),
+            "Your weights are the mean over the heads, as PyTorch's own layer returns them. How many matrices does the "
+            "docstring ask for?",
+        ),
+        Mistake(
+            "weights_forgotten",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[0]),
+            "The output is right, but it comes alone. What else should forward return?",
+        ),
+        Mistake(
+            "pair_swapped",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[::-1]),
+            "Output and weights have changed places. Which one comes first?",
+        ),
+        Mistake(
+            "residual_added",
+            forwards(
+                lambda self, q, k, v, mask=None: (lambda o, w: (q + o, w))(*Attention.forward(self, q, k, v, mask))
+            ),
+            "Your output is the right one plus the queries. That step comes later, in the block. What does this layer "
+            "return?",
+        ),
+        Mistake(
+            "no_bias",
+            made(bias=False),
+            "Your layers have no bias. Which argument switched it off?",
+        ),
+        Mistake(
+            "other_names",
+            OtherNames,
+            "The layer works, but nobody finds its parts. Which four names does the docstring give them?",
+        ),
+        Mistake(
+            "squeezed",
+            forwards(squeezed),
+            "Axes of length one disappear from your results. Is a batch of one row still a batch?",
+        ),
+        Mistake(
+            "dropout_added",
+            forwards(
+                lambda self, q, k, v, mask=None: Attention.forward(self, nn.functional.dropout(q, 0.3), k, v, mask)
+            ),
+            "Some of your numbers fall out by chance. Does the signature name a dropout?",
+        ),
+        Mistake(
+            "graph_cut",
+            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q.detach(), k.detach(), v, mask)),
+            "The numbers are right, but no gradient gets back to queries and keys. Where is the graph cut?",
+        ),
+    ),
+    variants={
+        "split, attend, merge": Attention,
+        "einsum": by_einsum,
+        "head by head": HeadByHead,
+        "heads in the batch": HeadsInTheBatch,
+        "layers in another order": ManyLayers,
+        "own initialisation": made(start=lambda layer: nn.init.xavier_uniform_(layer.weight)),
+        "joined by hand": made(merge=lambda self, x: merged(x)),
+    },
+)

@@ -1,0 +1,374 @@
+"""`DecoderBlock`: cases, mistakes and variants. The probe hands the weights in by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from course.seq2seq import DecoderBlock
+from grader.authoring import draw
+from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons import drawing
+from lessons.lesson_04.exercises import layers as written
+from lessons.lesson_04.exercises.drawing import turned
+from lessons.lesson_04.exercises.layers import Block, going, making, norms, with_members
+from lessons.lesson_04.exercises.parts import Inputs, leave_open, modes, parts, tagged, with_an_empty_source
+
+
+def _blocks(generator: np.random.Generator) -> list[Case]:
+    def block(b: int, t: int, s: int, heads: int, d_head: int, d_ff: int, kind: torch.dtype = torch.float32) -> Inputs:
+        d_model = heads * d_head
+        weights = drawing.attention(generator, "self_attention", d_model, kind)
+        weights |= drawing.attention(generator, "cross_attention", d_model, kind)
+        weights |= drawing.feed_forward(generator, "feed_forward", d_model, d_ff, kind)
+        for name in ("norm1", "norm2", "norm3"):
+            weights |= drawing.norm(generator, name, d_model, kind)
+        return {
+            "num_heads": heads,
+            "d_ff": d_ff,
+            "x": 1 + 2 * draw.normal(generator, b, t, d_model, dtype=kind),
+            "encoder_states": 2 * draw.normal(generator, b, s, d_model, dtype=kind) - 1,
+            "weights": weights,
+        }
+
+    def allow(*sizes: int) -> torch.Tensor:
+        return drawing.mask(generator, *sizes)
+
+    b, t, s, heads = draw.dims(generator, 4, 3, 6)
+    d_ff = int(generator.integers(20, 25))
+    sizes = (b, t, s, heads, 2, d_ff)
+    square = {"self_mask": allow(b, heads, t, t), "encoder_mask": allow(b, 1, t, t)}
+    triangle = torch.ones(t, t, dtype=torch.bool).tril()
+    as_used = {"self_mask": triangle, "encoder_mask": drawing.padding(generator, b, s)}
+    laid_out = block(b, t, t, heads, 2, d_ff)
+    laid_out |= {name: turned(laid_out[name]) for name in ("x", "encoder_states")}
+    return [
+        Case("without masks", block(*sizes), USUAL),
+        Case("where source and target are equally long, and not contiguous", laid_out, USUAL),
+        Case("with a self_mask alone", {**block(*sizes), "self_mask": triangle}, tagged("self_mask")),
+        Case(
+            "with both masks, source and target equally long",
+            {**block(b, t, t, heads, 2, d_ff), **square},
+            tagged("self_mask", "encoder_mask"),
+        ),
+        Case(
+            "with masks as the model will use them", {**block(*sizes), **as_used}, tagged("self_mask", "encoder_mask")
+        ),
+        Case("on a batch of one, with one head and one target token", block(1, 1, s, 1, 4, d_ff), tagged("one")),
+        Case("with a single source token", block(b, t, 1, heads, 2, d_ff), tagged("one")),
+        Case(
+            "with a source that is all padding",
+            {**block(*sizes), "encoder_mask": with_an_empty_source(b, s)},
+            tagged("empty"),
+        ),
+        Case("with float64", block(*sizes, kind=torch.float64), tagged("float64")),
+    ]
+
+
+def _canonical(observation: Observation, case: Case) -> Observation:
+    return leave_open(observation, case.inputs.get("self_mask"), case.inputs.get("encoder_mask"))
+
+
+def _share_norms(block: Any, d_model: int, num_heads: int, d_ff: int) -> None:
+    block.norm2 = block.norm3 = block.norm1
+
+
+def _rename_norms(block: Any, d_model: int, num_heads: int, d_ff: int) -> None:
+    block.norms = nn.ModuleList([block.norm1, block.norm2, block.norm3])
+    del block.norm1, block.norm2, block.norm3
+
+
+def _add_encoder_norm(block: Any, d_model: int, num_heads: int, d_ff: int) -> None:
+    block.encoder_norm = nn.LayerNorm(d_model)
+
+
+def _one_attention(block: Any, d_model: int, num_heads: int, d_ff: int) -> None:
+    block.self_attention = block.cross_attention.attention
+
+
+_NormedEncoder = type(
+    "DecoderBlock",
+    (making(_add_encoder_norm),),
+    {"cross": lambda self, x, states, mask: self.cross_attention(x, self.encoder_norm(states), mask)[0]},
+)
+
+_Renamed = type(
+    "DecoderBlock",
+    (making(_rename_norms),),
+    {
+        "forward": lambda self, x, states, self_mask=None, encoder_mask=None: _by_list(
+            self, x, states, self_mask, encoder_mask
+        )
+    },
+)
+
+
+def _by_list(block: Any, x: Any, states: Any, self_mask: Any, encoder_mask: Any) -> Any:
+    x = x + block.own(block.norms[0](x), self_mask)
+    x = x + block.cross(block.norms[1](x), states, encoder_mask)
+    return x + block.feed_forward(block.norms[2](x))
+
+
+def _finished(change: Any) -> Any:
+    """The right block, with a last touch."""
+
+    def forward(self: Any, x: Any, encoder_states: Any, self_mask: Any = None, encoder_mask: Any = None) -> Any:
+        return change(self, Block.forward(self, x, encoder_states, self_mask, encoder_mask))
+
+    return with_members(forward=forward)
+
+
+def _given(change: Any) -> Any:
+    """The right block, with other arguments."""
+    return going(lambda block, *arguments: Block.forward(block, *change(*arguments)))
+
+
+DECODER_BLOCK = Exercise(
+    symbol="DecoderBlock",
+    points=3,
+    cases=_blocks,
+    references=(DecoderBlock,),
+    canonical=_canonical,
+    aspects=(
+        parts(),
+        shape(),
+        values(),
+        gradients(),
+        special("self_mask", "self_mask", 2.0),
+        special("encoder_mask", "encoder_mask", 2.0),
+        special("axes of length one", "one"),
+        special("a source that is all padding", "empty", 0.5),
+        dtype(),
+        special("float64", "float64"),
+        modes(),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "decoder_asks_itself",
+            with_members(cross=lambda self, x, states, mask: self.cross_attention(x, x)[0]),
+            "Your cross-attention gets x twice, so the encoder is never looked at. Which of its two arguments are "
+            "the encoder's states?",
+        ),
+        Mistake(
+            "arguments_of_the_cross_attention_swapped",
+            with_members(cross=lambda self, x, states, mask: self.cross_attention(states, x, mask)[0]),
+            "In your cross-attention the encoder asks and the decoder answers. Whose states come first?",
+        ),
+        Mistake(
+            "cross_attention_left_out",
+            going(written.without_step(2)),
+            "Your block never looks at the encoder. Which of its parts is not called?",
+        ),
+        Mistake(
+            "self_attention_left_out",
+            going(written.without_step(1)),
+            "The target tokens never look at each other in your block. Which of its parts is not called?",
+        ),
+        Mistake(
+            "feed_forward_left_out",
+            going(written.without_step(3)),
+            "Your block ends after the two attentions. Which of its parts is not called?",
+        ),
+        Mistake(
+            "cross_before_self",
+            going(written.cross_first),
+            "Your block looks at the encoder first and at its own row afterwards. In which order does the "
+            "docstring name the three steps?",
+        ),
+        Mistake(
+            "cross_before_self_with_its_norm",
+            going(written.cross_first_own_norms),
+            "Each step has its norm, but the encoder is looked at before the own row. In which order does the "
+            "docstring name the three steps?",
+        ),
+        Mistake(
+            "feed_forward_between",
+            going(written.feed_forward_between),
+            "The feed-forward network stands between the two attentions. What should a token have seen before it "
+            "thinks?",
+        ),
+        Mistake(
+            "post_norm",
+            going(written.post_norm),
+            "You norm after each step, as the paper of 2017 did. Where do the norms stand in the blocks of lesson 3?",
+        ),
+        Mistake(
+            "no_residuals",
+            going(written.no_residuals),
+            "Each step replaces x instead of adding to it. What leads around a step, so that nothing is lost?",
+        ),
+        Mistake(
+            "no_residual_around_self_attention",
+            going(written.no_residual_around(1)),
+            "The self-attention replaces x: what was known before is lost. What leads around this step?",
+        ),
+        Mistake(
+            "no_residual_around_cross_attention",
+            going(written.no_residual_around(2)),
+            "What comes from the encoder replaces x: the target's own tokens are lost. What leads around this step?",
+        ),
+        Mistake(
+            "no_residual_around_feed_forward",
+            going(written.no_residual_around(3)),
+            "The feed-forward network replaces x. What leads around this step?",
+        ),
+        Mistake(
+            "input_added_throughout",
+            going(written.input_added_throughout),
+            "All three steps are added to the block's input, so only the last one is left in the end. To what "
+            "should the second step be added?",
+        ),
+        Mistake(
+            "steps_side_by_side",
+            going(written.in_parallel),
+            "All three steps start from the same x, side by side. What should the second one start from?",
+        ),
+        Mistake(
+            "normed_stream",
+            going(written.normed_stream),
+            "You write the normed x back into x, so the way around each step is normed too. Which of the two "
+            "should be added to: x, or the normed x?",
+        ),
+        Mistake(
+            "norm1_everywhere",
+            going(norms("norm1", "norm1", "norm1")),
+            "norm1 serves all three steps, and the other two are never used. Should three places not learn three "
+            "stretches?",
+        ),
+        Mistake(
+            "one_norm_object",
+            making(_share_norms),
+            "norm1, norm2 and norm3 are one and the same object, with one set of weights. How do you make three?",
+        ),
+        Mistake(
+            "norms_swapped",
+            going(norms("norm1", "norm3", "norm2")),
+            "norm2 and norm3 stand in each other's place. Which one belongs before the cross-attention?",
+        ),
+        Mistake(
+            "no_norm_before_cross_attention",
+            going(norms("norm1", "", "norm3")),
+            "The queries of your cross-attention are not normed, and norm2 is never used. Where does it belong?",
+        ),
+        Mistake(
+            "no_norm_before_feed_forward",
+            going(norms("norm1", "norm2", "")),
+            "The feed-forward network gets x as it is, and norm3 is never used. Where does it belong?",
+        ),
+        Mistake(
+            "queries_normed_only",
+            going(written.keys_not_normed),
+            "In your self-attention the queries are normed, keys and values are not. They are all the same row: "
+            "how often is it normed?",
+        ),
+        Mistake(
+            "encoder_states_normed",
+            with_members(cross=lambda self, x, states, mask: self.cross_attention(x, self.norm2(states), mask)[0]),
+            "You norm the encoder's states with norm2. The docstring wants them as they come: whom does norm2 serve?",
+        ),
+        Mistake(
+            "encoder_normed_again",
+            _NormedEncoder,
+            "You norm the encoder's states in the block. They come normed from the encoder already: how does the "
+            "docstring want them used?",
+        ),
+        Mistake(
+            "old_norm_for_the_cross_attention",
+            going(written.cross_asks_the_old_x),
+            "Your cross-attention asks with the x from before the self-attention. What has x learnt since then?",
+        ),
+        Mistake(
+            "self_mask_dropped",
+            _given(lambda x, states, self_mask, encoder_mask: (x, states, None, encoder_mask)),
+            "Your self-attention looks where self_mask forbids it. Where is that mask handed on?",
+        ),
+        Mistake(
+            "encoder_mask_dropped",
+            _given(lambda x, states, self_mask, encoder_mask: (x, states, self_mask, None)),
+            "Your cross-attention looks where encoder_mask forbids it. Where is that mask handed on?",
+        ),
+        Mistake(
+            "masks_swapped",
+            _given(lambda x, states, self_mask, encoder_mask: (x, states, encoder_mask, self_mask)),
+            "The two masks have changed places. Which of them has as many columns as the source has tokens?",
+        ),
+        Mistake(
+            "self_mask_for_both",
+            _given(lambda x, states, self_mask, encoder_mask: (x, states, self_mask, self_mask)),
+            "Both attentions get self_mask. Whose tokens does the cross-attention look at?",
+        ),
+        Mistake(
+            "weights_returned_too",
+            with_members(own=lambda self, x, mask: self.self_attention(x, x, x, mask)),
+            "Attention returns two things, and you add both of them to x. Which one is for looking at?",
+        ),
+        Mistake(
+            "a_pair_returned",
+            _finished(lambda block, x: (x, None)),
+            "You return two things. What does the docstring promise?",
+        ),
+        Mistake(
+            "relu_at_the_end",
+            _finished(lambda block, x: x.relu()),
+            "The result went through ReLU, so its negative numbers are lost. Where does ReLU stand in a block?",
+        ),
+        Mistake(
+            "normed_at_the_end",
+            _finished(lambda block, x: block.norm3(x)),
+            "Your result is normed once more. In the pre-norm layout one norm comes at the end: of the block, or "
+            "of the stack?",
+        ),
+        Mistake(
+            "dropout_added",
+            _finished(lambda block, x: nn.functional.dropout(x, 0.3, block.training)),
+            "In training mode some of your numbers fall out by chance. Does the signature name a dropout?",
+        ),
+        Mistake(
+            "encoder_cut_off",
+            _given(lambda x, states, self_mask, encoder_mask: (x, states.detach(), self_mask, encoder_mask)),
+            "The numbers are right, but no gradient reaches the encoder: it would never learn what to say. Where "
+            "is the graph cut?",
+        ),
+        Mistake(
+            "one_attention_for_both",
+            making(_one_attention),
+            "Self-attention and cross-attention share one set of weights. Should two different looks not be learnt "
+            "apart?",
+        ),
+        Mistake(
+            "norms_in_a_list",
+            _Renamed,
+            "The block works, but nobody finds its norms: they stand in a list. What names does "
+            "the docstring give them?",
+        ),
+        Mistake(
+            "in_place",
+            going(written.in_place),
+            "The caller's x was changed on the way: += writes into the tensor that was handed in. Which form of "
+            "the line makes a new one?",
+        ),
+    ),
+    variants={
+        "made in another order": Block,
+        "a helper for a step": written.Stepwise,
+        "a MultiHeadAttention for the cross-attention": written.WithMultiHeadAttention,
+        "a Sequential": written.WithSequential,
+        "without keywords": going(
+            lambda block, x, states, self_mask, encoder_mask: Block.forward(block, x, states, self_mask, encoder_mask)
+        ),
+        "a sum at the end": going(
+            lambda block, x, states, self_mask, encoder_mask: _summed(block, x, states, self_mask, encoder_mask)
+        ),
+    },
+)
+
+
+def _summed(block: Any, x: Any, states: Any, self_mask: Any, encoder_mask: Any) -> Any:
+    own = block.own(block.norm1(x), self_mask)
+    cross = block.cross(block.norm2(x + own), states, encoder_mask)
+    return torch.stack([x, own, cross, block.feed_forward(block.norm3(x + own + cross))]).sum(0)

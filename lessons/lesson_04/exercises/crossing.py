@@ -1,0 +1,367 @@
+"""`CrossAttention`: cases, mistakes and variants. The probe hands the weights in by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.seq2seq import CrossAttention
+from grader.authoring import draw
+from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons import drawing
+from lessons.lesson_04.exercises.attending import (
+    Attending,
+    Einsum,
+    Fused,
+    HeadByHead,
+    Inherited,
+    OtherName,
+    OtherNames,
+    attending,
+)
+from lessons.lesson_04.exercises.drawing import turned
+from lessons.lesson_04.exercises.parts import (
+    Inputs,
+    attention_weights,
+    leave_open,
+    modes,
+    parts,
+    tagged,
+    with_an_empty_source,
+)
+
+
+def _layers(generator: np.random.Generator) -> list[Case]:
+    def layer(b: int, t: int, s: int, heads: int, d_head: int, kind: torch.dtype = torch.float32) -> Inputs:
+        d_model = heads * d_head
+        return {
+            "num_heads": heads,
+            "decoder_states": draw.normal(generator, b, t, d_model, dtype=kind),
+            "encoder_states": draw.normal(generator, b, s, d_model, dtype=kind),
+            "weights": drawing.attention(generator, "", d_model, kind),
+        }
+
+    def allow(*sizes: int) -> torch.Tensor:
+        return drawing.mask(generator, *sizes)
+
+    b, t, s, heads = draw.dims(generator, 4, 3, 6)
+    width = int(generator.integers(2, 4))
+    sizes = (b, t, s, heads, width)
+    laid_out = layer(*sizes)
+    laid_out |= {name: turned(laid_out[name]) for name in ("decoder_states", "encoder_states")}
+    large = layer(*sizes)
+    large["encoder_states"] *= 200
+    return [
+        Case("with five different sizes", layer(*sizes), USUAL),
+        Case("with other sizes", layer(t, s, b, 2, 3), USUAL),
+        Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, s)}, tagged("mask")),
+        Case("with a mask a head", {**layer(*sizes), "mask": allow(b, heads, t, s)}, tagged("mask")),
+        Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, t, s)}, tagged("mask")),
+        Case("with one mask for the batch", {**layer(*sizes), "mask": allow(t, s)}, tagged("mask")),
+        Case(
+            "where source and target are equally long",
+            {**layer(b, t, t, heads, width), "mask": allow(b, heads, t, t)},
+            tagged("mask"),
+        ),
+        Case("with one head", {**layer(b, t, s, 1, 5), "mask": allow(b, 1, t, s)}, tagged("one")),
+        Case("with heads of width one", layer(b, t, s, heads, 1), tagged("one")),
+        Case("on a batch of one, with one target token", layer(1, 1, s, heads, width), tagged("one")),
+        Case("with a single source token", layer(b, t, 1, heads, width), tagged("one")),
+        Case("with very large scores", {**large, "mask": allow(b, heads, t, s)}, tagged("large")),
+        Case(
+            "with a source that is all padding",
+            {**layer(*sizes), "mask": with_an_empty_source(b, s)},
+            tagged("empty"),
+        ),
+        Case("with float64", layer(*sizes, kind=torch.float64), tagged("float64")),
+        Case("with inputs that are not contiguous", laid_out, tagged("strided")),
+    ]
+
+
+def _canonical(observation: Observation, case: Case) -> Observation:
+    return leave_open(observation, case.inputs.get("mask"))
+
+
+def _cut_up(self: Any, x: Any) -> Any:
+    return x.reshape(x.shape[0], self.num_heads, x.shape[1], -1)
+
+
+def _interleaved(self: Any, x: Any) -> Any:
+    return x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
+
+
+def _after_softmax(self: Any, scores: Any, mask: Any) -> Any:
+    weights = scores.softmax(-1)
+    return weights if mask is None else weights * mask
+
+
+def _by_infinity(self: Any, scores: Any, mask: Any) -> Any:
+    return (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+
+
+def _added(self: Any, scores: Any, mask: Any) -> Any:
+    return (scores if mask is None else scores + mask.to(scores.dtype)).softmax(-1)
+
+
+def _with_zero(self: Any, scores: Any, mask: Any) -> Any:
+    return (scores if mask is None else scores * mask).softmax(-1)
+
+
+def _inverted(self: Any, scores: Any, mask: Any) -> Any:
+    return Attending.weighed(self, scores, None if mask is None else ~mask)
+
+
+def _by_hand(self: Any, scores: Any, mask: Any) -> Any:
+    allowed = torch.ones_like(scores) if mask is None else mask.to(scores.dtype).expand(scores.shape)
+    raised = scores.exp() * allowed
+    return raised / raised.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def _first_row(self: Any, scores: Any, mask: Any) -> Any:
+    return Attending.weighed(self, scores, mask if mask is None or mask.dim() < 4 else mask[:1])
+
+
+def _key_for_value(self: Any, decoder_states: Any, encoder_states: Any, encoder_mask: Any = None) -> Any:
+    query, key = self.split(self.query(decoder_states)), self.split(self.key(encoder_states))
+    weights = self.weighed(self.scored(query, key), encoder_mask)
+    return self.output(self.merge(weights @ key)), weights
+
+
+def _key_with_query_layer(self: Any, decoder_states: Any, encoder_states: Any, encoder_mask: Any = None) -> Any:
+    query, key = self.split(self.query(decoder_states)), self.split(self.query(encoder_states))
+    weights = self.weighed(self.scored(query, key), encoder_mask)
+    return self.output(self.merge(weights @ self.split(self.value(encoder_states)))), weights
+
+
+def _without_output_layer(self: Any, decoder_states: Any, encoder_states: Any, encoder_mask: Any = None) -> Any:
+    query, key = self.split(self.query(decoder_states)), self.split(self.key(encoder_states))
+    weights = self.weighed(self.scored(query, key), encoder_mask)
+    return self.merge(weights @ self.split(self.value(encoder_states))), weights
+
+
+def _with_residual(self: Any, decoder_states: Any, encoder_states: Any, encoder_mask: Any = None) -> Any:
+    output, weights = Attending.forward(self, decoder_states, encoder_states, encoder_mask)
+    return decoder_states + output, weights
+
+
+def _with_dropout(self: Any, scores: Any, mask: Any) -> Any:
+    return torch.dropout(Attending.weighed(self, scores, mask), 0.3, self.training)
+
+
+CROSS_ATTENTION = Exercise(
+    symbol="CrossAttention",
+    points=3,
+    cases=_layers,
+    references=(CrossAttention,),
+    canonical=_canonical,
+    aspects=(
+        parts(),
+        shape(),
+        values(),
+        attention_weights(),
+        gradients(),
+        special("masks", "mask", 3.0),
+        special("axes of length one", "one"),
+        special("large scores", "large", 0.5),
+        special("a source that is all padding", "empty"),
+        dtype(),
+        special("float64", "float64"),
+        special("any layout in memory", "strided", 0.5),
+        modes(),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "keys_and_values_from_the_decoder",
+            attending(roles=lambda self, decoder, encoder: (decoder, decoder, decoder)),
+            "Keys and values come from the decoder, so the encoder is never looked at: this is self-attention "
+            "with another name. Who knows what stands in the source?",
+        ),
+        Mistake(
+            "values_from_the_decoder",
+            attending(roles=lambda self, decoder, encoder: (decoder, encoder, decoder)),
+            "The weights look at the encoder, and then the values of the decoder are mixed with them. Whose "
+            "content should be handed over?",
+        ),
+        Mistake(
+            "keys_from_the_decoder",
+            attending(roles=lambda self, decoder, encoder: (decoder, decoder, encoder)),
+            "The values come from the encoder, but the labels that the queries are held against are the "
+            "decoder's. To whom does a key belong: to the one who asks, or to the one who answers?",
+        ),
+        Mistake(
+            "roles_swapped",
+            attending(roles=lambda self, decoder, encoder: (encoder, decoder, decoder)),
+            "The encoder asks and the decoder answers in your layer, so there is one answer a source token. Which "
+            "of the two wants to know something?",
+        ),
+        Mistake(
+            "queries_from_the_encoder",
+            attending(roles=lambda self, decoder, encoder: (encoder, encoder, encoder)),
+            "The encoder asks itself, and the decoder's states are not used at all. Whose question is it?",
+        ),
+        Mistake(
+            "mask_dropped",
+            attending(weighed=lambda self, scores, mask: scores.softmax(-1)),
+            "Your layer looks at source tokens that the mask hides. Where does encoder_mask go?",
+        ),
+        Mistake(
+            "mask_inverted",
+            attending(weighed=_inverted),
+            "Your layer looks where the mask says False, and nowhere else. What does True stand for in this course?",
+        ),
+        Mistake(
+            "mask_after_softmax",
+            attending(weighed=_after_softmax),
+            "You hide after the softmax, so the weights that are left no longer sum to 1. Before which step does "
+            "the mask belong?",
+        ),
+        Mistake(
+            "mask_added",
+            attending(weighed=_added),
+            "You add True as 1 and False as 0 to the scores, which hides nothing. How low must a score be for a "
+            "weight of 0?",
+        ),
+        Mistake(
+            "hidden_scores_set_to_zero",
+            attending(weighed=_with_zero),
+            "Hidden scores became 0, and softmax makes exp(0) = 1 of that. How low must a score be for a weight of 0?",
+        ),
+        Mistake(
+            "mask_of_the_first_row",
+            attending(weighed=_first_row),
+            "Every row of the batch is masked like the first. Which axis of the mask is that of the batch?",
+        ),
+        Mistake(
+            "nan_for_an_empty_row",
+            attending(weighed=_by_infinity),
+            "Where a mask allows nothing at all, your weights are NaN: minus infinity minus minus infinity. Which "
+            "number is low enough, and still a number?",
+        ),
+        Mistake(
+            "overflow",
+            attending(weighed=_by_hand),
+            "With large scores exp leaves the range of a float. Which function takes a softmax that can't overflow?",
+        ),
+        Mistake(
+            "softmax_over_the_queries",
+            attending(
+                weighed=lambda self, scores, mask: (
+                    scores if mask is None else scores.masked_fill(~mask, -1e9)
+                ).softmax(-2)
+            ),
+            "Your weights sum to 1 over the target tokens. Each of them asks for itself: over which axis does it "
+            "choose?",
+        ),
+        Mistake(
+            "not_scaled",
+            attending(scored=lambda self, query, key: query @ key.mT),
+            "Your scores are plain dot products. By what are they divided in lesson 3, so that they don't grow "
+            "with the width?",
+        ),
+        Mistake(
+            "scaled_by_d_model",
+            attending(scored=lambda self, query, key: query @ key.mT / math.sqrt(query.shape[-1] * self.num_heads)),
+            "Your scores are divided by the square root of d_model. How long are the vectors that one head compares?",
+        ),
+        Mistake(
+            "one_head_for_all",
+            attending(
+                split=lambda self, x: x.unsqueeze(1).expand(-1, self.num_heads, -1, -1),
+                merge=lambda self, x: x[:, 0],
+            ),
+            "Every head works on the whole vector, so all of them see the same. Which part belongs to head h?",
+        ),
+        Mistake(
+            "heads_cut_across_tokens",
+            attending(split=_cut_up),
+            "Your heads were made by one reshape, which mixes the tokens of a row. Which two axes have to change "
+            "places after the cut?",
+        ),
+        Mistake(
+            "heads_interleaved",
+            attending(split=_interleaved),
+            "Head h got every so many-th column instead of a block of neighbours. In which order do heads and "
+            "width come when the vector is cut?",
+        ),
+        Mistake(
+            "values_through_the_key_layer",
+            attending(forward=_key_for_value),
+            "The values are the keys: self.value is never used. What is a token's content made with?",
+        ),
+        Mistake(
+            "keys_through_the_query_layer",
+            attending(forward=_key_with_query_layer),
+            "The keys went through self.query, and self.key is never used. Which layer makes labels?",
+        ),
+        Mistake(
+            "no_output_layer",
+            attending(forward=_without_output_layer),
+            "The heads are put side by side, and nothing mixes them: self.output is never used. Where does it come?",
+        ),
+        Mistake(
+            "residual_inside",
+            attending(forward=_with_residual),
+            "You add the decoder's states to the result. The block will do that around the layer: should it "
+            "happen twice?",
+        ),
+        Mistake(
+            "weights_not_returned",
+            attending(given=lambda self, output, weights: output),
+            "You return the output alone. What is the second thing that attention returns in this course, for "
+            "looking at?",
+        ),
+        Mistake(
+            "returned_in_the_other_order",
+            attending(given=lambda self, output, weights: (weights, output)),
+            "You return the weights first. In which order does the docstring name the two?",
+        ),
+        Mistake(
+            "mean_weights",
+            attending(given=lambda self, output, weights: (output, weights.mean(1))),
+            "Your weights are the mean over the heads. How many matrices does the docstring promise for each row?",
+        ),
+        Mistake(
+            "encoder_cut_off",
+            attending(roles=lambda self, decoder, encoder: (decoder, encoder.detach(), encoder.detach())),
+            "The numbers are right, but no gradient reaches the encoder: it would never learn what to say. Where "
+            "is the graph cut?",
+        ),
+        Mistake(
+            "no_bias",
+            attending(bias=False),
+            "Your Linears have no bias. Which argument switched it off?",
+        ),
+        Mistake(
+            "dropout_added",
+            attending(weighed=_with_dropout),
+            "In training mode some of your weights fall out by chance. Does the signature name a dropout?",
+        ),
+        Mistake(
+            "other_names",
+            OtherNames,
+            "The layer works, but its Linears have other names than the docstring gives them, so no weights can be "
+            "handed in. What are the four names?",
+        ),
+    ),
+    variants={
+        "written out": Attending,
+        "inherited": Inherited,
+        "a layer inside": OtherName,
+        "PyTorch's own function": Fused,
+        "einsum": Einsum,
+        "head by head": HeadByHead,
+        "weights as a list": attending(given=lambda self, output, weights: [output, weights]),
+        "zeros for an empty row": attending(
+            weighed=lambda self, scores, mask: (
+                scores.softmax(-1)
+                if mask is None
+                else scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num().masked_fill(~mask, 0)
+            )
+        ),
+    },
+)

@@ -1,0 +1,332 @@
+"""`encoder_influence`, the bug clinic: a test for a decoder that never listens. The models stand in `patients`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.seq2seq import encoder_influence
+from grader.authoring.aspects import KNOWN, untouched
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_04.exercises.asking import CONTENT, MODES, Draw, in_words, on, tried
+from lessons.lesson_04.exercises.parts import tagged
+
+Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def _models(generator: np.random.Generator) -> list[Case]:
+    draw = Draw(generator)
+    one = "one source token"
+    return [
+        tried("with a model that reads its own token alone", draw("own token"), tagged("deaf")),
+        tried("with a deaf model that looks back", draw("past"), tagged("deaf")),
+        tried("with a deaf model in float64, with large logits", draw("large", dtype=torch.float64), tagged("deaf")),
+        tried("with a model that always says the same", draw("always the same"), tagged("deaf")),
+        *(
+            tried(f"with a deaf nn.Module, in {mode} mode", draw("own token", mode=mode), tagged("module"))
+            for mode in MODES
+        ),
+        tried("with a model that reads the whole source", draw("source in order"), tagged("listens")),
+        tried("with a model that reads nothing but the source", draw("source alone"), tagged("listens")),
+        tried("with padding in the source", draw("source in order", padded=True), tagged("listens")),
+        tried("with a model that reads its source as a bag", draw("bag of the source"), tagged("bag")),
+        *(
+            tried(
+                f"with an nn.Module that listens, in {mode} mode", draw("source in order", mode=mode), tagged("module")
+            )
+            for mode in MODES
+        ),
+        tried("on a batch of one", draw("source in order", batch=1), tagged("one row")),
+        tried("on a batch of one, one token, one logit", draw(one, batch=1), tagged("one row")),
+        tried("where the first source token moves one logit", draw(one, place=0), tagged("first")),
+        tried("where the last source token moves one logit", draw(one, place=-1, row=0), tagged("last")),
+        tried("where a logit at the first target place moves", draw(one, at=0), tagged("within")),
+        tried("where a logit at the last target place moves", draw(one, at=-1), tagged("within")),
+        tried("where one token of the last row moves one logit", draw(one, row=-1), tagged("within")),
+        tried("where a changed token lowers one logit", draw(one), tagged("sign")),
+        tried("where a changed token raises one logit", draw("one source token, downwards"), tagged("sign")),
+        tried("where one logit rises as another falls", draw("one source token, up and down"), tagged("sign")),
+        tried(
+            "where the answer stays and one logit moves a little", draw("one source token, faintly"), tagged("faint")
+        ),
+        tried("where an id is the vocabulary's last", draw("source in order", last_id=True), tagged("ids")),
+    ]
+
+
+def _next_ids(source: torch.Tensor, step: int = 1) -> torch.Tensor:
+    """Another id from 1 to the highest for each token; padding stays."""
+    highest = max(int(source.max()), 2)
+    return torch.where(source == 0, 0, (source - 1 + step) % highest + 1)
+
+
+def _everything_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+    """The difference that a wholly changed source makes."""
+    return model(_next_ids(source), target_input) - model(source, target_input)
+
+
+def _changing(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
+    """The largest move, over one other source."""
+    return lambda model, source, target_input: (
+        (model(change(source), target_input) - model(source, target_input)).abs().max().item()
+    )
+
+
+def _of(measure: Callable[[torch.Tensor], Any]) -> Callable[..., Any]:
+    """Another measure of the difference that a wholly changed source makes."""
+    return lambda *arguments: measure(_everything_changed(*arguments).detach())
+
+
+def _only(place: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    def change(source: torch.Tensor) -> torch.Tensor:
+        changed = source.clone()
+        changed[:, place] = _next_ids(source)[:, place]
+        return changed
+
+    return change
+
+
+def _only_row(source: torch.Tensor) -> torch.Tensor:
+    changed = source.clone()
+    changed[0] = _next_ids(source)[0]
+    return changed
+
+
+def _argmax(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    said = model(source, target_input).argmax(-1)
+    others = [model(_next_ids(source, step), target_input).argmax(-1) for step in (1, 2, 3)]
+    return max((said != other).float().mean().item() for other in others)
+
+
+def _target_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    return (model(source, _next_ids(target_input)) - model(source, target_input)).abs().max().item()
+
+
+def _both_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    moved = model(_next_ids(source), _next_ids(target_input)) - model(source, target_input)
+    return moved.abs().max().item()
+
+
+def _in_place(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    logits = model(source, target_input)
+    source[:] = _next_ids(source)
+    return (model(source, target_input) - logits).abs().max().item()
+
+
+def _evaluated(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    if isinstance(model, torch.nn.Module):
+        model.eval()
+    return _everything_changed(model, source, target_input).abs().max().item()
+
+
+def _module_expected(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    mode = model.training
+    model.eval()
+    moved = _everything_changed(model, source, target_input).abs().max().item()
+    model.train(mode)
+    return moved
+
+
+def _numpy(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+    return np.abs(model(_next_ids(source), target_input).numpy() - model(source, target_input).numpy()).max()
+
+
+def _backwards(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    moved = _everything_changed(model, source, target_input).abs().max()
+    if moved.requires_grad:
+        torch.autograd.backward(moved)
+    return moved.item()
+
+
+def _every_id(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+    logits = model(source, target_input).detach()
+    largest = torch.zeros((), dtype=logits.dtype)
+    for place in range(source.size(1)):
+        for other in range(1, logits.size(-1)):
+            changed = source.index_fill(1, torch.tensor([place]), other)
+            largest = torch.maximum(largest, (model(changed, target_input).detach() - logits).abs().max())
+    return largest
+
+
+def _at_random(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
+    with torch.no_grad():
+        logits = model(source, target_input)
+        moved = 0.0
+        for _ in range(5):
+            changed = (source + torch.randint(1, logits.shape[-1], source.shape)) % logits.shape[-1]
+            moved = max(moved, torch.linalg.vector_norm(model(changed, target_input) - logits).item())
+    return moved
+
+
+def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+    """One call for the source and a changed copy."""
+    both = model(torch.cat([source, _next_ids(source)]), torch.cat([target_input, target_input]))
+    before, after = both.chunk(2)
+    return torch.dist(before, after).item()
+
+
+ENCODER_INFLUENCE = Exercise(
+    symbol="encoder_influence",
+    points=3,
+    cases=_models,
+    references=(encoder_influence,),
+    canonical=in_words("influence"),
+    aspects=(
+        Aspect("deaf models get 0", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("deaf")),
+        Aspect("listening is found", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("listens")),
+        on("influence", "a source without order", "bag"),
+        on("influence", "a batch of one", "one row"),
+        on("influence", "the first token", "first"),
+        on("influence", "the last token", "last"),
+        on("influence", "one place of several", "within"),
+        on("influence", "up or down", "sign"),
+        on("influence", "small moves", "faint"),
+        on("influence", "ids that exist", "ids"),
+        on("influence", "models with parameters", "module"),
+        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "source_left_as_it_is",
+            _changing(lambda source: source.clone()),
+            "You ask the model the same question twice, so nothing can move. What must differ between the two calls?",
+        ),
+        Mistake(
+            "target_changed",
+            _target_changed,
+            "You change what the decoder reads of the target. Whose influence is asked for?",
+        ),
+        Mistake(
+            "both_changed",
+            _both_changed,
+            "Source and target change together, so nobody knows which of them moved the logits. "
+            "What must stay the same?",
+        ),
+        Mistake(
+            "logits_measured",
+            lambda model, source, target_input: model(source, target_input).abs().max().item(),
+            "You measure how large the logits are, so a deaf model has influence too. Between which two calls "
+            "should something move?",
+        ),
+        Mistake(
+            "first_token_only",
+            _changing(_only(0)),
+            "You change the first source token only, and a model may listen to another one. Which tokens should "
+            "have their turn?",
+        ),
+        Mistake(
+            "last_token_only",
+            _changing(_only(-1)),
+            "You change the last source token only, and a model may listen to another one. Which tokens should "
+            "have their turn?",
+        ),
+        Mistake(
+            "rolled",
+            _changing(lambda source: source.roll(1, dims=1)),
+            "You turn the source in a circle, so its tokens are the same as before. What of a model that reads "
+            "its source as a bag?",
+        ),
+        Mistake(
+            "rows_exchanged",
+            _changing(lambda source: source.roll(1, dims=0)),
+            "You give each row the source of another one. What if there is a single row?",
+        ),
+        Mistake(
+            "first_row_only",
+            _changing(_only_row),
+            "You change the source of the first row only. In which row may the influence hide?",
+        ),
+        Mistake(
+            "first_place_compared",
+            _of(lambda moved: moved[:, 0].abs().max().item()),
+            "You compare the logits at the first target place only. Where else may something move?",
+        ),
+        Mistake(
+            "last_place_compared",
+            _of(lambda moved: moved[:, -1].abs().max().item()),
+            "You compare the logits at the last target place only. Where else may something move?",
+        ),
+        Mistake(
+            "no_absolute_value",
+            _of(lambda moved: moved.max().clamp(min=0).item()),
+            "You look for the largest rise, so a logit that falls goes unseen. What makes both directions count?",
+        ),
+        Mistake(
+            "signed_mean",
+            _of(lambda moved: abs(moved.mean(dtype=torch.float64).item())),
+            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
+            "the signs first?",
+        ),
+        Mistake(
+            "answers_compared",
+            _argmax,
+            "You compare which symbol is on top, and a logit may move without changing that. What is it that moves?",
+        ),
+        Mistake(
+            "rounded",
+            _of(lambda moved: round(moved.abs().max().item(), 1)),
+            "A small move is 0 to you. Is a decoder that listens a little deaf?",
+        ),
+        Mistake(
+            "yes_or_no",
+            _of(lambda moved: bool(moved.abs().max() > 0)),
+            "You say whether there is an influence. How far is the question here: which number do you have in hand?",
+        ),
+        Mistake(
+            "one_a_row",
+            _of(lambda moved: moved.abs().amax(dim=(1, 2))),
+            "You return one number a row. The docstring asks for one: how do you make one of several?",
+        ),
+        Mistake(
+            "sign_turned_round",
+            _of(lambda moved: -moved.abs().max().item()),
+            "Your number is below 0 where there is influence. What does the docstring promise?",
+        ),
+        Mistake(
+            "ids_that_do_not_exist",
+            _changing(lambda source: torch.where(source == 0, 0, source + 1)),
+            "You add 1 to every id, and the highest of them is then no symbol any more. How do you stay among the "
+            "ids that exist?",
+        ),
+        Mistake(
+            "module_expected",
+            _module_expected,
+            "Your test only takes an nn.Module. The docstring allows any callable: what do you need of the model?",
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            _evaluated,
+            "The number is right, but the model is in evaluation mode afterwards. In which mode did you find it?",
+        ),
+        Mistake(
+            "graph_in_the_way",
+            _numpy,
+            "With an nn.Module your code stops: its logits hang on parameters, and NumPy does not take such "
+            "tensors. What cuts them off, or never ties them?",
+        ),
+        Mistake(
+            "gradients_left_behind",
+            _backwards,
+            "The number is right, but the model's parameters have a .grad afterwards. Is anything to be learnt here?",
+        ),
+        Mistake(
+            "source_changed_in_place",
+            _in_place,
+            "The number is right, but the caller's source is another one now. How do you work on a copy?",
+        ),
+    ),
+    variants={
+        "all tokens at once": _changing(_next_ids),
+        "all tokens, two further": _changing(lambda source: _next_ids(source, 2)),
+        "everything to zero": _changing(torch.zeros_like),
+        "mean move": _of(lambda moved: moved.abs().mean().item()),
+        "a count": _of(lambda moved: int((moved != 0).sum())),
+        "root of the squares": _of(lambda moved: moved.double().pow(2).mean().sqrt()),
+        "every id at every place": _every_id,
+        "at random": _at_random,
+        "one call": _all_at_once,
+    },
+)

@@ -1,0 +1,374 @@
+"""`sequence_cross_entropy`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from course.sequences import sequence_cross_entropy
+from grader.authoring.aspects import CONTENT, KNOWN, USUAL, dtype, refused, shape, untouched, values
+from grader.authoring.draw import dims
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_04.exercises.drawing import draw_scored, ragged, turned
+
+Loss = Callable[..., Any]
+
+
+def scored_cases(generator: np.random.Generator) -> list[Case]:
+    """Logits and targets with and without padding: what a loss over real tokens is tried on."""
+
+    def draw(batch: int, width: int, vocab: int, full: bool = False, **others: Any) -> dict[str, Any]:
+        lengths = [width] * batch if full else ragged(generator, batch, width)
+        return draw_scored(generator, lengths, width, vocab, **others)
+
+    batch, width, vocab = dims(generator, 3, 3, 7)
+    other, wide, many = dims(generator, 3, 3, 7)
+    pad_id = int(generator.integers(2, vocab))
+    steep, high, apart = draw(batch, width, vocab), draw(batch, width, vocab), draw(other, wide, many)
+    # One right answer that the model thinks impossible: its probability is no float32 any more.
+    steep["logits"][0, 0] = 0.0
+    steep["logits"][0, 0, (int(steep["targets"][0, 0]) + 1) % vocab] = 150.0
+    high["logits"] += 300 * torch.randn(batch, width, 1, generator=torch.Generator().manual_seed(batch))
+    many_steep = draw(5, 7, vocab, full=True)
+    many_steep["logits"].scatter_add_(-1, many_steep["targets"].unsqueeze(-1), torch.full((5, 7, 1), -6.0))
+    empty_row = draw_scored(generator, [width, 0, width - 1], width, vocab)
+    gap = draw_scored(generator, [width, width - 1, width - 1], width, vocab)
+    gap["targets"][1] = gap["targets"][1].roll(1)  # padding in front
+    gap["targets"][2, 1] = 0
+    renamed = draw(4, width, vocab, pad_id=pad_id)
+    renamed["targets"][renamed["targets"].ne(pad_id).all(dim=1), 0] = 0  # a real token, and no padding here
+    nothing = draw(batch, width, vocab)
+    nothing["targets"] = torch.zeros_like(nothing["targets"])
+    return [
+        Case("without padding", draw(batch, width, vocab, full=True), USUAL),
+        Case("without padding, in other sizes", draw(other, wide, many, full=True), USUAL),
+        Case("where all sizes are equal", draw(4, 4, 4, full=True), USUAL),
+        Case("with padding", draw(batch, width, vocab), frozenset({"padding"})),
+        Case("with padding, in other sizes", draw(other, wide, many), frozenset({"padding"})),
+        Case("with a row of padding alone", empty_row, frozenset({"padding"})),
+        Case("with padding in front of tokens, and between them", gap, frozenset({"anywhere"})),
+        Case("where pad_id is another, and 0 a token", renamed, frozenset({"pad_id"})),
+        Case("on a batch of one, padded", draw_scored(generator, [wide - 2], wide, many), frozenset({"one"})),
+        Case("with rows of a single token", draw(batch, 1, vocab, full=True), frozenset({"one"})),
+        Case("where a right token has no chance", steep, frozenset({"extreme"})),
+        Case("where every right token is unlikely", many_steep, frozenset({"extreme"})),
+        Case("with very large logits", high, frozenset({"extreme"})),
+        Case("with float64", draw(other, wide, many, dtype=torch.float64), frozenset({"float64"})),
+        Case(
+            "with logits that are not contiguous",
+            {**apart, "logits": turned(apart["logits"]), "targets": turned(apart["targets"])},
+            frozenset({"strided"}),
+        ),
+        Case("where every target is padding", nothing, frozenset({"nothing"})),
+    ]
+
+
+def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
+    """The right number and the right gradients, in the cases with one special tag."""
+    return Aspect(name, keys=("output", "gradients"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+
+
+def surprises(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """-log p of each target, padding and all: (batch, length)."""
+    each: torch.Tensor = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+    return each
+
+
+def refusing(loss: Loss) -> Loss:
+    """The same loss, with a clear error for padding alone."""
+
+    def checked(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> Any:
+        if bool((targets == pad_id).all()):
+            raise ValueError("there is nothing but padding")
+        return loss(logits, targets, pad_id)
+
+    return checked
+
+
+def averaging(average: Callable[[torch.Tensor, torch.Tensor], Any]) -> Loss:
+    """A loss made of the surprises (batch, length) and the mask of real tokens."""
+    return refusing(lambda logits, targets, pad_id: average(surprises(logits, targets), targets != pad_id))
+
+
+def scoring(log_probabilities: Callable[[torch.Tensor], torch.Tensor], sign: float = -1.0) -> Loss:
+    """The right mean, over log probabilities that are found in another way."""
+
+    def loss(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+        of_targets = log_probabilities(logits).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+        return sign * of_targets[targets != pad_id].mean()
+
+    return refusing(loss)
+
+
+def mean_of_means(each: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    """The mean of the rows' own means; rows of padding alone left out."""
+    rows = real.any(dim=1)
+    means = (each * real).sum(dim=1)[rows] / real.sum(dim=1)[rows]
+    return means.mean()
+
+
+def ignored(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+    """PyTorch's own way, with nothing said about padding alone."""
+    loss: torch.Tensor = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.flatten(), ignore_index=pad_id)
+    return loss
+
+
+def _cut_up(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    batch, length, vocab = logits.shape
+    return F.cross_entropy(logits.reshape(batch, vocab, length), targets, ignore_index=pad_id)
+
+
+def _without_padding_class(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    logits = logits.clone()
+    logits[..., pad_id] = -1e9
+    return ignored(logits, targets, pad_id)
+
+
+def _relabelled_in_place(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    targets[targets == pad_id] = -100
+    return F.cross_entropy(logits.transpose(1, 2), targets)
+
+
+def _relabelled(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    return F.cross_entropy(logits.transpose(1, 2), targets.masked_fill(targets == pad_id, -100))
+
+
+def _flattened(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    return F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=pad_id)
+
+
+def _logits_blanked(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    real = (targets != pad_id).unsqueeze(-1)
+    return surprises(logits * real, targets).mean()
+
+
+def _by_loop(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
+    found = [
+        torch.logsumexp(row[i], 0) - row[i, int(ids[i])]
+        for row, ids in zip(logits, targets, strict=True)
+        for i in range(len(ids))
+        if ids[i] != pad_id
+    ]
+    if not found:
+        raise ValueError("only padding")
+    return torch.stack(found).mean()
+
+
+def _by_one_hot(logits: torch.Tensor, targets: torch.Tensor, pad_id: int) -> torch.Tensor:
+    right = F.one_hot(targets, logits.shape[-1]) * (targets != pad_id).unsqueeze(-1)
+    return -(F.log_softmax(logits, -1) * right).sum() / right.sum()
+
+
+def _by_hand(logits: torch.Tensor) -> torch.Tensor:
+    shifted = logits - logits.amax(-1, keepdim=True)
+    return shifted - shifted.exp().sum(-1, keepdim=True).log()
+
+
+def _naive(logits: torch.Tensor) -> torch.Tensor:
+    return (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
+
+
+SEQUENCE_CROSS_ENTROPY = Exercise(
+    symbol="sequence_cross_entropy",
+    points=3,
+    cases=scored_cases,
+    references=(sequence_cross_entropy,),
+    aspects=(
+        shape(),
+        values(),
+        _on("padding counts nowhere", "padding", 4.0),
+        _on("padding anywhere in a row", "anywhere"),
+        _on("another pad_id", "pad_id"),
+        Aspect("gradients flow", keys=("gradients",), kinds=KNOWN, weight=2.0, tags=USUAL),
+        _on("a batch of one, a row of one", "one"),
+        _on("logits of any size", "extreme"),
+        dtype(),
+        _on("float64", "float64"),
+        _on("any layout in memory", "strided"),
+        refused("padding alone is refused", "nothing"),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "padding_counted",
+            averaging(lambda each, real: each.mean()),
+            "Your result is the mean over every place, padding and all. Should a model be praised or blamed for "
+            "what it says where nothing is to be written?",
+        ),
+        Mistake(
+            "mean_of_sequence_means",
+            averaging(mean_of_means),
+            "You took the mean of each row, and then the mean of those. A token in a short row then weighs more "
+            "than one in a long row: how is it when all real tokens stand in one heap?",
+        ),
+        Mistake(
+            "divided_by_all_places",
+            averaging(lambda each, real: (each * real).sum() / real.numel()),
+            "Padding is left out of the sum, but the sum is divided by batch times length, padding and all. How "
+            "many tokens were added up?",
+        ),
+        Mistake(
+            "divided_by_rows",
+            averaging(lambda each, real: (each * real).sum() / real.shape[0]),
+            "Your result is the sum divided by the number of rows, so a longer row is a worse row. By how many "
+            "tokens should you divide?",
+        ),
+        Mistake(
+            "summed",
+            averaging(lambda each, real: (each * real).sum()),
+            "Your result is the sum over the real tokens. Which division turns a sum into a mean?",
+        ),
+        Mistake(
+            "one_a_row",
+            averaging(lambda each, real: (each * real).sum(dim=1) / real.sum(dim=1)),
+            "You return one number a row. What would an optimizer need?",
+        ),
+        Mistake(
+            "one_a_token",
+            averaging(lambda each, real: each * real),
+            "You return one number a token. What would an optimizer need?",
+        ),
+        Mistake(
+            "sign_turned_round",
+            scoring(lambda logits: logits.log_softmax(-1), sign=1.0),
+            "Your result is the right one with the sign turned round. Is the logarithm of a probability above or "
+            "below zero, and what should a loss be?",
+        ),
+        Mistake(
+            "no_logarithm",
+            scoring(lambda logits: logits.softmax(-1)),
+            "You average the probabilities themselves. Surprise is measured on another scale: what makes a sum of "
+            "a product?",
+        ),
+        Mistake(
+            "logits_averaged",
+            scoring(lambda logits: logits),
+            "You average the logits of the right tokens. They only mean something beside the other logits: what "
+            "turns them into probabilities first?",
+        ),
+        Mistake(
+            "base_two",
+            averaging(lambda each, real: each[real].mean() / np.log(2)),
+            "Your result is in bits: it is the right one divided by log(2). Which logarithm gives nats?",
+        ),
+        Mistake(
+            "softmax_twice",
+            refusing(lambda logits, targets, pad_id: ignored(logits.softmax(-1), targets, pad_id)),
+            "Your logits went through softmax before a function that takes softmax itself. "
+            "What does it want to be given?",
+        ),
+        Mistake(
+            "softmax_over_the_places",
+            scoring(lambda logits: logits.log_softmax(1)),
+            "Your softmax runs over the places of a row, so the places compete with each other. Along which axis "
+            "do the symbols stand?",
+        ),
+        Mistake(
+            "reshaped_instead_of_transposed",
+            refusing(_cut_up),
+            "The symbols' axis was brought forward with a reshape, which cuts the numbers into new rows. What "
+            "exchanges two axes?",
+        ),
+        Mistake(
+            "logits_blanked",
+            refusing(_logits_blanked),
+            "You set the logits over padding to zero and then take the mean over every place. What does a row of "
+            "zeros cost, once it has gone through softmax?",
+        ),
+        Mistake(
+            "padding_symbol_forbidden",
+            refusing(_without_padding_class),
+            "You took the padding's own symbol out of the softmax. It is the places that don't count: may the "
+            "model not still say padding at a real one?",
+        ),
+        Mistake(
+            "pad_id_is_zero",
+            lambda logits, targets, pad_id=0: refusing(ignored)(logits, targets),
+            "You leave out the id 0, whatever pad_id says. Where does the argument come in?",
+        ),
+        Mistake(
+            "rows_cut_at_the_first_padding",
+            averaging(lambda each, real: each[real.cumprod(dim=1).bool()].mean()),
+            "Each row ends for you at its first padding, but real tokens may stand behind it. Which tokens does "
+            "the docstring count?",
+        ),
+        Mistake(
+            "logarithm_of_softmax",
+            scoring(lambda logits: logits.softmax(-1).log()),
+            "With one very unlikely token your loss is infinite: its probability is too small for a float, and "
+            "becomes 0 before the logarithm. Which function does both in one go?",
+        ),
+        Mistake(
+            "overflow",
+            scoring(_naive),
+            "With large logits exp leaves the range of a float. Softmax stays the same when every logit is "
+            "lowered by one number: which function knows that?",
+        ),
+        Mistake(
+            "small_number_added",
+            scoring(lambda logits: (logits.softmax(-1) + 1e-7).log()),
+            "You add a small number before the logarithm, so no token can surprise you beyond a limit. Which "
+            "function does softmax and logarithm in one go, without a limit?",
+        ),
+        Mistake(
+            "nan_for_padding_alone",
+            ignored,
+            "When every target is padding your result is 0 divided by 0. The docstring promises the caller "
+            "something clearer: what?",
+        ),
+        Mistake(
+            "zero_for_padding_alone",
+            lambda logits, targets, pad_id=0: (
+                (surprises(logits, targets) * (targets != pad_id)).sum() / (targets != pad_id).sum().clamp(min=1)
+            ),
+            "When every target is padding you return 0, the loss of a perfect model. The docstring promises the "
+            "caller something clearer: what?",
+        ),
+        Mistake(
+            "graph_cut",
+            refusing(lambda logits, targets, pad_id: ignored(logits, targets, pad_id).detach()),
+            "The number is right, but no gradient flows back, so nothing could be learnt from it. "
+            "Where is the graph cut?",
+        ),
+        Mistake(
+            "python_float",
+            refusing(lambda logits, targets, pad_id: ignored(logits, targets, pad_id).item()),
+            "The number is right, but it is a Python float, and backward has nothing to start from. What should "
+            "a loss be?",
+        ),
+        Mistake(
+            "targets_relabelled_in_place",
+            refusing(_relabelled_in_place),
+            "The loss is right, but the caller's targets have -100 in them now. How do you get a new tensor?",
+        ),
+        Mistake(
+            "layout_assumed",
+            refusing(_flattened),
+            "Your code stops when the numbers do not lie one after the other in memory. What flattens a tensor "
+            "whatever its layout?",
+        ),
+    ),
+    variants={
+        "ignore_index": refusing(ignored),
+        "minus one hundred": refusing(_relabelled),
+        "sum over count": averaging(lambda each, real: (each * real).sum() / real.sum()),
+        "masked_select": averaging(lambda each, real: each.masked_select(real).mean()),
+        "torch.where": averaging(lambda each, real: torch.where(real, each, 0.0).sum() / real.sum()),
+        "nll_loss": refusing(
+            lambda logits, targets, pad_id: F.nll_loss(
+                logits.log_softmax(-1).flatten(0, 1), targets.flatten(), ignore_index=pad_id
+            )
+        ),
+        "loop": _by_loop,
+        "one_hot": refusing(_by_one_hot),
+        "logsumexp": scoring(lambda logits: logits - logits.logsumexp(-1, keepdim=True)),
+        "shifted by hand": scoring(_by_hand),
+        "real tokens first": refusing(
+            lambda logits, targets, pad_id: F.cross_entropy(logits[targets != pad_id], targets[targets != pad_id])
+        ),
+    },
+)

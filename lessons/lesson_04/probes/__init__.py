@@ -1,0 +1,112 @@
+"""How the symbols of lesson 04 are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.authoring.calls import Probe, call, call_and_follow
+from grader.authoring.modules import answered_rows, built, followed
+from lessons.lesson_04.probes.asking import ask_about
+from lessons.lesson_04.probes.translators import look_at
+
+Inputs = Mapping[str, Any]
+
+
+def _given(inputs: Inputs, *names: str) -> list[Any]:
+    """The inputs of these names, in order; what the case does not have is left out."""
+    return [inputs[name] for name in names if name in inputs]
+
+
+def _shift_right(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return call(symbol, inputs["targets"], inputs["start_id"])
+
+
+def _sequence_cross_entropy(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return call_and_follow(symbol, *_given(inputs, "logits", "targets", "pad_id"))
+
+
+def _measure(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return call(symbol, *_given(inputs, "logits", "predictions", "targets", "pad_id"))
+
+
+def _cross_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    x = inputs["decoder_states"]
+    module = built(symbol, x.shape[-1], inputs["num_heads"])
+    rows = answered_rows(inputs.get("mask"), x.shape[:-1])
+    arguments = _given(inputs, "decoder_states", "encoder_states", "mask")
+    return _followed(module, inputs["weights"], {"": module}, arguments, rows, pair=True)
+
+
+def _decoder_block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    x, self_mask, encoder_mask = (inputs.get(name) for name in ("x", "self_mask", "encoder_mask"))
+    assert x is not None
+    module = built(symbol, x.shape[-1], inputs["num_heads"], inputs["d_ff"])
+    answered = [answered_rows(mask, x.shape[:-1]) for mask in (self_mask, encoder_mask)]
+    known = [each for each in answered if each is not None]
+    masks = [self_mask, encoder_mask] if known else []
+    layers = {f"{name}.": getattr(module, name, None) for name in ("self_attention", "cross_attention", "feed_forward")}
+    return _followed(
+        module,
+        inputs["weights"],
+        layers,
+        [x, inputs["encoder_states"], *masks],
+        torch.stack(known).all(dim=0) if known else None,
+    )
+
+
+def _followed(
+    module: nn.Module,
+    weights: Mapping[str, torch.Tensor],
+    layers: Mapping[str, Any],
+    arguments: list[Any],
+    rows: torch.Tensor | None,
+    pair: bool = False,
+) -> dict[str, Any]:
+    """As `followed`, where the Linears of a layer may be its own or those of a layer inside it.
+
+    `layers` says which layer a name begins with: {"cross_attention.": the layer}.
+    """
+    places = {name: name for name in weights}
+    for prefix, layer in layers.items():
+        for part, place in _inside(layer).items():
+            places |= {name: name.replace(part, place) for name in weights if name.startswith(f"{prefix}{part}.")}
+    seen = followed(module, {places[name]: weight for name, weight in weights.items()}, arguments, rows, pair)
+    seen["parts"] = {name: seen["parts"][places[name]] for name in weights}
+    return seen
+
+
+def _inside(layer: Any) -> dict[str, str]:
+    """Where in `layer` its Linears stand, if not directly: {"query": "attention.query", ...}."""
+    if not isinstance(layer, nn.Module):
+        return {}
+    for parts in (("query", "key", "value", "output"), ("linear_in", "linear_out")):
+        for name, inner in layer.named_modules():
+            if all(hasattr(inner, part) for part in parts):
+                return {part: f"{name}.{part}" if name else part for part in parts}
+    linears = [name for name, inner in layer.named_modules() if name and isinstance(inner, nn.Linear)]
+    return dict(zip(("linear_in", "linear_out"), linears, strict=True)) if len(linears) == 2 else {}
+
+
+def _seq2seq(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return look_at(symbol, inputs)
+
+
+def _encoder_influence(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    return ask_about(symbol, inputs)
+
+
+PROBES: dict[str, Probe] = {
+    "shift_right": _shift_right,
+    "sequence_cross_entropy": _sequence_cross_entropy,
+    "perplexity": _measure,
+    "token_accuracy": _measure,
+    "exact_match": _measure,
+    "CrossAttention": _cross_attention,
+    "DecoderBlock": _decoder_block,
+    "Seq2SeqTransformer": _seq2seq,
+    "encoder_influence": _encoder_influence,
+}

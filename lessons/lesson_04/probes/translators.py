@@ -1,0 +1,376 @@
+"""What can be seen of a whole encoder-decoder that a learner built: properties, since the contract names few parts.
+
+Each look says in words what it found, under a name: {"padding in the encoder": "hidden"}. Models are looked at in
+float64 with weights moved away from their start, so that what should not move does not, and what should move does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.authoring.calls import gradients, state
+from grader.authoring.modules import built
+
+Inputs = Mapping[str, Any]
+Seen = dict[str, Any]
+NEAR = 1e-9
+
+
+def look_at(symbol: Any, inputs: Inputs) -> Seen:
+    """The look that the case asks for."""
+    with torch.set_grad_enabled(inputs["look"] == "usual"):
+        return LOOKS[inputs["look"]](symbol, inputs)
+
+
+def _made(symbol: Any, inputs: Inputs, **others: int) -> Any:
+    """A model of the case's sizes, its parameters shaken."""
+    sizes = {**inputs["sizes"], **others}
+    model = built(symbol, *sizes.values())
+    generator = torch.Generator().manual_seed(sum(sizes.values()))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype))
+    return model
+
+
+def _exact(symbol: Any, inputs: Inputs, **others: int) -> Any:
+    return _made(symbol, inputs, **others).double().eval()
+
+
+def _moves(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """How far each vector moved: (batch, length)."""
+    return (after - before).abs().amax(dim=-1) / (1 + before.abs().max())
+
+
+def _still(before: torch.Tensor, after: torch.Tensor) -> bool:
+    """Whether nothing moved. What is not finite has moved."""
+    return bool((_moves(before, after) < NEAR).all())
+
+
+def _moving(before: torch.Tensor, after: torch.Tensor) -> bool:
+    """Whether every vector moved."""
+    return bool((_moves(before, after) > NEAR).all())
+
+
+def _choose(right: bool, yes: str, no: str) -> str:
+    return yes if right else no
+
+
+def _with(tokens: torch.Tensor, place: int) -> torch.Tensor:
+    """Another token at one place of each row."""
+    changed = tokens.clone()
+    changed[:, place] = torch.where(tokens[:, place] > 2, tokens[:, place] - 1, tokens[:, place] + 2)
+    return changed
+
+
+def _swapped(x: torch.Tensor) -> torch.Tensor:
+    """The first two columns exchanged."""
+    return torch.cat([x[:, 1:2], x[:, :1], x[:, 2:]], dim=1)
+
+
+def _usual(symbol: Any, inputs: Inputs) -> Seen:
+    """Shapes, both ways to call it, modes, gradients, the parameters of a layer."""
+    source, target = inputs["source"], inputs["target_input"]
+    model = _made(symbol, inputs).train()
+    norms = [getattr(model, name, None) for name in ("encoder_norm", "decoder_norm")]
+    with _counting(norms[0]) as in_encoder, _counting(norms[1]) as in_decoder:
+        logits = model(source, target)
+    modes = [all(part.training for part in model.modules())]
+    named = dict(model.named_parameters())
+    found = gradients(logits, list(named.values()))
+    unused = [] if isinstance(found, str) else [n for n, g in zip(named, found, strict=True) if g is None]
+    chances = bool(((logits.sum(dim=-1) - 1).abs() < 1e-4).all())
+    signs = _choose(bool((logits < 0).any()), "any numbers", "never below 0")
+    model.double().eval()
+    with torch.no_grad():
+        evaluated, states = model(source, target), model.encode(source)
+        again = model.decode(target, states, source)
+    modes.append(any(part.training for part in model.modules()))
+    more = built(symbol, *{**inputs["sizes"], "num_layers": inputs["sizes"]["num_layers"] + 1}.values())
+    added = sum(p.numel() for p in more.parameters()) - sum(p.numel() for p in model.parameters())
+    return {
+        "shape_of_the_logits": str(tuple(logits.shape)),
+        "shape_of_the_states": str(tuple(states.shape)),
+        "the_logits": "probabilities" if chances else signs,
+        "dtype": str(logits.dtype),
+        "dtype_of_a_float64_model": str(evaluated.dtype),
+        "the_two_steps": _choose(_still(evaluated, again), "what forward does", "something else than forward"),
+        "training_mode": _choose(
+            torch.allclose(logits.double(), evaluated.double(), atol=1e-4), "as evaluation mode", "another result"
+        ),
+        "modes": modes,
+        "parameters_without_use": found if isinstance(found, str) else ", ".join(unused[:3]) or "none",
+        "one_more_layer": f"{added} parameters more",
+        "encoder_norm_is_called": _choose(in_encoder[0] <= 1, "once", "several times"),
+        "decoder_norm_is_called": _choose(in_decoder[0] <= 1, "once", "several times"),
+        "arguments": state([source, target]),
+    }
+
+
+def _padding(symbol: Any, inputs: Inputs) -> Seen:
+    """Nobody sees the source's padding, and each row stands by itself."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    mask = inputs.get("target_mask")
+    real = source != 0
+    states = model.encode(source)
+    longer = model.encode(torch.nn.functional.pad(source, (0, 1)))[:, : source.shape[1]]
+    logits = model.decode(target, states, source, mask)
+    noise = torch.where(real[..., None], states, 3 - 2 * states)
+    length = int(real[1].sum())
+    alone = model(source[1:2, :length], target[1:2], mask)
+    return {
+        "padding_in_the_encoder": _choose(_still(states[real], longer[real]), "hidden", "seen"),
+        "padding_in_the_decoder": _choose(_still(logits, model.decode(target, noise, source, mask)), "hidden", "seen"),
+        "a_row_by_itself": _choose(_still(logits[1:2], alone), "the same as in a batch", "another than in a batch"),
+    }
+
+
+def _reading(symbol: Any, inputs: Inputs) -> Seen:
+    """All of the source reaches all of the logits, and its order matters."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    states = model.encode(source)
+    first, last, swapped = model.encode(torch.cat([_with(source, 0), _with(source, -1), _swapped(source)])).chunk(3)
+    # The first row again and again, each time with the state at another place moved.
+    length = source.shape[1]
+    again = [tokens[:1].expand(length + 1, -1) for tokens in (target, source)]
+    moved = states[:1].repeat(length + 1, 1, 1)
+    places = torch.arange(length)
+    moved[places, places] = 3 - 2 * moved[places, places]
+    *heard, untouched = model.decode(again[0], moved, again[1]).unsqueeze(1)
+    one_row = torch.cat([_with(source, 0)[:1], source[1:]])
+    logits, beside = model(torch.cat([source, one_row]), torch.cat([target, target])).chunk(2)
+    return {
+        "a_source_token": _choose(_moving(states, first) and _moving(states, last), "seen by all", "not seen by all"),
+        "an_encoder_state": _choose(
+            all(_moving(untouched, each) for each in heard),
+            "heard at every target place",
+            "not heard at every target place",
+        ),
+        "the_source's_order": _choose(_moving(_swapped(states)[:, :2], swapped[:, :2]), "seen", "not seen"),
+        "another_row_of_the_batch": _choose(_still(logits[1:], beside[1:]), "without influence", "of influence"),
+    }
+
+
+def _writing(symbol: Any, inputs: Inputs) -> Seen:
+    """Without a mask all target tokens see each other, and their order matters."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    others = [target, _with(target, 0), _with(target, -1), _swapped(target)]
+    logits, first, last, swapped = model(source.repeat(4, 1), torch.cat(others)).chunk(4)
+    return {
+        "a_target_token": _choose(_moving(logits, first) and _moving(logits, last), "seen by all", "not seen by all"),
+        "the_target's_order": _choose(_moving(_swapped(logits)[:, :2], swapped[:, :2]), "seen", "not seen"),
+    }
+
+
+def _masking(symbol: Any, inputs: Inputs) -> Seen:
+    """A target mask is kept in every block, in each shape that broadcasts."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    (batch, length), heads = target.shape, inputs["sizes"]["num_heads"]
+    lower, itself = torch.ones(length, length, dtype=torch.bool).tril(), torch.eye(length, dtype=torch.bool)
+    changed = torch.cat([target, _with(target, -1), _with(target, 0)])
+    logits, later, first = model(source.repeat(3, 1), changed, lower).chunk(3)
+    alone = model(source.repeat(3, 1), changed, itself).chunk(3)
+    expanded = model(source, target, lower.expand(batch, heads, length, length))
+    return {
+        "what_the_mask_hides": _choose(
+            _still(logits[:, :-1], later[:, :-1]) and _still(alone[0][:, 1:], alone[2][:, 1:]), "hidden", "seen"
+        ),
+        "what_the_mask_allows": _choose(_moving(logits, first), "seen", "not seen"),
+        "a_mask_for_batch_and_heads": _choose(
+            _still(logits, expanded),
+            "the same as (length, length)",
+            "another than (length, length)",
+        ),
+        "the_mask_in_decode": _choose(
+            _still(logits, model.decode(target, model.encode(source), source, lower)), "kept", "not kept"
+        ),
+    }
+
+
+def _norms(symbol: Any, inputs: Inputs) -> Seen:
+    """One norm after each stack, and a Linear layer after the decoder's."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    shared = model.encoder_norm.weight is model.decoder_norm.weight
+    width = model.encoder_norm.bias.shape
+    b, c = torch.linspace(-1, 2, width[0], dtype=torch.float64), torch.linspace(3, 1, width[0], dtype=torch.float64)
+    states, answers = model.encode(source), {}
+    for name, constant in (("0", 0 * b), ("b", b), ("c", c), ("b + c", b + c)):
+        _flatten(model.decoder_norm, constant)
+        answers[name] = model.decode(target, states, source)
+    flat = all(_still(answer[:1, :1].expand_as(answer), answer) for answer in answers.values())
+    linear = _still(answers["b + c"] + answers["0"], answers["b"] + answers["c"])
+    _flatten(model.encoder_norm, b)
+    states = model.encode(source[:1])
+    return {
+        "encoder_norm": _choose(_still(b.expand_as(states), states), "the last step of encode", "not the last step"),
+        "decoder_norm": _choose(flat, "between the last block and the logits", "not there"),
+        "the_step_to_the_logits": _choose(linear, "a Linear layer", "no Linear layer alone"),
+        "the_two_norms": _choose(not shared, "two", "one and the same"),
+    }
+
+
+@contextmanager
+def _counting(part: Any) -> Iterator[list[int]]:
+    """How often a part is called, if it is a module at all."""
+    calls = [0]
+
+    def count(*_: Any) -> None:
+        calls[0] += 1
+
+    handle = part.register_forward_hook(count) if isinstance(part, nn.Module) else None
+    yield calls
+    if handle is not None:
+        handle.remove()
+
+
+def _flatten(norm: Any, constant: torch.Tensor) -> None:
+    """Whatever goes in, `constant` comes out."""
+    norm.weight.copy_(torch.zeros_like(norm.weight))
+    norm.bias.copy_(constant)
+
+
+def _decoding(symbol: Any, inputs: Inputs) -> Seen:
+    """`decode` reads the states that it is given, as they come, and nothing else of the source but its padding."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    states = 1000 * model.encode(source)  # so long that the eps of a norm adds nothing to them
+    logits = model.decode(target, states, source)
+    others = torch.where(source == 0, 0, source % (inputs["sizes"]["vocab_size"] - 1) + 1)
+    return {
+        "source_tokens_in_decode": _choose(
+            _still(logits, model.decode(target, states, others)), "not read again", "read again"
+        ),
+        "encoder_states_in_decode": _choose(
+            _moving(logits, model.decode(target, 3 * states, source)), "used as they come", "normed or left out"
+        ),
+    }
+
+
+def _sizes(symbol: Any, inputs: Inputs) -> Seen:
+    """Rows as long as they may be, rows of one token, a source without any; heads that do something."""
+    longest = inputs["sizes"]["max_length"]
+    last = inputs["sizes"]["vocab_size"] - 1
+    ids = 1 + torch.arange(2 * longest).reshape(2, longest) % last
+    model = _exact(symbol, inputs)
+    nothing = torch.zeros(2, 3, dtype=torch.int64)
+    heads = _exact(symbol, inputs, num_heads=1)
+    heads.load_state_dict(model.state_dict(), strict=False)
+    logits = model(ids, ids)
+    return {
+        "the_longest_rows": str(tuple(logits.shape)),
+        "rows_of_one_token": str(tuple(model(ids[:1, :1], ids[:1, :1]).shape)),
+        "a_source_of_padding_alone": _choose(bool(model(nothing, ids).isfinite().all()), "finite numbers", "NaN"),
+        "another_number_of_heads": _choose(_moving(logits, heads(ids, ids)), "another result", "no difference"),
+    }
+
+
+def _closed(symbol: Any, inputs: Inputs) -> Seen:
+    """The future is hidden in forward and in decode, the past is not, and a row may be written token by token."""
+    model = _exact(symbol, inputs)
+    source, target = inputs["source"], inputs["target_input"]
+    length = target.shape[1]
+    states = model.encode(source)
+    changed = [_with(target, place) for place in range(length)]
+    repeated = (torch.cat([target, *changed]), states.repeat(length + 1, 1, 1), source.repeat(length + 1, 1))
+    logits, *moved = model.decode(*repeated).chunk(length + 1)
+    pair = source.repeat(2, 1), torch.cat([target, changed[-1]])
+    forward = model(*pair).chunk(2)
+    opened = model(*pair, torch.ones(length, length, dtype=torch.bool)).chunk(2)
+    prefixes = [model.decode(target[:, :n], states, source) for n in (1, length - 1)]
+    return {
+        "the_future_in_forward": _choose(_still(forward[0][:, :-1], forward[1][:, :-1]), "hidden", "seen"),
+        "the_future_in_decode": _choose(
+            all(_still(logits[:, :place], after[:, :place]) for place, after in enumerate(moved) if place),
+            "hidden",
+            "seen",
+        ),
+        "the_future_under_a_mask_that_allows_all": _choose(
+            _still(opened[0][:, :-1], opened[1][:, :-1]), "hidden", "seen"
+        ),
+        "the_past": _choose(
+            all(_moving(logits[:, place:], after[:, place:]) for place, after in enumerate(moved)),
+            "seen",
+            "not seen",
+        ),
+        "a_row_written_token_by_token": _choose(
+            all(_still(logits[:, : each.shape[1]], each) for each in prefixes), "the same", "another one"
+        ),
+    }
+
+
+def _joined(symbol: Any, inputs: Inputs) -> Seen:
+    """Its own mask hides future and padding; a mask handed in is joined to it, whatever its shape."""
+    model = _exact(symbol, inputs)
+    source, target, mask = inputs["source"], inputs["target_input"], inputs["target_mask"]
+    free, free_pattern = _watched(model, source, target, None)
+    handed, pattern = _watched(model, source, target, mask)
+    in_decode = model.decode(target, model.encode(source), source, mask)
+    return {
+        "its_own_mask": _pattern(free_pattern, target, None),
+        "the_joined_mask": _pattern(pattern, target, mask),
+        "a_mask_handed_in": _choose(not _still(free, handed), "of influence", "without influence"),
+        "a_mask_handed_to_decode": _choose(_still(handed, in_decode), "the same as in forward", "something else"),
+        "the_logits": _choose(bool((free.isfinite() & handed.isfinite()).all()), "finite numbers", "NaN"),
+        "arguments": state([source, target, mask]),
+    }
+
+
+def _watched(
+    model: Any, source: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """The logits, and where each block's self-attention looked: (batch, heads, rows, columns), if blocks name it."""
+    looked: list[torch.Tensor] = []
+
+    def note(_part: Any, _inputs: Any, result: Any) -> None:
+        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], torch.Tensor):
+            looked.append(result[1] > 0)
+
+    parts = [getattr(part, "self_attention", None) for part in model.modules()]
+    handles = [part.register_forward_hook(note) for part in parts if isinstance(part, nn.Module)]
+    logits = model(source, target) if mask is None else model(source, target, mask)
+    for handle in handles:
+        handle.remove()
+    return logits, looked
+
+
+def _pattern(looked: list[torch.Tensor], target: torch.Tensor, mask: torch.Tensor | None) -> str:
+    """What the blocks looked at, held against what they may look at. Rows that allow nothing are left out."""
+    past = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+    real = (target != 0)[:, None, None, :]
+    allowed = torch.ones_like(past) if mask is None else mask
+    expected = past & real & allowed
+    own_place = torch.eye(target.shape[1], dtype=torch.bool)
+    found = []
+    for weights in looked:
+        seen = weights & expected.any(dim=-1, keepdim=True)
+        missed = expected & ~weights
+        found += ["open to the future"] * bool((seen & ~past).any())
+        found += ["open to padding"] * bool((seen & past & ~real).any())
+        found += ["open to what the other mask forbids"] * bool((seen & past & real & ~allowed).any())
+        found += ["closed to each own place"] * bool((missed & own_place).any())
+        found += ["closed to the past"] * bool((missed & ~own_place).any())
+    return ", ".join(dict.fromkeys(found)) or "exact"
+
+
+LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {
+    "usual": _usual,
+    "padding": _padding,
+    "reading": _reading,
+    "writing": _writing,
+    "masking": _masking,
+    "norms": _norms,
+    "decoding": _decoding,
+    "sizes": _sizes,
+    "closed": _closed,
+    "joined": _joined,
+}

@@ -1,0 +1,158 @@
+"""Lesson 5's experiments: who moves whom, both scores while a model learns, and the order of digits."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.progress import Progress
+from course.seq2seq_fitting import fit, generate, predict
+from course.sequences import exact_match, shift_right
+from course.tasks.addition import START_ID, VOCAB_SIZE, Pair, Writing, draw_pairs, long_carries
+from lessons.lesson_04.experiments import attention_of
+
+Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Tensors = tuple[torch.Tensor, torch.Tensor]
+DIGITS = 5  # so many digits are written for each number of the digit-order experiment
+
+
+def nudges(model: Model, source: torch.Tensor, target_input: torch.Tensor, highest: int) -> torch.Tensor:
+    """How far the logits at place i move when the target token at place j changes: (length, length), row i, column j.
+
+    For one row: `source` is (1, source_length), `target_input` (1, length). Each token is replaced by each other id
+    from 1 to `highest`, and the largest movement counts.
+    """
+    length = target_input.shape[1]
+    moved = torch.zeros(length, length)
+    with torch.no_grad():
+        before = model(source, target_input)  # (1, length, vocab_size)
+        for place in range(length):
+            others = target_input.repeat(highest, 1)  # (highest, length): a row for each new id
+            others[:, place] = torch.arange(1, highest + 1, device=target_input.device)
+            after = model(source.expand(highest, -1), others)
+            moved[:, place] = (after - before).abs().amax(dim=(0, 2)).cpu()
+    return moved
+
+
+def slopes(model: nn.Module, source: torch.Tensor, target_input: torch.Tensor, embedding: nn.Embedding) -> torch.Tensor:
+    """The same question asked of autograd: the gradient of the logits at place i on the embedded token j.
+
+    For one row. Returns (length, length): the size of the gradient of the highest logit in row i, for column j.
+    """
+    kept: list[torch.Tensor] = []
+
+    def keep(_layer: nn.Module, inputs: tuple[torch.Tensor, ...], result: torch.Tensor) -> torch.Tensor:
+        if inputs[0].shape != target_input.shape or not torch.equal(inputs[0], target_input):
+            return result
+        kept.append(result.detach().requires_grad_())
+        return kept[-1]
+
+    hook = embedding.register_forward_hook(keep)
+    try:
+        logits = model(source, target_input)[0]  # (length, vocab_size)
+        rows = []
+        for place in range(len(logits)):
+            (gradient,) = torch.autograd.grad(logits[place].max(), kept[-1], retain_graph=True)
+            rows.append(gradient[0].norm(dim=-1))
+    finally:
+        hook.remove()
+    return torch.stack(rows).cpu()
+
+
+def two_scores(
+    model: nn.Module, test: Tensors, start_id: int, end_id: int, scores: dict[str, list[float]]
+) -> Callable[[int], None]:
+    """For `fit(watch=...)`: notes exact match with a teacher and on its own, under these two names in `scores`."""
+    source, target = test
+
+    def watch(_step: int) -> None:
+        taught = predict(model, source, target, start_id=start_id).argmax(-1)
+        alone = generate(model, source, start_id=start_id, end_id=end_id, max_length=target.shape[1])
+        scores.setdefault("with a teacher", []).append(float(exact_match(taught, target)))
+        scores.setdefault("on its own", []).append(float(exact_match(alone, target)))
+
+    return watch
+
+
+def digit_order_pairs(seed: int, train: int = 8000, test: int = 500) -> dict[str, list[Pair]]:
+    """The problems of the digit-order experiment: "train", and the tests "random sums" and "long carries".
+
+    The training numbers have one to five digits, so that there is something easy to begin with. In the tests all
+    numbers have five. No test problem is a training problem.
+
+    >>> {name: len(pairs) for name, pairs in digit_order_pairs(seed=0).items()}
+    {'train': 8000, 'random sums': 500, 'long carries': 500}
+    """
+    pairs = draw_pairs(seed, train, DIGITS)
+    return {
+        "train": pairs,
+        "random sums": draw_pairs(seed + 1000, test, DIGITS, min_digits=DIGITS, exclude=pairs),
+        "long carries": long_carries(seed, test, DIGITS, exclude=pairs),
+    }
+
+
+def by_digit_order(
+    build: Callable[..., nn.Module],
+    writings: dict[str, Writing],
+    *,
+    seed: int = 0,
+    steps: int = 1000,
+    every: int = 100,
+    learning_rate: float = 0.003,
+    num_layers: int = 1,
+    device: torch.device | str = "cpu",
+) -> dict[str, dict[str, list[float]]]:
+    """{way of writing: {"random sums": exact matches, "long carries": exact matches}}, every `every` steps.
+
+    `build` is the class of a model that can't see the future. So it may be asked with a teacher: exact match is the
+    same number as on its own, and one pass is enough where writing takes one for each token.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, writing in (bar := Progress(list(writings.items()), desc="ways of writing")):
+        data = {kind: writing.tensors(pairs) for kind, pairs in digit_order_pairs(seed).items()}
+        torch.manual_seed(seed)
+        model = build(VOCAB_SIZE, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers).to(device)
+        curve: dict[str, list[float]] = {"random sums": [], "long carries": []}
+        found[name] = curve
+
+        def watch(_step: int, model: nn.Module = model, data: dict[str, Tensors] = data, curve: Any = curve) -> None:
+            for test, shares in curve.items():
+                said = predict(model, *data[test], start_id=START_ID).argmax(-1)
+                shares.append(float(exact_match(said, data[test][1])))
+
+        losses = fit(
+            model,
+            *data["train"],
+            start_id=START_ID,
+            steps=steps,
+            learning_rate=learning_rate,
+            seed=seed,
+            watch=watch,
+            watch_every=every,
+            name=name,
+        )
+        bar.show_loss(losses[-1])
+    return found
+
+
+def surest_map(
+    model: nn.Module, kind: type[nn.Module], rows: Sequence[str], test: Tensors, start_id: int
+) -> tuple[float, torch.Tensor]:
+    """Of all heads of layers of this kind, the one that looks most at the letter that is to be said in a reversal.
+
+    Returns its mean weight on that letter, over all letters of all rows, and its weights (n, target_length,
+    source_length).
+    """
+    source, target = test
+    right = torch.zeros(len(rows), target.shape[1], source.shape[1], dtype=torch.bool)
+    for place, row in enumerate(rows):
+        for step in range(len(row)):
+            right[place, step, len(row) - 1 - step] = True  # the last letter is to be said first
+    heads = [
+        head
+        for weights in attention_of(model, kind, source, shift_right(target, start_id))
+        for head in weights.unbind(dim=1)  # (n, target_length, source_length)
+    ]
+    best = max(heads, key=lambda head: head[right].mean().item())
+    return best[right].mean().item(), best

@@ -1,0 +1,308 @@
+"""`rotary_embedding`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.positions import rotary_embedding, shift_matrix, sinusoidal_positional_encoding
+from grader.authoring.aspects import KNOWN, USUAL, gradients, shape, special, untouched, values
+from grader.authoring.draw import dims, integers, normal
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons.lesson_06.exercises.waves import BASE, draw_base
+
+
+def draw_positions(generator: np.random.Generator, length: int) -> torch.Tensor:
+    """Different positions up to 40, in no order, and none of them its own index."""
+    while True:
+        places = torch.from_numpy(generator.choice(np.arange(1, 40), size=length, replace=False))
+        if not (places == torch.arange(length)).any() and (length == 1 or (places.diff() < 0).any()):
+            return places
+
+
+def _vectors(generator: np.random.Generator) -> list[Case]:
+    def draw(*sizes: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
+        x = normal(generator, *sizes, dtype=kind)
+        return {"x": x, "positions": torch.arange(sizes[-2]), "follow": kind == torch.float32}
+
+    def elsewhere(*sizes: int) -> dict[str, Any]:
+        return {**draw(*sizes), "positions": draw_positions(generator, sizes[-2]), "follow": False}
+
+    batch, heads, length, half = dims(generator, 4, 2, 6)
+    side = 2 * int(generator.integers(2, 4))
+    twice = draw(batch, length, 2 * half)
+    twice.update(positions=integers(generator, 0, 3, length) + 7, follow=False)
+    laid_out = elsewhere(batch, heads, length, 2 * half)
+    laid_out["x"] = with_heads_cut_out(laid_out["x"])
+    return [
+        Case("with rows of vectors", draw(batch, length, 2 * half), USUAL),
+        Case("with several heads", draw(batch, heads, length, 2 * half), USUAL),
+        Case("where all sizes are equal", draw(side, side, side, side), USUAL),
+        Case("without a batch axis", draw(length, 2 * heads), USUAL),
+        Case("with positions in no order", elsewhere(half, length, 2 * batch), frozenset({"elsewhere"})),
+        Case("with several heads and positions in no order", elsewhere(batch, 2, heads, 4), frozenset({"elsewhere"})),
+        Case("where positions occur twice", twice, frozenset({"elsewhere"})),
+        Case("with one vector", elsewhere(1, 1, 2 * half), frozenset({"one"})),
+        Case("with vectors of two numbers", elsewhere(batch, length, 2), frozenset({"one"})),
+        Case(
+            "with another base",
+            {**draw(heads, length, 2 * half), "base": draw_base(generator), "follow": False},
+            frozenset({"base"}),
+        ),
+        Case("with float64", draw(batch, length, 2 * heads, kind=torch.float64), frozenset({"float64"})),
+        Case("with heads that are not contiguous", laid_out, frozenset({"strided"})),
+    ]
+
+
+def with_heads_cut_out(x: torch.Tensor) -> torch.Tensor:
+    """The same numbers, laid out as `split_heads` leaves them: length before heads in memory."""
+    return x.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+def in_single_precision(observation: Observation, case: Case) -> Observation:
+    """Angles made in float32 are as good as those made in float64: the contract fixes no precision."""
+    kept = dict(observation)
+    if any(isinstance(v, torch.Tensor) and v.dtype == torch.float64 for v in case.inputs.values()):
+        kept["output"] = observation["output"].float()
+    return kept
+
+
+Parts = tuple[torch.Tensor, torch.Tensor]
+
+
+def _exponents(d: int) -> torch.Tensor:
+    return torch.arange(0, d, 2) / d
+
+
+def neighbours(x: torch.Tensor) -> Parts:
+    """The two numbers of each pair (2i, 2i + 1)."""
+    return x[..., 0::2], x[..., 1::2]
+
+
+def interleaved(even: torch.Tensor, odd: torch.Tensor) -> torch.Tensor:
+    """Pairs (2i, 2i + 1) side by side again."""
+    return torch.stack([even, odd], dim=-1).flatten(-2)
+
+
+def turned(
+    exponents: Callable[[int], torch.Tensor] = _exponents,
+    angles: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = lambda places, rates: places[:, None] * rates,
+    cut: Callable[[torch.Tensor], Parts] = neighbours,
+    turn: Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Parts] = (
+        lambda even, odd, cos, sin: (even * cos - odd * sin, even * sin + odd * cos)
+    ),
+    joined: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = interleaved,
+) -> Callable[..., torch.Tensor]:
+    """The right way with one step replaced."""
+
+    def rotary(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+        angle = angles(positions, base ** -exponents(x.shape[-1])).to(x.dtype)
+        return joined(*turn(*cut(x), angle.cos(), angle.sin()))
+
+    return rotary
+
+
+def halves(x: torch.Tensor) -> Parts:
+    """The left half and the right half of the columns."""
+    left, right = x.chunk(2, dim=-1)
+    return left, right
+
+
+def _in_place(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    with torch.no_grad():
+        x.copy_(rotary_embedding(x, positions, base))
+    return x
+
+
+def _written_over(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    """The even numbers are new already when the odd ones are made of them."""
+    angle = positions[:, None] * base ** -_exponents(x.shape[-1]).to(x.dtype)
+    even, odd = neighbours(x)
+    new = even * angle.cos() - odd * angle.sin()
+    return interleaved(new, new * angle.sin() + odd * angle.cos())
+
+
+def _added(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    table = sinusoidal_positional_encoding(int(positions.max()) + 1, x.shape[-1], base)
+    return x + table[positions].to(x.dtype)
+
+
+def _complex(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    points = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).contiguous())
+    angles = torch.outer(positions.to(x.dtype), base ** -_exponents(x.shape[-1]).to(x.dtype))
+    return torch.view_as_real(points * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def _crossed(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    angles = (positions[:, None] * base ** -_exponents(x.shape[-1])).repeat_interleave(2, dim=-1).to(x.dtype)
+    crossed = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).reshape(x.shape)
+    return x * angles.cos() + crossed * angles.sin()
+
+
+def _by_matrices(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    matrices = torch.stack([shift_matrix(int(p), x.shape[-1], base) for p in positions]).to(x.dtype)
+    return torch.einsum("...le,lef->...lf", x, matrices)  # with the transpose: the pairs here are (cos, sin)
+
+
+def _by_loops(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    columns = []
+    for i in range(0, x.shape[-1], 2):
+        angle = positions * base ** (-i / x.shape[-1])
+        cos, sin = torch.cos(angle).to(x.dtype), torch.sin(angle).to(x.dtype)
+        columns += [x[..., i] * cos - x[..., i + 1] * sin, x[..., i] * sin + x[..., i + 1] * cos]
+    return torch.stack(columns, dim=-1)
+
+
+def _filled(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    table = (torch.arange(50)[:, None] / base ** _exponents(x.shape[-1]))[positions].double()
+    result = torch.empty_like(x)
+    result[..., ::2] = (x[..., ::2] * table.cos() - x[..., 1::2] * table.sin()).to(x.dtype)
+    result[..., 1::2] = (x[..., ::2] * table.sin() + x[..., 1::2] * table.cos()).to(x.dtype)
+    return result
+
+
+ROTARY = Exercise(
+    symbol="rotary_embedding",
+    points=3,
+    cases=_vectors,
+    references=(rotary_embedding,),
+    canonical=in_single_precision,
+    aspects=(
+        shape(),
+        values(),
+        gradients(),
+        special("any positions", "elsewhere", weight=2.0),
+        special("another base", "base"),
+        special("one vector, one pair", "one"),
+        Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
+        special("float64", "float64"),
+        special("any layout in memory", "strided"),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "halves_paired",
+            turned(cut=halves, joined=lambda a, b: torch.cat([a, b], dim=-1)),
+            "You pair each number of the left half with one of the right half. Some libraries do so, and it is the "
+            "same up to the order of columns: which two columns make a pair here?",
+        ),
+        Mistake(
+            "halves_joined",
+            turned(joined=lambda even, odd: torch.cat([even, odd], dim=-1)),
+            "All even numbers come first, then all odd ones: turned as they should be, and put back in another "
+            "order. How do two tensors become one with their columns taking turns?",
+        ),
+        Mistake(
+            "turned_the_other_way",
+            turned(angles=lambda places, rates: -places[:, None] * rates),
+            "Your pairs turn backwards. Which of the two formulas has the minus?",
+        ),
+        Mistake(
+            "sine_and_cosine_swapped",
+            turned(turn=lambda even, odd, cos, sin: (even * sin - odd * cos, even * cos + odd * sin)),
+            "Sine and cosine have changed places. What should happen to a vector at position 0?",
+        ),
+        Mistake(
+            "no_minus",
+            turned(turn=lambda even, odd, cos, sin: (even * cos + odd * sin, even * sin + odd * cos)),
+            "Both your formulas add, and the length of a pair changes. What does a rotation leave as it is, and "
+            "which sign does that need?",
+        ),
+        Mistake(
+            "odd_numbers_left",
+            turned(turn=lambda even, odd, cos, sin: (even * cos - odd * sin, odd)),
+            "The odd columns come out as they went in. What is the second coordinate of a point that is turned?",
+        ),
+        Mistake(
+            "each_number_by_itself",
+            turned(turn=lambda even, odd, cos, sin: (even * sin, odd * cos)),
+            "You multiply each number by its own sine or cosine, so the two of a pair never meet. What does a "
+            "rotation make of the first coordinate?",
+        ),
+        Mistake(
+            "written_over",
+            _written_over,
+            "The even columns are right, and the odd ones were made of the new even numbers. What do you need to "
+            "keep until both are computed?",
+        ),
+        Mistake(
+            "waves_added",
+            _added,
+            "You add the waves to x, as the sinusoidal encoding does. What does a rotation do with a vector instead?",
+        ),
+        Mistake(
+            "positions_ignored",
+            turned(angles=lambda places, rates: torch.arange(len(places))[:, None] * rates),
+            "At positions 0, 1, 2, ... all is right, and at others it is not. Where does your code use `positions`?",
+        ),
+        Mistake(
+            "counted_from_one",
+            turned(angles=lambda places, rates: (places[:, None] + 1) * rates),
+            "Everything is turned one step too far. Should a vector at position 0 move at all?",
+        ),
+        Mistake(
+            "one_frequency",
+            turned(angles=lambda places, rates: places[:, None] * torch.ones_like(rates)),
+            "All pairs turn by the same angle. How does the frequency depend on the pair?",
+        ),
+        Mistake(
+            "exponent_halved",
+            turned(exponents=lambda d: torch.arange(d // 2) / d),
+            "Your pairs slow down half as fast as they should. What stands above d in the exponent of pair i?",
+        ),
+        Mistake(
+            "exponent_doubled",
+            turned(exponents=lambda d: 2 * torch.arange(0, d, 2) / d),
+            "Your pairs slow down twice as fast as they should. Does your i go up by 1 or by 2, and is it doubled "
+            "once more after that?",
+        ),
+        Mistake(
+            "frequencies_upside_down",
+            turned(exponents=lambda d: -_exponents(d)),
+            "Your pairs turn faster and faster along the columns. Which sign has the exponent?",
+        ),
+        Mistake(
+            "base_fixed",
+            lambda x, positions, base=BASE: rotary_embedding(x, positions),
+            "With the base 10000 all is right, with another one it is not. Where does 10000 stand in your code?",
+        ),
+        Mistake(
+            "nothing_turned",
+            lambda x, positions, base=BASE: x + 0.0,
+            "x comes out as it went in. Where do the angles meet it?",
+        ),
+        Mistake(
+            "float32_returned",
+            lambda x, positions, base=BASE: rotary_embedding(x.float(), positions, base),
+            "With float64 vectors the result comes back as float32. Which line fixes a dtype?",
+        ),
+        Mistake(
+            "in_place",
+            _in_place,
+            "The result is right, but the caller's x was turned along with it. How do you make a new tensor?",
+        ),
+        Mistake(
+            "graph_cut",
+            lambda x, positions, base=BASE: rotary_embedding(x.detach(), positions, base),
+            "The numbers are right, but no gradient flows back to x. Where is the graph cut?",
+        ),
+    ),
+    variants={
+        "complex numbers": _complex,
+        "x cos + crossed sin": _crossed,
+        "matrices": _by_matrices,
+        "loops": _by_loops,
+        "filled in": _filled,
+        "negative angles, negative sine": turned(
+            angles=lambda places, rates: -torch.outer(places.float(), rates),
+            turn=lambda even, odd, cos, sin: (even * cos + odd * sin, odd * cos - even * sin),
+        ),
+        "pairs on an axis of their own": turned(
+            cut=lambda x: (x.reshape(*x.shape[:-1], -1, 2)[..., 0], x.reshape(*x.shape[:-1], -1, 2)[..., 1]),
+            joined=lambda even, odd: torch.cat([even[..., None], odd[..., None]], -1).flatten(-2),
+        ),
+    },
+)

@@ -1,0 +1,281 @@
+"""`sinusoidal_positional_encoding`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.positions import sinusoidal_positional_encoding
+from grader.authoring.aspects import USUAL, shape, special, values
+from grader.authoring.draw import dims
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+
+BASE = 10000.0
+
+
+def draw_base(generator: np.random.Generator) -> float:
+    """A base far from 10000."""
+    return float(generator.integers(20, 300))
+
+
+def _sizes(generator: np.random.Generator) -> list[Case]:
+    length, half, other = dims(generator, 3, 3, 6)
+    side = 2 * int(generator.integers(2, 5))
+    return [
+        Case("with a few positions", {"length": length, "d_model": 2 * half}, USUAL),
+        Case("with more positions than columns", {"length": 2 * other + length, "d_model": 2 * other}, USUAL),
+        Case("with as many positions as columns", {"length": side, "d_model": side}, USUAL),
+        Case("with many positions", {"length": 40 + length, "d_model": 4}, USUAL),
+        Case("with a single position", {"length": 1, "d_model": 2 * half}, frozenset({"one"})),
+        Case("with two columns", {"length": length, "d_model": 2}, frozenset({"narrow"})),
+        Case(
+            "with another base",
+            {"length": length + 10, "d_model": 2 * other, "base": draw_base(generator)},
+            frozenset({"base"}),
+        ),
+    ]
+
+
+def _layout(pairs: torch.Tensor) -> torch.Tensor:
+    return pairs.flatten(start_dim=1)
+
+
+def _changed(
+    exponents: Callable[[int], torch.Tensor] = lambda d: torch.arange(0, d, 2) / d,
+    frequencies: Callable[[float, torch.Tensor], torch.Tensor] = lambda base, exponent: base**-exponent,
+    places: Callable[[int], torch.Tensor] = torch.arange,
+    waves: Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]] = lambda angles: (angles.sin(), angles.cos()),
+    layout: Callable[[torch.Tensor], torch.Tensor] = _layout,
+) -> Callable[..., torch.Tensor]:
+    """The right way with one step replaced."""
+
+    def encoding(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+        angles = places(length).unsqueeze(1) * frequencies(base, exponents(d_model))
+        return layout(torch.stack(waves(angles), dim=-1))
+
+    return encoding
+
+
+def _own_exponents(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    angles = torch.arange(length).unsqueeze(1) * base ** (-torch.arange(d_model) / d_model)
+    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos())
+
+
+def _whole_numbers(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    angles = torch.arange(length).unsqueeze(1) // base ** (torch.arange(0, d_model, 2) / d_model)
+    return _layout(torch.stack([angles.sin(), angles.cos()], dim=-1))
+
+
+def _numpy(length: int, d_model: int, base: float = BASE) -> np.ndarray:
+    angles = np.arange(length)[:, None] / base ** (np.arange(0, d_model, 2) / d_model)
+    encoding = np.zeros((length, d_model))
+    encoding[:, 0::2], encoding[:, 1::2] = np.sin(angles), np.cos(angles)
+    return encoding
+
+
+def _loops(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    encoding = torch.zeros(length, d_model)
+    for position in range(length):
+        for i in range(d_model // 2):
+            angle = position / base ** (2 * i / d_model)
+            encoding[position, 2 * i] = math.sin(angle)
+            encoding[position, 2 * i + 1] = math.cos(angle)
+    return encoding
+
+
+def _strides(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    encoding = torch.empty(length, d_model)
+    position = torch.arange(0, length).float()[:, None]
+    rates = torch.exp(torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
+    encoding[:, ::2] = torch.sin(position * rates)
+    encoding[:, 1::2] = torch.cos(position * rates)
+    return encoding
+
+
+def _parity(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    columns = torch.arange(d_model)
+    angles = torch.arange(length)[:, None] / torch.pow(base, 2 * (columns // 2) / d_model)
+    return torch.where(columns % 2 == 0, torch.sin(angles), torch.cos(angles))
+
+
+def _complex(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    rates = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = torch.outer(torch.arange(length, dtype=torch.float64), rates)
+    circle = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))  # cosine first
+    return circle.flip(-1).reshape(length, d_model).float()
+
+
+def _turned_step_by_step(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    steps = [cmath.exp(1j / base ** (2 * i / d_model)) for i in range(d_model // 2)]
+    points = [1 + 0j for _ in steps]
+    rows = []
+    for _ in range(length):
+        rows.append([part for point in points for part in (point.imag, point.real)])
+        points = [point * step for point, step in zip(points, steps, strict=True)]
+    return torch.tensor(rows)
+
+
+def _shifted_sines(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    rates = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = torch.arange(length)[:, None] * rates.repeat_interleave(2)
+    return torch.sin(angles + torch.tensor([0.0, math.pi / 2]).double().repeat(d_model // 2)).float()
+
+
+SINUSOIDS = Exercise(
+    symbol="sinusoidal_positional_encoding",
+    points=3,
+    cases=_sizes,
+    references=(sinusoidal_positional_encoding,),
+    aspects=(
+        shape(),
+        values(),
+        special("another base", "base", weight=2.0),
+        special("a single position", "one"),
+        special("two columns", "narrow"),
+        Aspect("float32", kinds=frozenset({"dtype"})),
+    ),
+    mistakes=(
+        Mistake(
+            "halves_side_by_side",
+            _changed(layout=lambda pairs: torch.cat(pairs.unbind(-1), dim=-1)),
+            "All your sines come first, then all cosines. Which columns are the sines to stand in, and how do two "
+            "blocks of columns become one row of turns?",
+        ),
+        Mistake(
+            "sine_and_cosine_swapped",
+            _changed(waves=lambda angles: (angles.cos(), angles.sin())),
+            "Cosine and sine have changed places: your row 0 begins with 1. What is sin(0), and in which columns "
+            "does sine stand?",
+        ),
+        Mistake(
+            "sines_only",
+            _changed(waves=lambda angles: (angles.sin(), angles.sin())),
+            "Every column is a sine, so each pair says the same thing twice. What should stand in the odd columns?",
+        ),
+        Mistake(
+            "exponent_halved",
+            _changed(exponents=lambda d: torch.arange(d // 2) / d),
+            "Your waves slow down half as fast as they should: pair i has the exponent i / d_model. What stands above "
+            "d_model in the formula?",
+        ),
+        Mistake(
+            "exponent_doubled",
+            _changed(exponents=lambda d: 2 * torch.arange(0, d, 2) / d),
+            "Your waves slow down twice as fast as they should. Count: does your i go up by 1 or by 2, and is it "
+            "doubled once more after that?",
+        ),
+        Mistake(
+            "each_column_its_own_frequency",
+            _own_exponents,
+            "The even columns are right, and each cosine is a little slower than the sine beside it. Which frequency "
+            "do the two columns of a pair share?",
+        ),
+        Mistake(
+            "one_pair_less_in_the_exponent",
+            _changed(exponents=lambda d: torch.arange(d // 2) / max(d // 2 - 1, 1)),
+            "Your slowest wave has the frequency 1 / base: you divide by the number of pairs minus one. What does the "
+            "docstring divide by?",
+        ),
+        Mistake(
+            "log_forgotten",
+            _changed(frequencies=lambda base, exponent: torch.exp(-base * exponent)),
+            "Only your first pair moves, the others hardly at all. With exp, what do you have to take of the base "
+            "before you multiply?",
+        ),
+        Mistake(
+            "e_for_the_base",
+            _changed(frequencies=lambda base, exponent: torch.exp(-exponent)),
+            "Your frequencies go from 1 down to 1/e, whatever the base. Where does the base enter?",
+        ),
+        Mistake(
+            "base_fixed",
+            _changed(frequencies=lambda base, exponent: BASE**-exponent),
+            "With the base 10000 all is right, with another one it is not. Where does 10000 stand in your code?",
+        ),
+        Mistake(
+            "frequencies_upside_down",
+            _changed(frequencies=lambda base, exponent: base**exponent),
+            "Your waves get faster from pair to pair. What does the minus in the exponent do: multiply, or divide?",
+        ),
+        Mistake(
+            "frequencies_backwards",
+            _changed(frequencies=lambda base, exponent: (base**-exponent).flip(0)),
+            "The slow waves come first. Which pair turns by one radian a position?",
+        ),
+        Mistake(
+            "one_frequency",
+            _changed(frequencies=lambda base, exponent: torch.ones_like(exponent)),
+            "All your pairs turn equally fast, so after 2 pi positions everything begins again. How does the "
+            "frequency depend on the pair?",
+        ),
+        Mistake(
+            "full_turns",
+            _changed(frequencies=lambda base, exponent: 2 * math.pi * base**-exponent),
+            "Your first pair makes a whole turn from one position to the next. Where does the 2 pi come from?",
+        ),
+        Mistake(
+            "counted_from_one",
+            _changed(places=lambda length: torch.arange(1, length + 1)),
+            "Your row 0 is the expected row 1. From which number are positions counted?",
+        ),
+        Mistake(
+            "positions_as_shares",
+            _changed(places=lambda length: torch.arange(length) / length),
+            "You divide each position by the length, so the same place looks different in a longer row. What is "
+            "the angle at position p?",
+        ),
+        Mistake(
+            "angles_without_waves",
+            _changed(waves=lambda angles: (angles, angles)),
+            "These are the angles themselves, and they grow without end. What do you take of them?",
+        ),
+        Mistake(
+            "rounded_down",
+            _whole_numbers,
+            "Your angles are whole numbers. What does // do that / does not?",
+        ),
+        Mistake(
+            "transposed",
+            lambda length, d_model, base=BASE: sinusoidal_positional_encoding(length, d_model, base).T,
+            "The right numbers, lying on their side. Does a row belong to a position, or to a wave?",
+        ),
+        Mistake(
+            "batch_axis_added",
+            lambda length, d_model, base=BASE: sinusoidal_positional_encoding(length, d_model, base)[None],
+            "The right numbers, with an axis in front that nobody asked for. Which two axes does the docstring name?",
+        ),
+        Mistake(
+            "numpy_returned",
+            _numpy,
+            "You return a NumPy array. What makes a tensor of it, and in which dtype do models work?",
+        ),
+        Mistake(
+            "float64",
+            lambda length, d_model, base=BASE: torch.from_numpy(_numpy(length, d_model, base)),
+            "The numbers are right, but they are float64, and what you add them to would become float64 too. Which "
+            "line makes it so?",
+        ),
+    ),
+    variants={
+        "loops": _loops,
+        "strided assignment": _strides,
+        "parity of the column": _parity,
+        "complex numbers": _complex,
+        "turned step by step": _turned_step_by_step,
+        "shifted sines": _shifted_sines,
+        "NumPy inside": lambda length, d_model, base=BASE: torch.tensor(
+            _numpy(length, d_model, base), dtype=torch.float32
+        ),
+        "a longer table cut": lambda length, d_model, base=BASE: _strides(length + 5, d_model, base)[:length],
+    },
+)
+
+
+def wrong_encodings(*names: str) -> dict[str, Any]:
+    """Some of the wrong implementations, for exercises that build on this one."""
+    return {m.name: m.implementation for m in SINUSOIDS.mistakes if m.name in names}

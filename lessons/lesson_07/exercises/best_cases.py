@@ -1,0 +1,189 @@
+"""The cases of `best_of_n`. With many samples the best is certain; with few, its distribution is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+
+from grader.authoring.spec import Case, Observation
+from lessons.lesson_07.exercises.answers import Ids, Tree, trees
+from lessons.lesson_07.exercises.chance import distance, settled
+from lessons.lesson_07.exercises.drawing import Task, draw_task, in_full_width
+
+MANY = 96  # samples: the likeliest answer, of probability 0.25 or more, is missed once in 10^12
+DRAWS = 300  # of each source, where a distribution is looked at
+FEW = 20  # answers that should come less often than this are counted together
+
+# What people take for the likelihood of an answer: of its ids, its log-probabilities and the end's id.
+RANKINGS: dict[str, Callable[[Ids, list[float], int], float]] = {
+    "right": lambda ids, logs, end: sum(logs),
+    "worst": lambda ids, logs, end: -sum(logs),
+    "mean": lambda ids, logs, end: sum(logs) / len(ids),
+    "last": lambda ids, logs, end: logs[-1],
+    "without end": lambda ids, logs, end: sum(log for token, log in zip(ids, logs, strict=True) if token != end),
+    "padding": lambda ids, logs, end: sum(logs) + 30.0 * len(ids),  # padding is as unlikely as can be
+}
+MISLEADING = ("mean", "last", "without end", "padding")
+
+
+def _logs(tree: Tree, ids: Ids) -> list[float]:
+    return [tree.follows[ids[:place]][token] for place, token in enumerate(ids)]
+
+
+def _ranked(tree: Tree, ranking: str) -> list[tuple[Ids, float]]:
+    """All answers with their probabilities, the best by this ranking first."""
+    rank = RANKINGS[ranking]
+    answers = sorted(tree.answers().items(), key=lambda item: -rank(item[0], _logs(tree, item[0]), tree.end_id))
+    return [(ids, float(np.exp(total))) for ids, total in answers]
+
+
+def _chances(tree: Tree, ranking: str, n: int) -> dict[Ids, float]:
+    """How likely each answer is to be the best of n samples."""
+    chances, rest = {}, 1.0
+    for ids, probability in _ranked(tree, ranking):
+        chances[ids] = rest**n - max(rest - probability, 0.0) ** n
+        rest -= probability
+    return chances
+
+
+class _Bins:
+    """The answers to one source, sorted into those that come often by themselves, and the others together."""
+
+    def __init__(self, tree: Tree, n: int) -> None:
+        self.tree, self.n = tree, n
+        right = _chances(tree, "right", n)
+        often = sorted((ids for ids in right if right[ids] * DRAWS > FEW), key=lambda ids: -right[ids])
+        if DRAWS * (1 - sum(right[ids] for ids in often)) < FEW:
+            often.pop()  # the others are too few to be counted alone
+        self.often = often
+
+    def shares(self, chances: dict[Ids, float]) -> torch.Tensor:
+        """Chances of the answers -> chances of the bins, as many as there can be."""
+        shares = [chances[ids] for ids in self.often]
+        shares += [max(1 - sum(shares), 0.0)]
+        return torch.tensor(shares + [0.0] * (8 - len(shares))).double()
+
+    def counts(self, rows: torch.Tensor) -> torch.Tensor:
+        """How often each bin came.
+
+        Raises:
+            ValueError: when a row is no answer that the model can give.
+        """
+        known = set(self.tree.answers())
+        counts = torch.zeros(8)
+        for row in rows.tolist():
+            ids = tuple(i for i in row if i)
+            if ids not in known or row[: len(ids)] != list(ids):
+                raise ValueError("no answer")
+            counts[self.often.index(ids) if ids in self.often else len(self.often)] += 1
+        return counts.double()
+
+    def other_ways(self) -> list[torch.Tensor]:
+        """The distributions of wrong ways that are told from the right one."""
+        certain = [
+            dict.fromkeys(self.tree.answers(), 0.0) | {ids: 1.0} for ids in (self.tree.greedy(), self.tree.best())
+        ]
+        others = [_chances(self.tree, "right", 1), _chances(self.tree, "worst", self.n)]
+        return [self.shares(chances) for chances in [*others, *certain]]
+
+
+def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
+    """Of all sources together: the right one first, then those of wrong rankings and of other numbers of samples."""
+    ways = [("right", n), *((ranking, n) for ranking in RANKINGS if ranking != "right"), ("right", 1)]
+    found = [torch.stack([b.shares(_chances(b.tree, ranking, count)) for b in bins]) for ranking, count in ways]
+    return [*found, *(torch.stack(rows) for rows in zip(*(b.other_ways() for b in bins), strict=True))]
+
+
+def _draw_certain(generator: np.random.Generator) -> Task:
+    """Sources whose likeliest answer comes for certain in many samples; each misleading ranking misses one of them."""
+    while True:
+        pool = draw_task(generator, 60, 3, letters=3, sharpness=1.0)
+        rows: dict[Ids, int] = {}
+        pairs = set(combinations(MISLEADING, 2))
+        missing: set[object] = {*MISLEADING, *pairs, "cut", "ended", "not greedy"}
+        for row, tree in enumerate(trees(pool)):
+            (best, probability), (_, second), *_ = _ranked(tree, "right")
+            if best in rows or not 0.25 < probability < 0.6 or second > 0.97 * probability:
+                continue
+            winners = {name: _likely_winner(tree, name) for name in MISLEADING}
+            seen: set[object] = {name for name in MISLEADING if winners[name] != best}
+            seen |= {pair for pair in pairs if winners[pair[0]] != winners[pair[1]]}
+            seen |= {"ended" if best[-1] == tree.end_id else "cut"}
+            seen |= {"not greedy"} if best != tree.greedy() else set()
+            if seen & missing or len(rows) < 4:
+                rows[best] = row
+                missing -= seen
+            if not missing and len(rows) > 3:
+                return replace(pool, source=pool.source[list(rows.values())])
+
+
+def _draw_clear(generator: np.random.Generator) -> Task:
+    """One source with one answer that nearly always comes."""
+    while True:
+        pool = draw_task(generator, 30, 3, letters=3, sharpness=8.0)
+        for row, tree in enumerate(trees(pool)):
+            if len(tree.best()) > 1 and tree.answers()[tree.best()] > -0.01:
+                return replace(pool, source=pool.source[row : row + 1])
+
+
+def _likely_winner(tree: Tree, ranking: str) -> Ids:
+    """What a ranking would choose among the answers that surely are among many samples."""
+    return next(ids for ids, probability in _ranked(tree, ranking) if probability > 0.1)
+
+
+def _draw_open(generator: np.random.Generator, n: int) -> Task:
+    """Two sources, many times each, whose answers are spread enough for a distribution to be seen."""
+    while True:
+        pool = draw_task(generator, 60, 2, letters=2, sharpness=0.8)
+        rows = []
+        for row, tree in enumerate(trees(pool)):
+            bins = _Bins(tree, n)
+            right = bins.shares(_chances(tree, "right", n))
+            others = bins.other_ways()[0 if n > 1 else 2 :]  # with one sample there is no choice
+            if len(bins.often) > 2 and all(distance(right, other) * DRAWS > 100 for other in others):
+                rows.append(row)
+            if len(rows) == 2:
+                return replace(pool, source=pool.source[rows].repeat_interleave(DRAWS, dim=0))
+
+
+def best_cases(generator: np.random.Generator) -> list[Case]:
+    def inputs(task: Task, n: int, kind: str = "certain") -> dict[str, Any]:
+        seed = int(generator.integers(2**31))
+        return task.inputs(n=n, seed=seed, chance=kind == "chance", spread=kind == "spread")
+
+    few = int(generator.integers(2, 4))
+    open_task = draw_task(generator, 40, 3, letters=4, sharpness=0.3)
+    return [
+        Case("with many samples", inputs(_draw_certain(generator), MANY), frozenset({"usual"})),
+        Case("on a batch of one", inputs(_draw_clear(generator), few), frozenset({"one"})),
+        Case("with one sample each, many times", inputs(_draw_open(generator, 1), 1, "spread"), frozenset({"single"})),
+        Case(
+            f"with {few} samples each, many times",
+            inputs(_draw_open(generator, few), few, "spread"),
+            frozenset({"few"}),
+        ),
+        Case("with the same generator and others", inputs(open_task, 2, "chance"), frozenset({"chance"})),
+    ]
+
+
+def as_shares(observation: Observation, case: Case) -> Observation:
+    """Where chance decides, the distribution of the answers; where chance itself is looked at, nothing else."""
+    if case.inputs["chance"]:
+        return {key: value for key, value in observation.items() if key != "output"}
+    kept = in_full_width(observation, case)
+    if case.inputs["spread"]:
+        names = ("tables", "source", "start_id", "end_id", "max_length")
+        task = Task(**{name: case.inputs[name] for name in names})
+        ids = kept["output"]
+        if ids.shape != (len(task.source), task.max_length):
+            return kept
+        n = case.inputs["n"]
+        bins = [_Bins(tree, n) for tree in trees(replace(task, source=task.source[::DRAWS]))]
+        counts = torch.stack([b.counts(ids[i * DRAWS : (i + 1) * DRAWS]) for i, b in enumerate(bins)])
+        kept["output"] = settled(counts, _distributions(bins, n))
+    return kept

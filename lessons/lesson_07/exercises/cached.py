@@ -1,0 +1,276 @@
+"""`cached_greedy_decode`: cases, mistakes and variants. The model stands in `patients`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from course.caching import KeyValueCache, cached_greedy_decode
+from course.decoding import greedy_decode
+from grader.authoring.aspects import KNOWN, main, shape, special, untouched
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_07.exercises.drawing import in_full_width
+from lessons.lesson_07.exercises.greedy import ending_cases
+from lessons.lesson_07.exercises.patients import counting_model
+
+
+def _cases(generator: np.random.Generator) -> list[Case]:
+    """Those of `greedy_decode`, and one in which sources are padded."""
+    cases = ending_cases(generator)
+    padded = dict(cases[0].inputs)
+    padded["source"] = torch.cat([padded["source"], torch.zeros_like(padded["source"][:, :2])], dim=1)
+    return [_counted(case) for case in (*cases, Case("with padded sources", padded, frozenset({"one"})))]
+
+
+def _counted(case: Case) -> Case:
+    """The same case, with a model that stays where nobody can set its counts."""
+    inputs = {name: value for name, value in case.inputs.items() if name != "tables"}
+    return replace(case, inputs=inputs, patient=partial(counting_model, inputs, case.inputs["tables"]))
+
+
+def _stepper(
+    encode: Callable[[Any, torch.Tensor], torch.Tensor] = lambda model, source: model.encode(source),
+    feed: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, start: written[:, -1:],
+    remember: Callable[[Any], Any] = lambda cache: cache,
+    begin: Callable[[torch.Tensor, int, int], torch.Tensor] = lambda source, start, end: torch.full_like(
+        source[:, :1], start
+    ),
+    behind: Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor] = lambda chosen, ended, end: chosen.masked_fill(
+        ended, 0
+    ),
+    stop: Callable[[torch.Tensor], bool] = lambda ended: bool(ended.all()),
+    steps: Callable[[int], int] = lambda max_length: max_length,
+    finish: Callable[[torch.Tensor], torch.Tensor] = lambda written: written[:, 1:],
+) -> Callable[..., torch.Tensor]:
+    """The right way with one step replaced."""
+
+    def decode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+        written = begin(source, start_id, end_id)
+        ended = torch.zeros(len(source), dtype=torch.bool)
+        cache = KeyValueCache()
+        with torch.no_grad():
+            states = encode(model, source)
+            for _ in range(steps(max_length)):
+                cache = remember(cache)
+                logits = model.decode_step(feed(written, start_id), states, cache)[:, -1]
+                chosen = behind(logits.argmax(dim=-1), ended, end_id)
+                written = torch.cat([written, chosen[:, None]], dim=1)
+                ended = ended | (chosen == end_id)
+                if stop(ended):
+                    break
+        return finish(written)
+
+    return decode
+
+
+def _whole_prefix(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """Everything written so far is read once more in every step, one token after the other, by one cache."""
+    cache, states = KeyValueCache(), model.encode(source)
+    written = torch.full_like(source[:, :1], start_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        for place in range(written.shape[1]):
+            logits = model.decode_step(written[:, place : place + 1], states, cache)
+        chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
+        written = torch.cat([written, chosen[:, None]], dim=1)
+        ended = ended | (chosen == end_id)
+    return written[:, 1:]
+
+
+def _read_anew(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """Right ids, and no work is saved: a new cache reads everything again in every step."""
+    states = model.encode(source)
+    written = torch.full_like(source[:, :1], start_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        cache = KeyValueCache()
+        for place in range(written.shape[1]):
+            logits = model.decode_step(written[:, place : place + 1], states, cache)
+        chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
+        written = torch.cat([written, chosen[:, None]], dim=1)
+        ended = ended | (chosen == end_id)
+    return written[:, 1:]
+
+
+def _encoded_each_step(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    cache = KeyValueCache()
+    tokens = torch.full_like(source[:, :1], start_id)
+    ended = torch.zeros_like(tokens, dtype=torch.bool)
+    columns = []
+    for _ in range(max_length):
+        tokens = model.decode_step(tokens, model.encode(source), cache).argmax(-1).masked_fill(ended, 0)
+        ended |= tokens == end_id
+        columns.append(tokens)
+    return torch.cat(columns, dim=1)
+
+
+def _row_by_row(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """Each row with a cache of its own; the sources are encoded together."""
+    answers = []
+    states = model.encode(source)
+    for state in states:
+        cache, ids = KeyValueCache(), [start_id]
+        while len(ids) <= max_length and ids[-1] != end_id:
+            ids.append(int(model.decode_step(torch.tensor([ids[-1:]]), state[None], cache).argmax()))
+        answers.append(torch.tensor(ids[1:]))
+    return pad_sequence(answers, batch_first=True)
+
+
+def _in_a_buffer(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """Rows that have ended go on being read; what they would write is thrown away."""
+    answer = source.new_zeros(source.shape[0], max_length)
+    going = torch.ones(source.shape[0], dtype=torch.bool)
+    cache, states = KeyValueCache(), model.encode(source).detach()
+    newest = torch.full((source.shape[0], 1), start_id)
+    for t in range(max_length):
+        newest = model.decode_step(newest, states, cache).detach().argmax(dim=2)
+        answer[:, t] = torch.where(going, newest[:, 0], 0)
+        going = going & (newest[:, 0] != end_id)
+    return answer
+
+
+def _own_cache(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """A memory of one's own, made on the spot."""
+
+    class Memory:
+        def __init__(self) -> None:
+            self.store: dict[int, tuple[torch.Tensor, ...]] = {}
+
+        def append(self, layer: int, *new: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            old = self.store.get(layer, tuple(t[:, :, :0] for t in new))
+            self.store[layer] = tuple(torch.cat(pair, 2) for pair in zip(old, new, strict=True))
+            return self.store[layer]
+
+    memory = Memory()
+    return _stepper(remember=lambda cache: memory)(model, source, start_id, end_id, max_length)
+
+
+def _left_in_eval_mode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    model.eval()
+    return cached_greedy_decode(model, source, start_id, end_id, max_length)
+
+
+CACHED = Exercise(
+    symbol="cached_greedy_decode",
+    points=3,
+    cases=_cases,
+    references=(cached_greedy_decode,),
+    canonical=in_full_width,
+    aspects=(
+        shape(),
+        main("the ids of greedy_decode"),
+        Aspect("one new token at a time", keys=("way",), kinds=KNOWN, core=True),
+        Aspect("nothing read twice", keys=("work",), kinds=KNOWN, weight=3.0),
+        special("rows that end at different times", "differ", weight=2.0),
+        special("cut at max_length", "cut"),
+        special("a batch of one, padded sources", "one"),
+        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
+        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "no_cache_at_all",
+            greedy_decode,
+            "The ids are right, and the model reads everything again for every token: that is greedy_decode. Which "
+            "call reads one new token alone?",
+        ),
+        Mistake(
+            "a_new_cache_each_step",
+            _stepper(remember=lambda cache: KeyValueCache()),
+            "The model forgets in every step what it has read. Where should the cache be made: inside the loop, or "
+            "before it?",
+        ),
+        Mistake(
+            "whole_prefix_each_step",
+            _whole_prefix,
+            "You feed all that was written in every step, and the cache keeps it each time. Which tokens has the "
+            "model not read yet?",
+        ),
+        Mistake(
+            "read_anew_each_step",
+            _read_anew,
+            "The ids are right, but every token is read again and again, by one new cache after the other. What is "
+            "the cache for?",
+        ),
+        Mistake(
+            "encoded_each_step",
+            _encoded_each_step,
+            "The ids are right, but the source is encoded in every step. Does it change while the answer is written?",
+        ),
+        Mistake(
+            "start_fed_each_step",
+            _stepper(feed=lambda written, start: written[:, :1]),
+            "You feed the start token in every step. What does the model not know yet after it has written a token?",
+        ),
+        Mistake(
+            "one_token_behind",
+            _stepper(feed=lambda written, start: written[:, -2:-1] if written.shape[1] > 1 else written),
+            "You feed the token before the last one, so the model is always one behind. Which one was written last?",
+        ),
+        Mistake(
+            "start_never_fed",
+            _stepper(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
+            "Your rows begin with padding instead of the start token. What did the model read first in training?",
+        ),
+        Mistake(
+            "begins_with_the_end",
+            _stepper(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
+            "Your rows begin with the end token. Which of the two ids opens a row?",
+        ),
+        Mistake(
+            "states_of_row_0",
+            _stepper(encode=lambda model, source: model.encode(source)[:1].expand(len(source), -1, -1)),
+            "Every row answers the first source. Which encoder states belong to which row?",
+        ),
+        Mistake(
+            "start_kept",
+            _stepper(finish=lambda written: written),
+            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
+        ),
+        Mistake(
+            "goes_on_behind_the_end",
+            _stepper(behind=lambda chosen, ended, end: chosen),
+            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
+        ),
+        Mistake(
+            "end_repeated",
+            _stepper(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
+            "Behind the end you write more ends. Which id is padding?",
+        ),
+        Mistake(
+            "stops_with_the_first_end",
+            _stepper(stop=lambda ended: bool(ended.any())),
+            "As soon as one row ends, all of them stop. When may the whole batch stop?",
+        ),
+        Mistake(
+            "start_counted",
+            _stepper(steps=lambda max_length: max_length - 1),
+            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
+            "returned, or what the model reads?",
+        ),
+        Mistake(
+            "one_token_too_many",
+            _stepper(steps=lambda max_length: max_length + 1),
+            "Rows that don't end are one token longer than max_length. How often does your loop run?",
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            _left_in_eval_mode,
+            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
+        ),
+    ),
+    variants={
+        "step by step": _stepper(),
+        "row by row": _row_by_row,
+        "in a buffer": _in_a_buffer,
+        "a memory of its own": _own_cache,
+        "never stops early": _stepper(stop=lambda ended: False),
+    },
+)

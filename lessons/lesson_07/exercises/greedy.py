@@ -1,0 +1,268 @@
+"""`greedy_decode`: cases, mistakes and variants. The toy models live in the probe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from course.decoding import greedy_decode
+from grader.authoring.aspects import KNOWN, USUAL, main, shape, special, untouched
+from grader.authoring.draw import dims
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_07.exercises.drawing import draw_ending, in_full_width, writer
+
+
+def ending_cases(generator: np.random.Generator) -> list[Case]:
+    """Batches whose rows end at the same time, at different times, at once, or never."""
+
+    def draw(*wanted: int, width: int) -> dict[str, Any]:
+        return draw_ending(generator, list(wanted), width).inputs()
+
+    early, late = sorted(dims(generator, 2, 2, 4))
+    differ, cut = frozenset({"differ"}), frozenset({"cut"})
+    return [
+        Case("with rows that end together", draw(late, late, width=6), USUAL),
+        Case("with more rows that end together", draw(3, 3, 3, width=5), USUAL),
+        Case("with rows that end in the last column", draw(4, 4, 4, width=4), USUAL),
+        Case("with rows that end at different times", draw(late, early, 5, width=6), differ),
+        Case("with a row that ends at once", draw(3, 5, 1, early, width=6), differ),
+        Case("with a row that is cut at max_length", draw(early, 0, 3, width=5), differ),
+        Case("with rows that never end", draw(0, 0, 0, 0, width=3), cut),
+        Case("with max_length = 1", draw(0, 0, width=1), cut),
+        Case("on a batch of one", draw(late, width=6), frozenset({"one"})),
+        Case("on a batch of one that never ends", draw(0, width=4), frozenset({"one"})),
+        Case("with a model in evaluation mode", {**draw(early, early, width=5), "training": False}, frozenset({"one"})),
+    ]
+
+
+def _row_by_row(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    answers = []
+    for row in source:
+        ids = [start_id]
+        while len(ids) <= max_length and ids[-1] != end_id:
+            ids.append(int(model(row[None], torch.tensor([ids]))[0, -1].argmax()))
+        answers.append(torch.tensor(ids[1:]))
+    return pad_sequence(answers, batch_first=True)
+
+
+def _in_a_buffer(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """A buffer of full width: what is not written yet is padding, which a causal model does not look at."""
+    buffer = source.new_zeros(len(source), max_length + 1)
+    buffer[:, 0] = start_id
+    going = torch.ones(len(source), dtype=torch.bool)
+    for t in range(max_length):
+        best = model(source, buffer).detach()[:, t].max(dim=-1).indices
+        buffer[going, t + 1] = best[going]
+        going &= best != end_id
+    return buffer[:, 1:]
+
+
+def _only_those_alive(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    answers = torch.zeros(len(source), max_length, dtype=torch.long)
+    alive = torch.arange(len(source))
+    written = torch.full((len(source), 1), start_id)
+    for t in range(max_length):
+        if len(alive) == 0:
+            break
+        chosen = model(source[alive], written)[:, -1, :].argmax(-1)
+        answers[alive, t] = chosen
+        stays = chosen != end_id
+        alive, written = alive[stays], torch.cat([written, chosen[:, None]], 1)[stays]
+    return answers
+
+
+def _cleaned_afterwards(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """Everything is written first; what stands behind the first end is wiped off."""
+    written = torch.full((source.size(0), 1), start_id, dtype=source.dtype)
+    with torch.inference_mode():
+        for _ in range(max_length):
+            written = torch.hstack([written, model(source, written)[:, -1:].argmax(-1)])
+    ids = written[:, 1:].clone()
+    ends = (ids == end_id).long()
+    return ids * (ends.cumsum(1) - ends == 0)
+
+
+def _mode_put_back(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    training = model.training
+    model.eval()
+    device = next(model.parameters()).device
+    ids = _cleaned_afterwards(model, source.to(device), start_id, end_id, max_length)
+    model.train(training)
+    return ids
+
+
+def _left_in_eval_mode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    model.eval()
+    return greedy_decode(model, source, start_id, end_id, max_length)
+
+
+def _never_generates(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """One pass over a target that is not there: the generation loop is never reached."""
+    ids: torch.Tensor = model(source, source).argmax(dim=-1)
+    return ids[:, :max_length]
+
+
+def _last_token_cleaned(written: torch.Tensor, end: int) -> torch.Tensor:
+    return written[:, 1:].masked_fill(written[:, 1:] == end, 0)
+
+
+def _one_late(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+    """What stands behind the end is looked for one step too late."""
+    ids = writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False)(
+        model, source, start_id, end_id, max_length
+    )
+    ends = (ids == end_id).long().cumsum(1)
+    late = torch.cat([torch.zeros_like(ends[:, :2]), ends[:, :-2]], dim=1)[:, : ids.shape[1]]
+    return ids * (late == 0)
+
+
+GREEDY = Exercise(
+    symbol="greedy_decode",
+    points=4,
+    cases=ending_cases,
+    references=(greedy_decode,),
+    canonical=in_full_width,
+    aspects=(
+        shape(),
+        main("the likeliest token each time"),
+        special("rows that end at different times", "differ", weight=3.0),
+        special("cut at max_length", "cut"),
+        special("a batch of one", "one"),
+        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
+        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "start_kept",
+            writer(finish=lambda written, end: written),
+            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
+        ),
+        Mistake(
+            "end_dropped",
+            writer(finish=_last_token_cleaned),
+            "The end token is gone from your rows. How could one tell then whether a row ended, or was cut?",
+        ),
+        Mistake(
+            "goes_on_behind_the_end",
+            writer(behind=lambda chosen, ended, end: chosen),
+            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
+        ),
+        Mistake(
+            "writes_to_the_last_column",
+            writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False),
+            "No row ever stops before max_length. Who looks for the end token?",
+        ),
+        Mistake(
+            "stops_with_the_first_end",
+            writer(stop=lambda ended: bool(ended.any())),
+            "As soon as one row ends, all of them stop. When may the whole batch stop?",
+        ),
+        Mistake(
+            "stops_with_row_0",
+            writer(stop=lambda ended: bool(ended[0])),
+            "The batch stops when its row 0 ends. What about the rows that go on?",
+        ),
+        Mistake(
+            "end_repeated",
+            writer(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
+            "Behind the end you write more ends. Which id is padding?",
+        ),
+        Mistake(
+            "one_token_behind_the_end",
+            _one_late,
+            "One token more comes after each end. When do you look whether a row has ended: before a token is "
+            "written, or after?",
+        ),
+        Mistake(
+            "first_place_read",
+            writer(look=lambda logits: logits[:, 0]),
+            "You read the logits at the first place, so the same token comes again and again. At which place does "
+            "the model speak about the next token?",
+        ),
+        Mistake(
+            "last_token_fed_alone",
+            writer(feed=lambda written: written[:, -1:]),
+            "The model sees nothing but the last token. How can it know what was written before?",
+        ),
+        Mistake(
+            "start_never_fed",
+            writer(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
+            "Your rows begin with padding instead of the start token. What did the model read first in training?",
+        ),
+        Mistake(
+            "begins_with_the_end",
+            writer(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
+            "Your rows begin with the end token. Which of the two ids opens a row?",
+        ),
+        Mistake(
+            "begins_with_the_source",
+            writer(begin=lambda source, start, end: source[:, :1]),
+            "Your rows begin with the first token of their source. What does the model read first?",
+        ),
+        Mistake(
+            "never_generates",
+            _never_generates,
+            "You run the model once, on the source as if it were the answer. Where does what was written go back in?",
+        ),
+        Mistake(
+            "one_source_for_all",
+            writer(read=lambda source: source[:1].expand(len(source), -1)),
+            "Every row answers the first source. Which source belongs to which row?",
+        ),
+        Mistake(
+            "start_counted",
+            writer(steps=lambda max_length: max_length - 1),
+            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
+            "returned, or what the model reads?",
+        ),
+        Mistake(
+            "one_token_too_many",
+            writer(steps=lambda max_length: max_length + 1),
+            "Rows that don't end are one token longer than max_length. How often does your loop run?",
+        ),
+        Mistake(
+            "never_cut",
+            writer(steps=lambda max_length: max_length + 9),
+            "Rows that don't end go on beyond max_length. What ends the loop then?",
+        ),
+        Mistake(
+            "unlikeliest_token",
+            writer(choose=lambda logits: logits.argmin(dim=-1)),
+            "You take the token with the lowest logit. Which one is the likeliest?",
+        ),
+        Mistake(
+            "scores_returned",
+            lambda model, source, start_id, end_id, max_length: greedy_decode(
+                model, source, start_id, end_id, max_length
+            ).float(),
+            "The ids are right, but they are floating-point numbers, which no embedding takes. Which dtype have ids?",
+        ),
+        Mistake(
+            "lists_returned",
+            lambda model, source, start_id, end_id, max_length: greedy_decode(
+                model, source, start_id, end_id, max_length
+            ).tolist(),
+            "You return lists. What makes one tensor of rows of equal length?",
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            _left_in_eval_mode,
+            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
+        ),
+    ),
+    variants={
+        "row by row": _row_by_row,
+        "in a buffer": _in_a_buffer,
+        "only rows that are alive": _only_those_alive,
+        "cleaned afterwards": _cleaned_afterwards,
+        "mode put back": _mode_put_back,
+        "step by step": writer(),
+        "wide, whole numbers of 32 bits": lambda model, source, start_id, end_id, max_length: _in_a_buffer(
+            model, source, start_id, end_id, max_length
+        ).int(),
+    },
+)

@@ -1,0 +1,333 @@
+"""`sample_with_temperature`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.sampling import sample_with_temperature
+from grader.authoring.aspects import CONTENT, KNOWN, special, untouched
+from grader.authoring.draw import dims, normal, strided
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons.lesson_07.exercises.chance import counted, distance, settled, shows
+
+DRAWS = 4000  # a row
+
+# Per distribution, the probabilities it gives each token: the right one first, then what people make of it.
+DISTRIBUTIONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "right": lambda logits, t: torch.softmax(logits / t, -1),
+    "multiplied": lambda logits, t: torch.softmax(logits * t, -1),
+    "ignored": lambda logits, t: torch.softmax(logits, -1),
+    "squared": lambda logits, t: torch.softmax(logits / t**2, -1),
+    "on probabilities": lambda logits, t: torch.softmax(torch.softmax(logits, -1) / t, -1),
+    "greedy": lambda logits, t: torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype),
+    "first row": lambda logits, t: torch.softmax(logits[:1] / t, -1).expand_as(logits),
+}
+
+
+def _of(name: str, logits: torch.Tensor, temperature: float) -> torch.Tensor:
+    return DISTRIBUTIONS[name](logits.double(), temperature)
+
+
+def _logits(generator: np.random.Generator) -> list[Case]:
+    def draw(temperature: float, rows: int, kind: torch.dtype = torch.float32, hidden: int = 0) -> dict[str, Any]:
+        """Logits with which every wrong distribution shows."""
+        while True:
+            steps = torch.tensor([-1.2, -0.7, 0.0, 0.5, 1.4] + [-torch.inf] * hidden).expand(rows, -1)
+            order = torch.from_numpy(generator.permuted(np.tile(np.arange(5 + hidden), (rows, 1)), axis=1))
+            uneven = steps.gather(1, order) + normal(generator, rows, 5 + hidden) / 5
+            logits = ((1.5 * temperature) ** 0.8 * uneven).to(kind)
+            names = [n for n in DISTRIBUTIONS if rows > 1 or n != "first row"]
+            if temperature == 1:  # where it makes no difference how it enters
+                names = [n for n in names if n not in ("multiplied", "ignored", "squared")]
+            right, *others = (_of(name, logits, temperature) for name in names)
+            if shows(right, others, DRAWS) and all(distance(a, b) > 0.04 for a, b in combinations(others, 2)):
+                return drawn(logits, temperature, DRAWS)
+
+    def drawn(logits: torch.Tensor, temperature: float, repeat: int, chance: bool = False) -> dict[str, Any]:
+        seed = int(generator.integers(2**31))
+        return {"logits": logits, "temperature": temperature, "repeat": repeat, "seed": seed, "chance": chance}
+
+    batch, vocabulary, other = dims(generator, 3, 3, 7)
+    low, high = (round(float(generator.uniform(*span)), 2) for span in ((0.6, 0.7), (1.8, 2.2)))
+    hidden = normal(generator, other, vocabulary + 1)
+    hidden[:, 0], hidden[:, -1] = -torch.inf, hidden[:, :-1].max(dim=1).values + 1
+    even = normal(generator, 60, 5) / 10
+    usual, zero = frozenset({"usual", "likely"}), frozenset({"usual", "zero"})
+    return [
+        Case("at temperature 0", drawn(normal(generator, batch, vocabulary), 0.0, 0), zero),
+        Case("at temperature 0, as a whole number", drawn(normal(generator, 1, vocabulary), 0, 0), zero),
+        Case("at temperature 0, where one token can't be drawn", drawn(hidden, 0.0, 0), zero),
+        Case("at a low temperature", draw(low, 2), usual),
+        Case("at a high temperature", draw(high, 2), usual),
+        Case("at temperature 1", draw(1.0, 2), frozenset({"one"})),
+        Case("where some tokens can't be drawn", draw(high, 2, hidden=2), frozenset({"hidden"})),
+        Case("with one row", draw(low, 1), frozenset({"row"})),
+        Case("with float64", draw(low, 2, torch.float64), frozenset({"row"})),
+        Case("with large logits", _lifted(draw(high, 2), 300.0), frozenset({"large"})),
+        Case("with logits far below 0", _lifted(draw(low, 2), -300.0), frozenset({"large"})),
+        Case("with the same generator and others", drawn(even, 1.0, 0, True), frozenset({"chance"})),
+        Case("with logits that are not contiguous", drawn(strided(normal(generator, 4, 6)), 0.0, 0), zero),
+    ]
+
+
+def _lifted(inputs: dict[str, Any], by: float) -> dict[str, Any]:
+    """The same differences, far from 0, as whole steps of a sixteenth: nothing is rounded away."""
+    logits = (inputs["logits"] * 16).round() / 16
+    return {**inputs, "logits": logits + by}
+
+
+def _as_shares(observation: Observation, case: Case) -> Observation:
+    """Of what was drawn by lot, the distribution; where chance itself is looked at, nothing else."""
+    kept = dict(observation)
+    logits, temperature = case.inputs["logits"], case.inputs["temperature"]
+    if case.inputs["chance"]:
+        del kept["output"]
+    elif case.inputs["repeat"]:
+        counts = counted(observation["output"], *logits.shape)
+        likely = (_of(name, logits, temperature) for name in DISTRIBUTIONS)
+        kept["output"] = settled(counts, likely)
+    elif isinstance(kept["output"], torch.Tensor) and not kept["output"].is_floating_point():
+        kept["output"] = kept["output"].long()
+    return kept
+
+
+def _from(name: str) -> Callable[..., torch.Tensor]:
+    """Draws from one of the distributions above; temperature 0 is right."""
+
+    def sample(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        return torch.multinomial(DISTRIBUTIONS[name](logits, temperature), 1, generator=generator)[:, 0]
+
+    return sample
+
+
+def _zero_not_seen(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    return torch.multinomial(torch.softmax(logits / temperature, -1), 1, generator=generator)[:, 0]
+
+
+def _nearly_zero(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    return _zero_not_seen(logits, temperature + 1.0 * (temperature == 0), generator)
+
+
+def _own_seed(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    return _from("right")(logits, temperature, torch.Generator().manual_seed(0))
+
+
+def _seeded_again(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    return _from("right")(logits, temperature, generator.manual_seed(generator.initial_seed()))
+
+
+def _global(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    return _from("right")(logits, temperature, None)
+
+
+def _global_seeded(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    torch.manual_seed(int(torch.randint(2**31, (1,), generator=generator)))
+    return torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1).flatten()
+
+
+def _one_for_all(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    """One token for the whole batch."""
+    return _from("right")(logits, temperature, generator)[:1].expand(len(logits)).clone()
+
+
+def _without_shift(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    powers = torch.exp(logits / temperature)
+    return torch.multinomial(powers / powers.sum(-1, keepdim=True), 1, generator=generator)[:, 0]
+
+
+def _into_a_column(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    return torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1, generator=generator)
+
+
+def _in_place(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    logits /= temperature
+    return _from("ignored")(logits, 1.0, generator)
+
+
+def _gumbel(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.max(dim=-1).indices
+    noise = -torch.log(-torch.log(torch.rand(logits.shape, generator=generator, dtype=torch.float64)))
+    return torch.argmax(logits + temperature * noise, dim=-1)
+
+
+def _inverse(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if not temperature:
+        return torch.argmax(logits, 1)
+    heights = torch.cumsum(torch.softmax(logits.double() / temperature, dim=1), dim=1)
+    line = torch.rand(len(logits), 1, generator=generator, dtype=torch.float64) * heights[:, -1:]
+    return torch.searchsorted(heights, line, right=True).squeeze(1)
+
+
+def _race(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    """Each token waits a time of its own; the first to ring wins."""
+    if temperature == 0:
+        return logits.argsort(dim=-1)[:, -1]
+    rates = torch.log_softmax(logits / temperature, dim=-1).exp()
+    times = torch.empty_like(rates).exponential_(generator=generator) / rates
+    return times.argmin(dim=-1)
+
+
+def _row_by_row(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return torch.tensor([int(row.argmax()) for row in logits])
+    shares = torch.softmax(logits / temperature, dim=-1)
+    rows = [torch.multinomial(shares[i : i + 50], 1, generator=generator) for i in range(0, len(shares), 50)]
+    return torch.cat(rows).flatten()
+
+
+def _many_at_once(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
+    if temperature == 0:
+        return logits.argmax(-1)
+    drawn = torch.multinomial((logits / temperature).softmax(-1), 3, replacement=True, generator=generator)
+    return drawn[:, 1]
+
+
+SAMPLE = Exercise(
+    symbol="sample_with_temperature",
+    points=3,
+    cases=_logits,
+    references=(sample_with_temperature,),
+    canonical=_as_shares,
+    aspects=(
+        Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=frozenset({"zero"})),
+        Aspect(
+            "drawn from softmax(logits / temperature)",
+            kinds=frozenset({"error", "type", "shape", "nan", "mask", "values"}),
+            weight=4.0,
+            core=True,
+            tags=frozenset({"likely"}),
+        ),
+        special("temperature 0 is argmax", "zero", weight=2.0),
+        special("temperature 1", "one"),
+        special("tokens that can't be drawn", "hidden"),
+        special("one row, float64", "row"),
+        special("large logits", "large"),
+        Aspect("chance from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
+        Aspect("whole numbers, one a row", keys=("kind", "rows"), kinds=KNOWN),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "multiplied",
+            _from("multiplied"),
+            "A low temperature makes your sampler bolder, and a high one more careful: you multiply with it. What "
+            "does a small divisor do to the differences between logits?",
+        ),
+        Mistake(
+            "temperature_ignored",
+            _from("ignored"),
+            "Your tokens come as at temperature 1, whatever the temperature. Where does it enter?",
+        ),
+        Mistake(
+            "divided_twice",
+            _from("squared"),
+            "You divide by the temperature twice. Which of the two places is the right one?",
+        ),
+        Mistake(
+            "on_probabilities",
+            _from("on probabilities"),
+            "You divide the probabilities by the temperature, and take a softmax of that. Which comes first, the "
+            "division or the softmax?",
+        ),
+        Mistake(
+            "greedy_always",
+            _from("greedy"),
+            "You always take the likeliest token. At which temperature alone is that right?",
+        ),
+        Mistake(
+            "first_row_for_all",
+            _from("first row"),
+            "Every row is drawn from the probabilities of row 0. Which axis of the logits is the batch?",
+        ),
+        Mistake(
+            "one_draw_for_all",
+            _one_for_all,
+            "The whole batch gets one and the same token. How many tokens are to be drawn?",
+        ),
+        Mistake(
+            "divided_by_zero",
+            _zero_not_seen,
+            "At temperature 0 your code divides by zero. What is left of a distribution that gets colder and colder, "
+            "and how can that token be found without dividing?",
+        ),
+        Mistake(
+            "zero_taken_for_one",
+            _nearly_zero,
+            "At temperature 0 you draw as at temperature 1. Which token should come, every time?",
+        ),
+        Mistake(
+            "softmax_by_hand",
+            _without_shift,
+            "With large logits exp leaves the range of floating-point numbers. What can you subtract from all logits "
+            "of a row without changing the probabilities, or which function does it for you?",
+        ),
+        Mistake(
+            "generator_ignored",
+            _global,
+            "The same seed gives other tokens each time: the generator plays no part. Which argument of your call "
+            "takes it?",
+        ),
+        Mistake(
+            "a_seed_of_its_own",
+            _own_seed,
+            "Whatever generator comes in, you draw the same: you made one of your own. Whose chance should it be?",
+        ),
+        Mistake(
+            "seeded_again_each_time",
+            _seeded_again,
+            "You set the generator back to its seed in each call, so a whole text would repeat one draw. Who should "
+            "decide when a generator begins anew?",
+        ),
+        Mistake(
+            "global_chance_seeded",
+            _global_seeded,
+            "You seed the global chance on the way, and everybody else who uses it gets other numbers. Which calls "
+            "take a generator directly?",
+        ),
+        Mistake(
+            "drawn_into_a_column",
+            _into_a_column,
+            "At temperature 0 you return (batch,), but what you draw stands in a column, (batch, 1): multinomial makes "
+            "it so. Which axis has done its work and can go?",
+        ),
+        Mistake(
+            "column_kept",
+            lambda logits, temperature, generator: _from("right")(logits, temperature, generator)[:, None],
+            "Your tokens stand in a column, (batch, 1). Which axis has done its work and can go?",
+        ),
+        Mistake(
+            "logits_changed",
+            _in_place,
+            "The tokens are right, but the caller's logits were divided along with yours. What does /= write into?",
+        ),
+        Mistake(
+            "floats_returned",
+            lambda logits, temperature, generator: _from("right")(logits, temperature, generator).float(),
+            "The tokens are right, but as floating-point numbers. Which dtype have ids?",
+        ),
+    ),
+    variants={
+        "multinomial": _from("right"),
+        "Gumbel noise": _gumbel,
+        "inverse of the distribution": _inverse,
+        "a race": _race,
+        "in parts": _row_by_row,
+        "the second of three": _many_at_once,
+    },
+)

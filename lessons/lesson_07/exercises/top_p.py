@@ -1,0 +1,266 @@
+"""`top_p_filter`: cases, mistakes and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from course.sampling import top_p_filter
+from grader.authoring.aspects import KNOWN, dtype, shape, special, untouched, values
+from grader.authoring.draw import dims, normal, strided
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
+
+Filter = Callable[[torch.Tensor, Any], Any]
+
+
+def _looks_right(logits: torch.Tensor, p: float) -> bool:
+    """Whether one of the usual wrong sets is the right one by accident."""
+    right = top_p_filter(logits, p)
+    shares = logits.softmax(-1)
+    wrong = [_keeping(drop=lambda shares, p: shares.cumsum(-1) - shares >= 1 - p), _unsorted]
+    sets = [way(logits, p) for way in wrong] + [logits.masked_fill(shares < p, HIDDEN)]
+    return any(torch.equal(right, other) for other in sets)
+
+
+def _gaps(logits: torch.Tensor, p: float) -> float:
+    """How far the masses of the likeliest one, two, three, ... tokens keep away from p."""
+    masses = logits.double().softmax(-1).sort(dim=-1, descending=True).values.cumsum(-1)
+    return float((masses - p).abs().min())
+
+
+def _masses(generator: np.random.Generator) -> list[Case]:
+    def draw(rows: int, tokens: int, low: float, high: float, kind: torch.dtype = torch.float32) -> dict[str, Any]:
+        """Logits and a p with which rows keep different numbers of tokens, and rounding can't matter."""
+        while True:
+            logits = 1.5 * normal(generator, rows, tokens, dtype=kind)
+            p = round(float(generator.uniform(low, high)), 2)
+            counts = (top_p_filter(logits, p) > HIDDEN).sum(-1)
+            different = len(set(counts.tolist())) > 1 or rows == 1
+            between = 1 < int(counts.max()) < tokens
+            if _gaps(logits, p) > 0.01 and different and between and not _looks_right(logits, p):
+                return {"logits": logits, "p": p}
+
+    batch, vocabulary = dims(generator, 2, 3, 4)
+    vocabulary += 4
+    mild = normal(generator, batch, vocabulary)
+    tied = torch.tensor([[0.0, 2.0, 0.0, 2.0, 1.0], [1.0, 1.0, 3.0, 0.0, 0.0]])  # p falls between ties, not into one
+    tied = tied[:, torch.from_numpy(generator.permutation(5))]
+    laid_out = draw(batch, vocabulary, 0.5, 0.8)
+    laid_out["logits"] = strided(laid_out["logits"])
+    some = draw(batch, vocabulary, 0.5, 0.8)
+    some["logits"] = with_hidden(some["logits"], 2)
+    while _gaps(some["logits"], some["p"]) < 0.01:
+        some["p"] = round(float(generator.uniform(0.5, 0.8)), 3)
+    return [
+        Case("with p above a half", draw(batch, vocabulary, 0.55, 0.8), frozenset({"usual"})),
+        Case("with a small p", draw(5, vocabulary, 0.3, 0.45), frozenset({"usual"})),
+        Case("with a large p", draw(batch, vocabulary + 5, 0.85, 0.95), frozenset({"usual"})),
+        Case("with as many rows as tokens", draw(5, 5, 0.5, 0.8), frozenset({"usual"})),
+        Case("with a tiny p", {"logits": mild, "p": 1e-6}, frozenset({"tiny"})),
+        Case("with p = 0", {"logits": mild, "p": 0.0}, frozenset({"tiny"})),
+        Case("with p = 1", {"logits": mild, "p": 1.0}, frozenset({"all"})),
+        Case("with p = 1 and -inf", {"logits": with_hidden(mild, 2), "p": 1.0}, frozenset({"all"})),
+        Case("on a batch of one", draw(1, vocabulary, 0.5, 0.8), frozenset({"one"})),
+        Case("with equal logits", {"logits": tied, "p": 0.6}, frozenset({"ties"})),
+        Case("where some tokens are -inf already", some, frozenset({"hidden"})),
+        Case("with float64", draw(batch, vocabulary, 0.5, 0.8, torch.float64), frozenset({"float64"})),
+        Case("with logits that are not contiguous", laid_out, frozenset({"strided"})),
+    ]
+
+
+def _keeping(
+    probabilities: Callable[[torch.Tensor], torch.Tensor] = lambda ordered: ordered.softmax(-1),
+    drop: Callable[[torch.Tensor, float], torch.Tensor] = lambda shares, p: shares.cumsum(-1) - shares >= p,
+    descending: bool = True,
+    never_empty: bool = True,
+    back: bool = True,
+    fill: float = HIDDEN,
+) -> Filter:
+    """The right way with one step replaced."""
+
+    def keep(logits: torch.Tensor, p: float) -> torch.Tensor:
+        ordered, places = logits.sort(dim=-1, descending=descending)
+        dropped = drop(probabilities(ordered), p)
+        if never_empty:
+            dropped = dropped & (torch.arange(logits.shape[-1]) > 0)
+        if not back:
+            return logits.masked_fill(dropped, fill)
+        return torch.empty_like(logits).scatter(-1, places, ordered.masked_fill(dropped, fill))
+
+    return keep
+
+
+def _unsorted(logits: torch.Tensor, p: float) -> torch.Tensor:
+    shares = logits.softmax(-1)
+    return logits.masked_fill((shares.cumsum(-1) - shares >= p) & (shares < shares.amax(-1, keepdim=True)), HIDDEN)
+
+
+def _p_in_place(logits: torch.Tensor, p: float) -> torch.Tensor:
+    logits.copy_(top_p_filter(logits, p))
+    return logits
+
+
+def _one_order_for_all(logits: torch.Tensor, p: float) -> torch.Tensor:
+    places = logits[0].argsort(descending=True)
+    shares = logits.softmax(-1)[:, places]
+    dropped = (shares.cumsum(-1) - shares >= p) & (torch.arange(logits.shape[-1]) > 0)
+    return logits.masked_fill(dropped[:, places.argsort()], HIDDEN)
+
+
+def _p_by_loop(logits: torch.Tensor, p: float) -> torch.Tensor:
+    result = torch.full_like(logits, HIDDEN)
+    for row, shares, kept in zip(logits, logits.softmax(-1), result, strict=True):
+        mass = 0.0
+        for token in sorted(range(len(row)), key=lambda i: -shares[i].item()):
+            kept[token] = row[token]
+            mass += shares[token].item()
+            if mass >= p and p < 1:
+                break
+    return result
+
+
+def _p_shifted(logits: torch.Tensor, p: float) -> torch.Tensor:
+    """As libraries have it: what is beyond p goes, moved by one so that the token that reaches p stays."""
+    ordered, places = torch.sort(logits, descending=True)
+    remove = torch.cumsum(torch.softmax(ordered, dim=-1), dim=-1) > p
+    remove[..., 1:] = remove[..., :-1].clone()
+    remove[..., 0] = 0
+    return logits.masked_fill(remove.scatter(1, places, remove), float("-inf"))
+
+
+def _p_from_below(logits: torch.Tensor, p: float) -> torch.Tensor:
+    ordered, places = torch.sort(logits, descending=False)
+    remove = ordered.double().softmax(-1).cumsum(-1) <= 1 - p
+    remove[:, -1] = False
+    return logits.masked_fill(remove.gather(1, places.argsort(1)), HIDDEN)
+
+
+def _p_by_comparing(logits: torch.Tensor, p: float) -> torch.Tensor:
+    """The mass of all that is likelier, for each token; equals go by their place."""
+    shares = logits.softmax(-1)
+    place = torch.arange(logits.shape[-1])
+    one, other = logits[:, :, None], logits[:, None, :]
+    before = (other > one) | ((other == one) & (place[None, :] < place[:, None]))
+    mass = (before * shares[:, None, :]).sum(-1)
+    return torch.where((mass < p) | (before.sum(-1) == 0), logits, HIDDEN)
+
+
+TOP_P = Exercise(
+    symbol="top_p_filter",
+    points=3,
+    cases=_masses,
+    references=(top_p_filter,),
+    aspects=(
+        shape(),
+        values(),
+        special("never empty", "tiny", weight=2.0),
+        special("p = 1 keeps all", "all"),
+        special("a batch of one", "one"),
+        special("equal logits", "ties"),
+        special("-inf on the way in", "hidden"),
+        dtype(),
+        special("float64", "float64"),
+        special("any layout in memory", "strided"),
+        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN),
+        untouched(),
+    ),
+    mistakes=(
+        Mistake(
+            "stops_before_p",
+            _keeping(drop=lambda shares, p: (shares.cumsum(-1) > p) & (p < 1)),
+            "Your set stays below p: the token that reaches it is left out. Which token is the last one in?",
+        ),
+        Mistake(
+            "one_too_many",
+            _keeping(drop=lambda shares, p: (shares.cumsum(-1) - shares - shares.roll(1, -1) >= p) & (p < 1)),
+            "One token more than needed is left: p was reached without it. Whose mass do you compare with p?",
+        ),
+        Mistake(
+            "empty_for_tiny_p",
+            _keeping(drop=lambda shares, p: shares.cumsum(-1) - shares + 1e-9 >= p, never_empty=False),
+            "With p = 0 nothing is left, and nothing can be drawn. Which token should stay in any case?",
+        ),
+        Mistake(
+            "p_as_a_threshold",
+            lambda logits, p: logits.masked_fill(
+                (logits.softmax(-1) < p) & (logits < logits.amax(-1, keepdim=True)) & (p < 1), HIDDEN
+            ),
+            "You keep the tokens whose own probability is p or more. Of what should the sum reach p?",
+        ),
+        Mistake(
+            "not_sorted",
+            _unsorted,
+            "You add up the probabilities in the order of the vocabulary. In which order do tokens come into the set?",
+        ),
+        Mistake(
+            "unlikeliest_first",
+            _keeping(descending=False),
+            "Your set begins with the unlikeliest tokens. In which order does your sort put them?",
+        ),
+        Mistake(
+            "not_put_back",
+            _keeping(back=False),
+            "What is dropped was found in the sorted row, and applied to the unsorted one. How do you get back to "
+            "the tokens' own places?",
+        ),
+        Mistake(
+            "sorted",
+            lambda logits, p: top_p_filter(logits, p).sort(-1, descending=True).values,
+            "Your logits come out sorted, and nobody knows any more which token is which. How do you get back to the "
+            "tokens' own places?",
+        ),
+        Mistake(
+            "no_softmax",
+            _keeping(probabilities=lambda ordered: ordered),
+            "You add up logits. What has to be added up to reach a share of the mass?",
+        ),
+        Mistake(
+            "rest_kept",
+            _keeping(drop=lambda shares, p: shares.cumsum(-1) - shares >= 1 - p),
+            "Your set reaches 1 - p, not p. How much of the mass should stay?",
+        ),
+        Mistake(
+            "order_of_row_0",
+            _one_order_for_all,
+            "All rows are put into the order of row 0. Does every row have the same likeliest token?",
+        ),
+        Mistake(
+            "zeros_for_minus_infinity",
+            _keeping(fill=0.0),
+            "What you drop gets the logit 0, which is not small. Which logit has the probability 0?",
+        ),
+        Mistake(
+            "probabilities_returned",
+            lambda logits, p: top_p_filter(logits, p).softmax(-1),
+            "You return probabilities. What does the next function in the line expect?",
+        ),
+        Mistake(
+            "own_tensor_returned",
+            lambda logits, p: logits if p >= 1 else top_p_filter(logits, p),
+            "With p = 1 you hand back the caller's own tensor: who writes into the result changes both. How do you "
+            "make a new one?",
+        ),
+        Mistake(
+            "in_place",
+            _p_in_place,
+            "The result is right, but the caller's logits were changed along with it. Which call makes a new tensor "
+            "instead?",
+        ),
+        Mistake(
+            "in_float32",
+            lambda logits, p: top_p_filter(logits.float(), p),
+            "With float64 logits the result comes back as float32. Which line makes a tensor of a fixed dtype?",
+        ),
+    ),
+    variants={
+        "mass before": _keeping(),
+        "shifted by one": _p_shifted,
+        "from below": _p_from_below,
+        "every pair compared": _p_by_comparing,
+        "loop": _p_by_loop,
+    },
+)

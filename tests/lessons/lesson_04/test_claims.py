@@ -1,0 +1,249 @@
+"""What lesson 4 says under "What you should see", measured again on two seeds."""
+
+import math
+from functools import cache
+
+import pytest
+import torch
+
+from course.attention import padding_mask
+from course.lengths import exact_by_length
+from course.seq2seq import CrossAttention, DecoderBlock, Seq2SeqTransformer, encoder_influence
+from course.seq2seq_fitting import fit, generate, predict
+from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
+from course.tasks import addition, reversal
+from lessons.lesson_04 import experiments as lab
+
+both_seeds = pytest.mark.parametrize("seed", [0, 1])
+Tensors = tuple[torch.Tensor, torch.Tensor]
+WRITING = addition.Writing()
+
+
+class ColleaguesBlock(DecoderBlock):
+    """The lesson's broken block: its cross-attention asks the decoder."""
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        encoder_states: torch.Tensor,
+        self_mask: torch.Tensor | None = None,
+        encoder_mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        normed = self.norm1(x)
+        x = x + self.self_attention(normed, normed, normed, self_mask)[0]
+        normed = self.norm2(x)
+        x = x + self.cross_attention(normed, normed)[0]
+        return x + self.feed_forward(self.norm3(x))
+
+
+def fresh_model(vocab_size: int, seed: int, deaf: bool = False) -> Seq2SeqTransformer:
+    torch.manual_seed(seed)
+    model = Seq2SeqTransformer(vocab_size, max_length=16, d_model=64, num_heads=4, d_ff=128, num_layers=1)
+    for module in model.modules():
+        if deaf and isinstance(module, DecoderBlock):
+            module.__class__ = ColleaguesBlock
+    return model
+
+
+@cache
+def sums(seed: int) -> tuple[Tensors, Tensors]:
+    data = addition.addition_task(seed)
+    return WRITING.tensors(data.train, 7, 5), WRITING.tensors(data.test, 7, 5)
+
+
+@cache
+def letters(seed: int) -> tuple[Tensors, Tensors]:
+    data = reversal.reversal_task(seed)
+    return reversal.tensors(data.train, 10, 11), reversal.tensors(data.test, 10, 11)
+
+
+@cache
+def adder(seed: int, deaf: bool = False) -> tuple[Seq2SeqTransformer, list[float]]:
+    model = fresh_model(addition.VOCAB_SIZE, seed, deaf)
+    train = sums(seed)[0]
+    return model, fit(model, *train, start_id=addition.START_ID, steps=300, learning_rate=0.003)
+
+
+@cache
+def reverser(seed: int) -> Seq2SeqTransformer:
+    model = fresh_model(reversal.VOCAB_SIZE, seed)
+    fit(model, *letters(seed)[0], start_id=reversal.START_ID, steps=300, learning_rate=0.003)
+    return model
+
+
+def taught_sums(seed: int, deaf: bool = False) -> torch.Tensor:
+    return predict(adder(seed, deaf)[0], *sums(seed)[1], start_id=addition.START_ID)
+
+
+@cache
+def written_sums(seed: int) -> torch.Tensor:
+    source = sums(seed)[1][0]
+    return generate(adder(seed)[0], source, start_id=addition.START_ID, end_id=addition.END_ID, max_length=5)
+
+
+def by_length(seed: int, taught: bool) -> dict[int, float]:
+    model = reverser(seed)
+
+    def answer(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        if taught:
+            return predict(model, source, target, start_id=reversal.START_ID).argmax(-1)
+        return generate(model, source, start_id=reversal.START_ID, end_id=reversal.END_ID, max_length=target.shape[1])
+
+    return exact_by_length(answer, exact_match, exclude=reversal.reversal_task(seed).train, seed=seed)
+
+
+def a_few_sums(seed: int) -> Tensors:
+    source, target = sums(seed)[1]
+    return source[:50], shift_right(target[:50], addition.START_ID)
+
+
+@both_seeds
+def test_padding_flatters(seed: int) -> None:
+    assert 0.28 <= lab.share_of_padding(letters(seed)[1][1]) <= 0.36
+
+
+@both_seeds
+def test_padding_earns_nothing(seed: int) -> None:
+    target = letters(seed)[1][1]
+    assert token_accuracy(lab.sure_of(torch.zeros_like(target), reversal.VOCAB_SIZE), target) == 0
+
+
+@both_seeds
+def test_rows_are_stricter(seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    wrong = torch.rand(20_000, 11, generator=generator) > 0.9
+    assert 0.30 <= exact_match(1 + wrong.long(), torch.ones(20_000, 11, dtype=torch.long)) <= 0.33
+
+
+@both_seeds
+def test_order_is_not_seen(seed: int) -> None:
+    torch.manual_seed(seed)
+    layer, asking, asked = CrossAttention(16, 2), torch.randn(1, 3, 16), torch.randn(1, 5, 16)
+    mask, order = padding_mask(torch.tensor([[3, 8, 11, 0, 0]])), torch.tensor([4, 2, 0, 3, 1])
+    moved = layer(asking, asked, mask)[0] - layer(asking, asked[:, order], mask[..., order])[0]
+    assert moved.abs().max() < 1e-5
+
+
+@both_seeds
+def test_padding_changes_nothing(seed: int) -> None:
+    model = fresh_model(addition.VOCAB_SIZE, seed)
+    source, target = WRITING.tensors([(27, 15), (4, 5)])
+    shown = shift_right(target, addition.START_ID)
+    moved = model(torch.nn.functional.pad(source, (0, 5)), shown) - model(source, shown)
+    assert moved.abs().max() < 1e-5
+
+
+@both_seeds
+def test_careless_split(seed: int) -> None:
+    drawn = addition.draw_with_repeats(seed, 4500)
+    assert 80 <= addition.shared_pairs(drawn[:4000], drawn[4000:]) <= 125
+
+
+@both_seeds
+def test_clean_split(seed: int) -> None:
+    pairs, rows = addition.addition_task(seed), reversal.reversal_task(seed)
+    assert len(pairs.test) == len(rows.test) == 500
+    assert addition.shared_pairs(pairs.train, pairs.test) == 0
+    assert reversal.shared_rows(rows.train, rows.test) == 0
+
+
+@both_seeds
+def test_commonest_tokens(seed: int) -> None:
+    (_, train), (_, target) = sums(seed)
+    said = lab.commonest_by_place(train, target)
+    assert 0.27 <= token_accuracy(lab.sure_of(said, addition.VOCAB_SIZE), target) <= 0.35
+    assert exact_match(said, target) < 0.02
+
+
+@both_seeds
+def test_no_carries(seed: int) -> None:
+    assert 0.30 <= addition.baseline_exact(addition.addition_task(seed).test)["no carries"] <= 0.45
+
+
+@both_seeds
+def test_one_carry_is_enough(seed: int) -> None:
+    assert addition.baseline_exact(addition.addition_task(seed).test)["carry from the neighbour only"] > 0.90
+
+
+@both_seeds
+def test_it_begins_at_chance(seed: int) -> None:
+    assert abs(adder(seed)[1][0] - math.log(14)) < 0.5
+
+
+@both_seeds
+def test_sums_are_perfect(seed: int) -> None:
+    assert exact_match(taught_sums(seed).argmax(-1), sums(seed)[1][1]) > 0.99
+
+
+@both_seeds
+def test_hardly_hesitates(seed: int) -> None:
+    assert perplexity(taught_sums(seed), sums(seed)[1][1]) < 1.05
+
+
+@both_seeds
+def test_letters_are_perfect(seed: int) -> None:
+    test = letters(seed)[1]
+    assert token_accuracy(predict(reverser(seed), *test, start_id=reversal.START_ID), test[1]) > 0.998
+
+
+@both_seeds
+def test_inside_the_range(seed: int) -> None:
+    shares = by_length(seed, taught=True)
+    assert all(shares[length] >= 0.97 for length in range(4, 11))
+
+
+@both_seeds
+def test_beyond_the_range(seed: int) -> None:
+    shares = by_length(seed, taught=True)
+    assert all(shares[length] < 0.05 for length in range(11, 15))
+
+
+@both_seeds
+def test_deaf_is_perfect(seed: int) -> None:
+    assert exact_match(taught_sums(seed, deaf=True).argmax(-1), sums(seed)[1][1]) > 0.99
+
+
+@both_seeds
+def test_deaf_has_no_influence(seed: int) -> None:
+    for model in (fresh_model(addition.VOCAB_SIZE, seed, deaf=True), adder(seed, deaf=True)[0]):
+        assert encoder_influence(model, *a_few_sums(seed)) == 0
+
+
+@both_seeds
+def test_deaf_has_no_gradient(seed: int) -> None:
+    model = fresh_model(addition.VOCAB_SIZE, seed, deaf=True)
+    source, shown = a_few_sums(seed)
+    sequence_cross_entropy(model(source, shown), sums(seed)[1][1][:50]).backward()
+    silent = {name for name, parameter in model.named_parameters() if parameter.grad is None}
+    assert silent == {
+        name
+        for name, _ in model.named_parameters()
+        if name.startswith(("encoder.", "encoder_norm.", "source_positions."))
+    }
+
+
+@both_seeds
+def test_the_cliff(seed: int) -> None:
+    assert exact_match(written_sums(seed), sums(seed)[1][1]) < 0.02
+    source, target = letters(seed)[1]
+    start, end = reversal.START_ID, reversal.END_ID
+    written = generate(reverser(seed), source, start_id=start, end_id=end, max_length=11)
+    assert exact_match(written, target) < 0.02
+
+
+@both_seeds
+def test_few_answers(seed: int) -> None:
+    assert len({tuple(row) for row in written_sums(seed).tolist()}) < 20
+
+
+@both_seeds
+def test_the_encoder_is_quiet(seed: int) -> None:
+    source, shown = a_few_sums(seed)
+    model = adder(seed)[0]
+    by_target = lab.target_influence(encoder_influence, model, source, shown)
+    assert encoder_influence(model, source, shown) < by_target / 3
+
+
+@both_seeds
+def test_alone_at_no_length(seed: int) -> None:
+    assert all(share < 0.05 for share in by_length(seed, taught=False).values())

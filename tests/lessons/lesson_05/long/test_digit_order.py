@@ -1,0 +1,27 @@
+"""Digit order and carries over 2,000 steps, on three seeds: which way of writing sums lets a model learn carries?"""
+
+import pandas as pd
+
+from course.causal import CausalSeq2SeqTransformer
+from course.tasks.addition import Writing
+from lessons.lesson_05.experiments import DIGITS, by_digit_order
+from tests.lessons.tables import write
+
+LAST, FIRST = "last digit first", "first digit first"
+WRITINGS = {LAST: Writing(least_first=True, width=DIGITS), FIRST: Writing(least_first=False, width=DIGITS)}
+SEEDS, STEPS, EVERY = (0, 1, 2), 2000, 250
+
+
+def test_05_digit_order() -> None:
+    rows = []
+    for seed in SEEDS:
+        found = by_digit_order(CausalSeq2SeqTransformer, WRITINGS, seed=seed, steps=STEPS, every=EVERY)
+        print(seed, found, flush=True)
+        for order, curves in found.items():
+            for place, (random_sums, long_carries) in enumerate(zip(*curves.values(), strict=True)):
+                rows.append((order, seed, EVERY * place, random_sums, long_carries))
+    table = pd.DataFrame(rows, columns=["order", "seed", "step", "random_sums", "long_carries"])
+    write("05_digit_order", table)
+    last = table[table["step"] == STEPS]
+    assert (last[last["order"] == LAST][["random_sums", "long_carries"]] > 0.97).all(axis=None)
+    assert (last[last["order"] == FIRST]["long_carries"] < 0.90).all()

@@ -1,0 +1,256 @@
+"""What lesson 6 says under "What you should see", measured again on two seeds.
+
+What takes longer stands in `long/test_06_*.py`, and its tables in `data/`; here the tables are read.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+import torch
+from torch import nn
+
+from course.blocks import LearnedPositionalEmbedding
+from course.lengths import TRAINED
+from course.positions import (
+    SinusoidalPositionalEncoding,
+    relative_attention_scores,
+    rotary_embedding,
+    sees_order,
+    shift_matrix,
+    sinusoidal_positional_encoding,
+)
+from course.tasks import digit_operations, reversal
+from lessons.lesson_06 import experiments as lab
+from lessons.tables import measured
+
+both_seeds = pytest.mark.parametrize("seed", [0, 1])
+ORDERED, UNORDERED = ("first", "second", "last"), ("max", "min")
+
+
+class ColleaguesReader(lab.Reader):
+    """The lesson's patient: its positions are computed and never used."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)
+        self.positions(x)
+        for block in self.blocks:
+            x = block(x)
+        logits: torch.Tensor = self.head(self.final_norm(x).mean(dim=1))
+        return logits
+
+
+POSITIONS: dict[str, Callable[[], nn.Module]] = {
+    "none": nn.Identity,
+    "learned": lambda: LearnedPositionalEmbedding(max_length=4, d_model=64),
+    "sinusoidal": lambda: SinusoidalPositionalEncoding(d_model=64, max_length=4),
+}
+
+
+@cache
+def data(seed: int) -> digit_operations.DigitData:
+    return digit_operations.digit_operations(seed)
+
+
+@cache
+def trained(seed: int, kind: str, reader: type[lab.Reader] = lab.Reader) -> tuple[lab.Reader, dict[str, float]]:
+    model = lab.seeded(lambda: reader(POSITIONS[kind]()), seed)
+    return model, lab.by_operation(model, data(seed), steps=400, seed=seed)
+
+
+@cache
+def by_scale(seed: int) -> dict[float, dict[str, float]]:
+    return lab.by_scale(POSITIONS["sinusoidal"], [0.01, 1, 100], data(seed), seed=seed)
+
+
+@cache
+def your_line(seed: int) -> dict[int, float]:
+    letters = reversal.reversal_task(seed)
+    model = lab.seeded(lambda: lab.writer(lambda: SinusoidalPositionalEncoding(64, 32)), seed)
+    lab.train_writer(model, letters, steps=600, seed=seed)
+    return lab.reversed_by_length(model, letters)
+
+
+def line(table: str, seed: int, name: str, column: str = "exact") -> dict[int, float]:
+    rows = measured(table)
+    rows = rows[(rows["seed"] == seed) & (rows["line"] == name)]
+    assert len(rows)
+    return dict(zip(rows["length"], rows[column], strict=True))
+
+
+@both_seeds
+def test_bag_finds_max_and_min(seed: int) -> None:
+    assert min(trained(seed, "none")[1][name] for name in UNORDERED) > 0.97
+
+
+@both_seeds
+def test_bag_misses_first(seed: int) -> None:
+    assert max(trained(seed, "none")[1][name] for name in ORDERED) < 0.45
+
+
+@both_seeds
+def test_orders_give_the_same_logits(seed: int) -> None:
+    tokens, _ = digit_operations.tensors([("first", (4, 7, 9)), ("first", (9, 4, 7)), ("first", (7, 9, 4))])
+    with torch.no_grad():
+        logits = trained(seed, "none")[0].eval().cpu()(tokens)
+    assert (logits - logits[0]).abs().max() < 1e-4
+
+
+@both_seeds
+def test_equal_steps(seed: int) -> None:
+    waves = sinusoidal_positional_encoding(64, 32)
+    for lengths in ((waves[1:] - waves[:-1]).norm(dim=1), waves.norm(dim=1)):
+        assert lengths.max() - lengths.min() < 1e-4
+
+
+@both_seeds
+def test_dot_products_know_distance(seed: int) -> None:
+    waves = sinusoidal_positional_encoding(64, 32)
+    alike = torch.stack([waves[start : start + 40] @ waves[start] for start in (0, 10, 20)])
+    assert (alike - alike[0]).abs().max() < 1e-4
+
+
+@both_seeds
+def test_neighbours_are_alike(seed: int) -> None:
+    waves = sinusoidal_positional_encoding(64, 32)
+    alike = (waves[:40] @ waves[0]).tolist()
+    assert alike[0] > alike[1] > alike[2] > alike[3]
+    assert alike[0] == max(alike)
+
+
+@both_seeds
+def test_a_shift_is_a_matrix(seed: int) -> None:
+    assert lab.shift_error(sinusoidal_positional_encoding(200, 64), 3) < 1e-5
+
+
+@both_seeds
+def test_sines_alone_cannot_shift(seed: int) -> None:
+    assert lab.shift_error(sinusoidal_positional_encoding(200, 64)[:, 0::2], 3) > 0.3
+    assert lab.shift_error(lab.naive_encodings(200)["binary digits"], 3) > 0.3
+
+
+@both_seeds
+def test_positions_find_first(seed: int) -> None:
+    for kind in ("learned", "sinusoidal"):
+        assert min(trained(seed, kind)[1].values()) > 0.95
+
+
+@both_seeds
+def test_too_quiet(seed: int) -> None:
+    shares = by_scale(seed)[0.01]
+    assert shares["max, min"] > 0.95
+    assert shares["first, second, last"] < 0.5
+
+
+@both_seeds
+def test_as_loud_as_tokens(seed: int) -> None:
+    assert min(by_scale(seed)[1].values()) > 0.95
+
+
+@both_seeds
+def test_too_loud(seed: int) -> None:
+    assert max(by_scale(seed)[100].values()) < 0.8
+
+
+@both_seeds
+def test_layouts_are_permutations(seed: int) -> None:
+    waves = sinusoidal_positional_encoding(64, 32)
+    order = torch.cat([torch.arange(0, 32, 2), torch.arange(1, 32, 2)])
+    torch.manual_seed(seed)
+    weight = torch.randn(5, 32)
+    assert torch.equal(waves[:, order], lab.concatenated(waves))
+    assert (waves @ weight.T - lab.concatenated(waves) @ weight[:, order].T).abs().max() < 1e-5
+
+
+@both_seeds
+def test_rotary_is_a_shift(seed: int) -> None:
+    torch.manual_seed(seed)
+    vectors = torch.randn(1, 20, 32)
+    turned = rotary_embedding(vectors, torch.full((20,), 7))
+    assert (turned - vectors @ shift_matrix(-7, 32).T).abs().max() < 1e-5
+
+
+@both_seeds
+def test_turns_keep_lengths(seed: int) -> None:
+    torch.manual_seed(seed)
+    vectors = torch.randn(1, 20, 32)
+    turned = rotary_embedding(vectors, torch.full((20,), 7))
+    assert (turned.norm(dim=-1) - vectors.norm(dim=-1)).abs().max() < 1e-5
+
+
+@both_seeds
+def test_scores_know_distance(seed: int) -> None:
+    torch.manual_seed(seed)
+    query, key = torch.randn(16).expand(8, 16), torch.randn(16).expand(8, 16)
+    near = relative_attention_scores(query, key, torch.arange(8))
+    far = relative_attention_scores(query, key, torch.arange(100, 108))
+    assert (near - far).abs().max() < 1e-3
+
+
+@both_seeds
+def test_your_waves(seed: int) -> None:
+    assert your_line(seed)[5] >= 0.9
+    assert your_line(seed)[12] < 0.05
+
+
+@both_seeds
+def test_lost_positions_look_like_none(seed: int) -> None:
+    shares = trained(seed, "sinusoidal", ColleaguesReader)[1]
+    assert max(shares[name] for name in ORDERED) < 0.45
+    assert min(shares[name] for name in UNORDERED) > 0.97
+
+
+@both_seeds
+def test_who_sees_order(seed: int) -> None:
+    rows, _ = digit_operations.tensors(data(seed).test[:8])
+    for kind in POSITIONS:
+        assert sees_order(lab.seeded(lambda kind=kind: lab.Reader(POSITIONS[kind]()), seed), rows) == (kind != "none")
+    assert not sees_order(lab.seeded(lambda: ColleaguesReader(POSITIONS["sinusoidal"]()), seed), rows)
+    reader = lab.seeded(lambda: lab.Reader(nn.Identity()), seed)
+    for block in reader.blocks:
+        block.attention = lab.RotaryAttention(64, 4, rotary_embedding)
+    assert sees_order(reader, rows)
+
+
+# --- from the tables that `make claims` writes
+
+
+@both_seeds
+def test_all_but_none_learn(seed: int) -> None:
+    for kind, least in (("learned", 0.95), ("sinusoidal", 0.95), ("rotary", 0.9)):
+        shares = line("06_lengths", seed, kind)
+        assert min(share for length, share in shares.items() if length <= TRAINED[1]) > least, (kind, shares)
+    assert max(line("06_lengths", seed, "none").values()) < 0.2
+
+
+@both_seeds
+def test_one_letter_beyond(seed: int) -> None:
+    assert line("06_lengths", seed, "learned")[11] < 0.05
+    assert line("06_lengths", seed, "sinusoidal")[11] < 0.5 < line("06_lengths", seed, "rotary")[11]
+    assert line("06_lengths", seed, "sinusoidal")[12] < 0.05
+
+
+@both_seeds
+def test_nobody_reaches_thirteen(seed: int) -> None:
+    for kind in ("none", "learned", "sinusoidal", "rotary"):
+        assert max(line("06_lengths", seed, kind)[length] for length in (13, 14)) < 0.1
+
+
+@both_seeds
+def test_fifty_digits(seed: int) -> None:
+    shares = line("06_by_place", seed, "by place, window 2")
+    assert min(shares[length] for length in (5, 6, 7, 8, 10, 20)) > 0.95
+    assert shares[50] > 0.9
+
+
+@both_seeds
+def test_long_carries_too(seed: int) -> None:
+    assert min(line("06_by_place", seed, "by place, window 2", "long_carries").values()) > 0.95
+
+
+@both_seeds
+def test_the_window_matters(seed: int) -> None:
+    for name in ("by place, no window", "usual positions"):
+        shares = line("06_by_place", seed, name)
+        assert shares[5] > 0.95
+        assert max(shares[length] for length in (7, 8, 10, 20, 50)) < 0.05

@@ -1,0 +1,219 @@
+"""The tests of the tests: checks catch every mistake, say which it is, and accept what is right.
+
+Everything here runs on whatever lessons there are; nothing is written per exercise.
+"""
+
+from __future__ import annotations
+
+import inspect
+from copy import copy
+from functools import cache, partial
+from typing import Any
+
+import pytest
+import torch
+
+from grader.authoring.spec import Case, Exercise
+from grader.checking.compare import compare
+from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
+from grader.syllabus import lesson_names, load_lesson, load_probes
+
+SEEDS = (0, 1, 2, 7, 12345)
+NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
+every_exercise = pytest.mark.parametrize(
+    ("lesson", "symbol"), NAMES, ids=[f"{lesson[:2]}-{symbol}" for lesson, symbol in NAMES]
+)
+every_seed = pytest.mark.parametrize("seed", SEEDS)
+
+
+@cache
+def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
+    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
+
+
+def verdict(judge: Judge, implementation: Any) -> Verdict:
+    return judge.verdict(judge.observe(implementation))
+
+
+@cache
+def said_of_mistakes(lesson: str, symbol: str, seed: int) -> dict[str, Verdict]:
+    judge = judge_of(lesson, symbol, seed)
+    seen = {m.name: judge.observe(m.implementation) for m in judge.exercise.mistakes}
+    # The judge would run each mistake again, to know it by what it does; the audit lets it, on a seed of its own.
+    judge._seen.update({(name, i): one for name, all_ in seen.items() for i, one in enumerate(judge.keep(all_))})
+    return {name: judge.verdict(observed) for name, observed in seen.items()}
+
+
+@every_exercise
+@every_seed
+def test_every_mistake_is_caught_and_called_by_its_name(lesson: str, symbol: str, seed: int) -> None:
+    judge = judge_of(lesson, symbol, seed)
+    said = said_of_mistakes(lesson, symbol, seed)
+    assert {name: got.diagnosis for name, got in said.items()} == {name: name for name in said}
+    assert all(got.score < got.max_score for got in said.values())
+    assert all(got.status in (PARTIAL, FAILED, ERROR) for got in said.values())
+    assert all(got.message == m.advice for got, m in zip(said.values(), judge.exercise.mistakes, strict=True))
+
+
+@every_exercise
+def test_marks_do_not_depend_on_the_draw(lesson: str, symbol: str) -> None:
+    for mistake in load_lesson(lesson)[symbol].mistakes:
+        scores = {said_of_mistakes(lesson, symbol, seed)[mistake.name].score for seed in SEEDS}
+        assert len(scores) == 1, (mistake.name, scores)
+
+
+@every_exercise
+@every_seed
+def test_every_right_answer_gets_full_marks(lesson: str, symbol: str, seed: int) -> None:
+    judge = judge_of(lesson, symbol, seed)
+    exercise = judge.exercise
+    right = {**exercise.variants, **{f"reference {i}": r for i, r in enumerate(exercise.references)}}
+    said = {name: verdict(judge, implementation) for name, implementation in right.items()}
+    assert {name: got.message for name, got in said.items() if got.status != PASSED} == {}
+    assert all(got.score == exercise.points and got.diagnosis is None for got in said.values())
+
+
+def _blank(*_: Any, **__: Any) -> Any:
+    raise NotImplementedError
+
+
+class _BlankModule(torch.nn.Module):
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+        raise NotImplementedError
+
+
+@every_exercise
+def test_a_blank_is_missing_and_earns_nothing(lesson: str, symbol: str) -> None:
+    for blank in (_blank, _BlankModule):
+        got = verdict(judge_of(lesson, symbol, 0), blank)
+        assert (got.status, got.score, got.diagnosis) == (MISSING, 0.0, None)
+
+
+def _raise(*_: Any, **__: Any) -> Any:
+    raise SystemExit("enough")
+
+
+CONSTANTS: dict[str, Any] = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "zero": 0,
+    "one": 1.0,
+    "NaN": float("nan"),
+    "empty list": [],
+    "empty dict": {},
+    "text": "passed",
+    "tensor zero": torch.zeros(()),
+    "tensor one": torch.ones(1),
+    "matrix": torch.zeros(3, 3),
+    "pairs": [(torch.zeros(3, 3), torch.zeros(3))] * 2,
+    "floats": [0.0, 0.0, 0.0],
+}
+
+
+@every_exercise
+def test_constants_and_echoes_earn_nothing(lesson: str, symbol: str) -> None:
+    judge = judge_of(lesson, symbol, 2)
+    idle: dict[str, Any] = {name: lambda *_, value=value: value for name, value in CONSTANTS.items()}
+    idle["echo"] = lambda *arguments: arguments[0]
+    idle["last echo"] = lambda *arguments: arguments[-1]
+    idle["exit"] = _raise
+    idle["no parameters"] = lambda: None
+    idle["no function"] = 3
+    scores = {name: verdict(judge, implementation).score for name, implementation in idle.items()}
+    assert {name: score for name, score in scores.items() if score} == {}
+
+
+@every_exercise
+def test_what_is_seen_of_a_reference_is_the_same_twice(lesson: str, symbol: str) -> None:
+    exercise, probe = load_lesson(lesson)[symbol], load_probes(lesson)[symbol]
+    one, two = Judge(exercise, probe, 5), Judge(exercise, probe, 5)
+    for a, b in zip(one.references, two.references, strict=True):
+        assert all(not compare(x, y) for x, y in zip(a, b, strict=True))
+    assert [case.label for case in one.cases] == [case.label for case in two.cases]
+
+
+@every_exercise
+def test_probing_leaves_the_cases_as_they_were(lesson: str, symbol: str) -> None:
+    exercise, probe = load_lesson(lesson)[symbol], load_probes(lesson)[symbol]
+    judge, fresh = judge_of(lesson, symbol, 7), Judge(exercise, probe, 7)
+    judge.observe(exercise.references[0])
+    assert said_of_mistakes(lesson, symbol, 7)  # every one was observed on these cases
+    for used, new in zip(judge.cases, fresh.cases, strict=True):
+        assert not compare(dict(new.inputs), dict(used.inputs))
+
+
+@every_exercise
+def test_cases_and_names_tell_things_apart(lesson: str, symbol: str) -> None:
+    exercise = load_lesson(lesson)[symbol]
+    cases = judge_of(lesson, symbol, 0).cases
+    for names in (
+        [case.label for case in cases],
+        [mistake.name for mistake in exercise.mistakes],
+        [mistake.advice for mistake in exercise.mistakes],
+        [aspect.name for aspect in exercise.aspects],
+    ):
+        assert len(names) == len(set(names))
+    assert all(mistake.name.isidentifier() and mistake.name.islower() for mistake in exercise.mistakes)
+    assert len(exercise.mistakes) >= 3
+    assert len(exercise.variants) >= 3
+    assert exercise.points == int(exercise.points) > 0
+    assert any(aspect.core for aspect in exercise.aspects)
+    for aspect in exercise.aspects:
+        assert any(aspect.tags <= case.tags for case in cases), f"no case is about {aspect.name}"
+
+
+def _drawn(case: Case) -> dict[str, object]:
+    """The inputs, and what a case's patient is made of."""
+    return dict(case.inputs) | ({"patient": case.patient.args} if isinstance(case.patient, partial) else {})
+
+
+@every_exercise
+def test_seeds_draw_different_cases(lesson: str, symbol: str) -> None:
+    drawn = [[_drawn(case) for case in judge_of(lesson, symbol, seed).cases] for seed in SEEDS[:2]]
+    assert any(compare(a, b) for a, b in zip(*drawn, strict=True))
+
+
+@every_exercise
+def test_everything_that_is_seen_counts(lesson: str, symbol: str) -> None:
+    """Full marks are lost when one case stops with an error, or one thing seen in one case is wrong."""
+    judge = judge_of(lesson, symbol, 1)
+    right = judge.observe(judge.exercise.references[0])
+    assert judge.verdict(right).status == PASSED
+    for i, case in enumerate(judge.cases):
+        wrong = [copy(seen) for seen in right]
+        wrong[i] = {"error": {"type": "ValueError", "message": "", "line": ""}}
+        allowed = any("error" in reference[i] for reference in judge.references)
+        assert allowed or judge.verdict(wrong).status != PASSED, case.label
+        if "error" in right[i]:  # where an error is asked for, going on is wrong whatever comes out
+            wrong[i] = {"output": None}
+            assert judge.verdict(wrong).status != PASSED, case.label
+            continue
+        for key in judge.references[0][i]:
+            wrong = [copy(seen) for seen in right]
+            wrong[i][key] = "something else"
+            assert key not in right[i] or judge.verdict(wrong).status != PASSED, (case.label, key)
+
+
+def _solution_lines(reference: Any) -> list[str]:
+    """The lines of code that a learner is to find, without blanks."""
+    parts = inspect.getsource(reference).split("### BEGIN SOLUTION")[1:]
+    lines = [line for part in parts for line in part.split("### END SOLUTION")[0].splitlines()]
+    code = ["".join(line.split("#")[0].strip().removeprefix("return ").split()) for line in lines]
+    return [line for line in code if len(line) > 6 and set("([=") & set(line)]
+
+
+@every_exercise
+def test_advice_asks_and_never_tells(lesson: str, symbol: str) -> None:
+    exercise: Exercise = load_lesson(lesson)[symbol]
+    lines = _solution_lines(exercise.references[0])
+    assert lines, "the first reference is the symbol in course"
+    for mistake in exercise.mistakes:
+        assert mistake.advice.endswith("?"), mistake.name
+        assert "!" not in mistake.advice
+        assert len(mistake.advice) < 260, mistake.name
+        squeezed = "".join(mistake.advice.split())
+        for line in lines:
+            assert line not in squeezed, mistake.name
+        assert not {"simply", "obviously", "just", "wrong!"} & set(mistake.advice.lower().split()), mistake.name

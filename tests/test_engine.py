@@ -1,0 +1,45 @@
+"""The engine could grade any course: it mentions no lesson of this one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.syllabus import lesson_names, load_lesson
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(path for path in (ROOT / "grader").rglob("*") if path.suffix in (".py", ".html", ".json", ".css"))
+LESSONS = [load_lesson(name) for name in lesson_names()]
+SYMBOLS = sorted({exercise.symbol for lesson in LESSONS for exercise in lesson.exercises})
+# Words of Python and PyTorch too: `bytes.decode`, `str.encode`, `nn.Module.train`. The engine may use them, not define
+# exercises of that name; what a lesson asks is looked for by the other symbols.
+EVERYDAY = {"decode", "encode", "train"}
+NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNORECASE)
+
+
+def mentioned(text: str) -> set[str]:
+    """All names, titles and symbols of lessons in a text, and lessons by their numbers."""
+    names = {lesson.name for lesson in LESSONS} | {lesson.title for lesson in LESSONS}
+    found = {name for name in names if name in text}
+    found |= {symbol for symbol in SYMBOLS if symbol not in EVERYDAY and re.search(rf"\b{symbol}\b", text)}
+    return found | set(NUMBER.findall(text))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])
+def test_the_engine_mentions_no_lesson(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert mentioned(text) == set()
+    if path.suffix == ".py":
+        strings = {
+            n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+        }
+        assert not strings & EVERYDAY
+
+
+def test_a_mention_is_found() -> None:
+    assert mentioned("As in lesson 3, `causal_mask` hides the future.") == {"lesson 3", "causal_mask"}
+    assert mentioned(f"for {LESSONS[0].name}") == {LESSONS[0].name}
+    assert len(SYMBOLS) > 50
