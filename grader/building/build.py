@@ -14,7 +14,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from grader.building.frame import SUBMIT
 from grader.building.pictures import attached
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
@@ -196,12 +195,8 @@ def _keep_outputs(repository: Repository, lesson: str, made: NotebookNode) -> bo
 
 
 def _by_code(notebook: NotebookNode) -> list[tuple[str, NotebookNode]]:
-    """The code cells by what they run for; the set-up cell and the last cell are the build's own."""
-    return [
-        ("" if cell.id == "setup" else cell.source, cell)
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.source != SUBMIT
-    ]
+    """The code cells by what they run for; the set-up cell is the build's own."""
+    return [("" if cell.id == "setup" else cell.source, cell) for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def _record_path(repository: Repository) -> Path:
