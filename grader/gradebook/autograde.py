@@ -8,14 +8,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from grader.batch import Failure, Job, grade_files, progress
+from grader.batch import Job, grade_files, progress
 from grader.checking.observe import harmless
 from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.journal import Journal, digest
 from grader.gradebook.writer import Writer
 from grader.running.intake import read_file, read_submission
-from grader.running.result import Result
+from grader.running.result import Failure, Result
 
 MAX_OTHER_FILES = 50
 MAX_OTHER_BYTES = 2**20

@@ -26,6 +26,7 @@ from grader.checking.judge import (
     PUBLIC_SEED,
     TIMEOUT,
     Judge,
+    Status,
     Verdict,
     blank_message,
 )
@@ -111,7 +112,7 @@ class _Run:
         self.troubles: list[str] = []
         self.handed_over: set[str] = set()
         self.took: list[tuple[int, float]] = []
-        self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
+        self.failures: dict[str, tuple[Status, str]] = {}  # per symbol: status and sentence of its failed cell
 
     def begin(self, files: dict[str, str]) -> None:
         """Lays the learner's other files out."""
@@ -138,10 +139,10 @@ class _Run:
             self._restart()
             return
         if error is not None:
-            status = MEMORY if _out_of_memory(error) else ERROR
+            status: Status = MEMORY if _out_of_memory(error) else ERROR
             self._failed(cell, status, f"Cell {cell.number}: {_say_stop(error)}")
 
-    def _failed(self, cell: Cell, status: str, sentence: str) -> None:
+    def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
         symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
         for symbol in symbols:
             self.failures[symbol] = (status, sentence)
@@ -247,8 +248,10 @@ def _out_of_memory(error: Any) -> bool:
     )
 
 
-def _status(stop: Stopped) -> str:
-    return {"crashed": CRASHED, "memory": MEMORY}.get(stop.status, TIMEOUT)
+def _status(stop: Stopped) -> Status:
+    if stop.status == "memory":
+        return MEMORY
+    return CRASHED if stop.status == "crashed" else TIMEOUT
 
 
 def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:

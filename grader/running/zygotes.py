@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,8 @@ class Zygote:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
+        self.borrower = 0
+        """The thread that it is lent to."""
         self._scratch: str | None = None
         self._over = False
         self._open()
@@ -170,13 +172,32 @@ class _Pool:
     """Idle zygotes, the one used last in front."""
 
     def __init__(self) -> None:
+        self.used = False
+        """Whether this process ever had a zygote."""
+        self.inherited = False
+        """Whether this process was forked from one that had."""
+        self._empty()
+
+    def _empty(self) -> None:
         self.idle: list[Zygote] = []
         self.lent: list[Zygote] = []
         self.warming: list[_Process] = []
         self.lock = threading.Lock()
 
+    def forget(self) -> None:
+        """In a process that was just forked: the zygotes are its parent's, which goes on speaking with them."""
+        self.inherited = self.used
+        self._empty()
+
+    def warm(self, count: int) -> None:
+        with self.lock:
+            self.used = True
+            there = len(self.idle) + len(self.lent) + len(self.warming)
+            self.warming += [_Process() for _ in range(count - there)]
+
     def started(self) -> _Process:
         with self.lock:
+            self.used = True
             if self.warming:
                 return self.warming.pop()
         return _Process()
@@ -210,22 +231,32 @@ class _Pool:
             process.kill()
 
     def lend(self, zygote: Zygote) -> None:
+        zygote.borrower = threading.get_ident()
         with self.lock:
             self.lent.append(zygote)
+
+    def end(self, zygote: Zygote) -> None:
+        with self.lock:
+            if zygote in self.lent:
+                self.lent.remove(zygote)
+        zygote.close()
 
 
 _POOL = _Pool()
 atexit.register(_POOL.close)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_POOL.forget)
 
 
 def warm_up(count: int) -> None:
-    """Starts `count` processes ahead: they get warm while this one still reads its own modules."""
-    _POOL.warming += [_Process() for _ in range(count)]
+    """Starts processes ahead until there are `count`: they get warm while this one still reads its own modules."""
+    _POOL.warm(count)
 
 
-def close_all() -> None:
-    """Ends every zygote, also those at work: what they were doing is over."""
-    _POOL.close()
+def end_work_of(threads: Collection[int]) -> None:
+    """Ends the zygotes that these threads are using: what they were doing is over. Other threads' work goes on."""
+    for zygote in [zygote for zygote in _POOL.lent if zygote.borrower in threads]:
+        _POOL.end(zygote)
 
 
 @contextlib.contextmanager
@@ -235,11 +266,16 @@ def borrowed(setting: Setting) -> Iterator[Zygote]:
     Raises:
         GraderError: when it can't be started.
     """
+    if _POOL.inherited:  # and its copy of torch may hang, since the threads that torch had started are gone
+        raise GraderError(
+            "This process was forked from one that had graded already, so it can't grade. Start processes by "
+            'multiprocessing\'s method "spawn", or grade several notebooks at a time with jobs.'
+        )
     zygote = _POOL.take(setting) or Zygote(setting)
     _POOL.lend(zygote)
     try:
         yield zygote
     except BaseException:
-        zygote.close()  # whatever state it is in
+        _POOL.end(zygote)  # whatever state it is in
         raise
     _POOL.give_back(zygote)
