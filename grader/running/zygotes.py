@@ -189,6 +189,13 @@ class _Pool:
         self.inherited = self.used
         self._empty()
 
+    def refuse_if_inherited(self) -> None:
+        if self.inherited:  # its copy of torch may hang, too: the threads that torch had started are gone
+            raise GraderError(
+                "This process was forked from one that had graded already, so it can't grade. Start it by "
+                "multiprocessing's method spawn instead, or have several notebooks graded at a time by jobs."
+            )
+
     def warm(self, count: int) -> None:
         with self.lock:
             self.used = True
@@ -249,7 +256,12 @@ if sys.platform != "win32":
 
 
 def warm_up(count: int) -> None:
-    """Starts processes ahead until there are `count`: they get warm while this one still reads its own modules."""
+    """Starts processes ahead until there are `count`: they get warm while this one still reads its own modules.
+
+    Raises:
+        GraderError: in a process that was forked from one that had graded.
+    """
+    _POOL.refuse_if_inherited()
     _POOL.warm(count)
 
 
@@ -264,13 +276,9 @@ def borrowed(setting: Setting) -> Iterator[Zygote]:
     """A zygote for this lesson, nobody else's while the context lasts.
 
     Raises:
-        GraderError: when it can't be started.
+        GraderError: when it can't be started, and in a process that was forked from one that had graded.
     """
-    if _POOL.inherited:  # and its copy of torch may hang, since the threads that torch had started are gone
-        raise GraderError(
-            "This process was forked from one that had graded already, so it can't grade. Start processes by "
-            'multiprocessing\'s method "spawn", or grade several notebooks at a time with jobs.'
-        )
+    _POOL.refuse_if_inherited()
     zygote = _POOL.take(setting) or Zygote(setting)
     _POOL.lend(zygote)
     try:
