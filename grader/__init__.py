@@ -2,19 +2,70 @@
 
 In a notebook: `check = grader.checks("01_my_topic")`, then `check(symbol)`; at the end `grader.submit()`.
 That part needs no nbgrader.
+
+From Python: `grader.grade_notebook(path)` gives a notebook's marks, `grader.grade_notebooks(paths)` those of many.
+docs/api.md shows how. What is in `__all__` is stable; the modules that it comes from may change.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.api import grade_notebook, grade_notebooks, hidden_seed
+    from grader.checking.judge import AspectResult, Evidence, Status, Verdict
     from grader.checking.notebook import Checker
+    from grader.errors import GraderError, MissingProtection
+    from grader.running.intake import Unreadable
+    from grader.running.limits import Limits
+    from grader.running.result import Failure, OwnResult, Result, from_json, to_json
     from grader.submitting.notebook import Receipt
 
-__all__ = ["checks", "submit"]
+__all__ = [
+    "AspectResult",
+    "Evidence",
+    "Failure",
+    "GraderError",
+    "Limits",
+    "MissingProtection",
+    "OwnResult",
+    "Result",
+    "Status",
+    "Unreadable",
+    "Verdict",
+    "checks",
+    "from_json",
+    "grade_notebook",
+    "grade_notebooks",
+    "hidden_seed",
+    "submit",
+    "to_json",
+]
+
+# Imported when first used: a learner's notebook imports this package too, and needs none of it.
+_HOMES = {
+    "grader.api": ("grade_notebook", "grade_notebooks", "hidden_seed"),
+    "grader.checking.judge": ("AspectResult", "Evidence", "Status", "Verdict"),
+    "grader.errors": ("GraderError", "MissingProtection"),
+    "grader.running.intake": ("Unreadable",),
+    "grader.running.limits": ("Limits",),
+    "grader.running.result": ("Failure", "OwnResult", "Result", "from_json", "to_json"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(importlib.import_module(home), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def checks(lesson: str) -> Checker:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -19,15 +19,7 @@ from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.intake import read_file
 from grader.running.limits import Limits
-from grader.running.result import OwnTest, Result
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A file that could not be graded, and the sentence that says why."""
-
-    notebook: str
-    message: str
+from grader.running.result import Failure, OwnTest, Result
 
 
 @dataclass(frozen=True)
@@ -41,21 +33,18 @@ class Job:
     own_tests: Mapping[str, OwnTest] = field(default_factory=dict)
 
 
-def hidden_seed() -> int:
-    """A seed that nobody knows beforehand."""
-    return secrets.randbits(32)
-
-
 def grade_files(
     paths: Sequence[Path], job: Job, others: Callable[[Path], dict[str, str]] = lambda path: {}
-) -> Generator[tuple[Path, Result | Failure]]:
+) -> Generator[tuple[Path, Result | Failure], None, None]:
     """Grades files, `job.jobs` at a time, and yields each as soon as it is done.
 
-    `others` gives the other files that were handed in with one. Whoever stops listening, by Ctrl-C or an error,
-    stops the work.
+    `others` gives the other files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or
+    `close()`, stops the work.
     """
+    workers: set[int] = set()
 
     def one(path: Path) -> Result | Failure:
+        workers.add(threading.get_ident())
         try:
             files = others(path)
             data = read_file(path)
@@ -89,7 +78,7 @@ def grade_files(
                     yield running.pop(done), done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            zygotes.close_all()  # what is being graded ends at once
+            zygotes.end_work_of(workers)  # what is being graded ends at once
             raise
 
 

@@ -19,16 +19,6 @@ from grader.syllabus import lesson_names
 _PACKAGES = ("torch", "nbgrader", "ipython", "safetensors", "landlock", "pyseccomp")
 
 
-def missing_walls(lesson: str) -> dict[str, str]:
-    """The protections that this machine lacks, with the reasons. Starts the process that grading needs anyway.
-
-    Raises:
-        GraderError: when it does not start.
-    """
-    with borrowed(setting_of(lesson)) as zygote:
-        return zygote.missing
-
-
 def examine() -> tuple[Table, dict[str, str]]:
     """A table of what was found, and the protections that are missing.
 
@@ -69,12 +59,6 @@ def limits_kept() -> tuple[str, str]:
         "four times a second, over all processes of a submission. No control groups are used: between two looks it "
         "may take more",
     )
-
-
-def say_missing(missing: dict[str, str]) -> str:
-    """One sentence about what is missing."""
-    listed = ", ".join(f"{name} ({NAMES[name]})" for name in missing)
-    return f"This machine lacks protections: {listed}. grader doctor says why."
 
 
 def _is_root() -> bool:

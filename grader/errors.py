@@ -3,3 +3,7 @@
 
 class GraderError(Exception):
     """Anything that stops a command; the command line prints its message and exits with 2."""
+
+
+class MissingProtection(UserWarning):
+    """This machine lacks a protection against what a submission's code may do; the message says which."""

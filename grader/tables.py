@@ -9,11 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from grader.authoring.spec import Lesson
-from grader.batch import Failure
 from grader.checking.cards import points
 from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
 from grader.plain import visible
-from grader.running.result import Result
+from grader.running.result import Failure, Result
 
 
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:

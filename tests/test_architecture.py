@@ -31,7 +31,8 @@ MAY_IMPORT = {
     "running": RUNNING,
     "repository": LESSONS,
     "batch": RUNNING,
-    "tables": RUNNING | {"batch"},
+    "api": RUNNING | {"batch"},
+    "tables": RUNNING,
     "building": CHECKING | {"repository", "travelling"},
     "doctor": RUNNING,
     "audit": REPORTING,
@@ -39,9 +40,10 @@ MAY_IMPORT = {
     "submitting": RUNNING,
     "collecting": RUNNING | {"submitting"},
     "exporting": LIGHT | {"gradebook"},
-    "demo": REPORTING | {"gradebook"},
-    "cli": REPORTING | {"building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning"},
-    "__init__": {"checking", "syllabus", "learning", "submitting"},
+    "demo": REPORTING | {"api", "gradebook"},
+    "cli": REPORTING
+    | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning"},
+    "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }
 # What the grader offers to authors. The text of a lesson, a notebook, is not asked here.

@@ -6,10 +6,10 @@ Nothing here runs learner code: observations come in, a verdict goes out.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 import torch
@@ -21,28 +21,37 @@ from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, 
 from grader.checking.compare import Difference, agree, compare
 from grader.checking.words import say
 
-PASSED, PARTIAL, FAILED, MISSING, ERROR = "passed", "partial", "failed", "missing", "error"
-TIMEOUT, MEMORY, CRASHED = "timeout", "memory", "crashed"
+Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
+PASSED: Final = "passed"
+PARTIAL: Final = "partial"
+FAILED: Final = "failed"
+MISSING: Final = "missing"
+ERROR: Final = "error"
+TIMEOUT: Final = "timeout"
+MEMORY: Final = "memory"
+CRASHED: Final = "crashed"
 MAX_SHOWN = 60  # characters of an input
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
 @dataclass(frozen=True)
 class AspectResult:
-    """Whether one aspect holds, and if not, the first thing that is wrong with it."""
+    """Whether one aspect of an exercise ("shape", "values", "gradients flow") holds."""
 
     name: str
     passed: bool
-    detail: str = ""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The smallest case that goes wrong: expected beside got."""
+    """The smallest of the notebook's own cases that goes wrong: expected beside got."""
 
     label: str
+    """Finishes the sentence "It goes wrong ..."."""
     path: str
+    """Which part of the answer differs."""
     expected: Any
+    """A tensor, an array or a plain value."""
     got: Any
 
 
@@ -51,14 +60,21 @@ class Verdict:
     """What a learner is told about one exercise, and what it earns."""
 
     symbol: str
+    """The function or class that the exercise asks for."""
     score: float
+    """Points, from 0 to `max_score`."""
     max_score: float
-    status: str
+    status: Status
+    """`passed` means full points, `partial` some of them; all others earn none."""
     message: str
+    """One line for the learner. It gives no hidden case away."""
     aspects: tuple[AspectResult, ...] = ()
     diagnosis: str | None = None
+    """The name of the known mistake that the answer matches."""
     evidence: Evidence | None = None
+    """Not part of the JSON."""
     printed: str = ""
+    """What the learner's code printed, where a notebook's own `check` ran it. Not part of the JSON."""
 
     def to_json(self) -> dict[str, Any]:
         """The exercise's entry in the JSON contract."""
@@ -72,8 +88,21 @@ class Verdict:
             "message": self.message,
         }
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Verdict:
+        """The verdict that `to_json` wrote, without evidence and what was printed; keys it does not know are left."""
+        return cls(
+            symbol=data["symbol"],
+            score=data["score"],
+            max_score=data["max_score"],
+            status=data["status"],
+            message=data["message"],
+            aspects=tuple(AspectResult(aspect["name"], aspect["passed"]) for aspect in data["aspects"]),
+            diagnosis=data["diagnosis"],
+        )
 
-def without_score(exercise: Exercise, status: str, message: str) -> Verdict:
+
+def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
     """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
     aspects = tuple(AspectResult(aspect.name, False) for aspect in exercise.aspects)
     return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
@@ -151,7 +180,7 @@ class Judge:
             return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
         worked = all(self._holds_somewhere(a, differences) for a in exercise.aspects if a.core)
         score = round(exercise.points * earned / total, 2) if worked else 0.0
-        status = PARTIAL if score else FAILED
+        status: Status = PARTIAL if score else FAILED
         if not score and all("error" in seen for seen in got):
             status = ERROR
         index, first = self._first(differences)
@@ -171,11 +200,12 @@ class Judge:
         )
 
     def _aspect(self, aspect: Aspect, differences: list[list[Difference]]) -> AspectResult:
-        for case, found in zip(self.cases, differences, strict=True):
-            concerning = [d for d in found if _concerns(aspect, case, d)]
-            if concerning:
-                return AspectResult(aspect.name, False, f"{say(concerning[0])} {_where(case)}")
-        return AspectResult(aspect.name, True)
+        fails = any(
+            _concerns(aspect, case, difference)
+            for case, found in zip(self.cases, differences, strict=True)
+            for difference in found
+        )
+        return AspectResult(aspect.name, not fails)
 
     def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
         return any(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import app, err, known_lesson, out, write_json
+from grader.cli.shared import app, err, known_lesson, out, warnings_told, write_json
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from grader.batch import Failure
-    from grader.running.result import Result
+    from grader.running.result import Failure, Result
 
 REQUIRE = "Refuse to grade where a protection is missing; grader doctor lists them."
 
@@ -33,20 +30,19 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
-    from grader.running.zygotes import hide, warm_up
+    from grader.api import grade_notebooks, hidden_seed
 
-    warm_up(min(jobs, len(notebooks)))
-    hide(*(path.parent for path in notebooks))
-    from grader.batch import Failure, Job, grade_files, hidden_seed, progress
+    seed = hidden_seed() if seed is None else seed
+    with warnings_told():
+        grading = grade_notebooks(notebooks, lesson=lesson, seed=seed, jobs=jobs, require_sandbox=require_sandbox)
+    from grader.batch import progress
+    from grader.running.result import Failure, to_json
     from grader.tables import results_table
 
-    if lesson is not None:
-        known_lesson(lesson)
-    seed = hidden_seed() if seed is None else seed
-    check_walls(lesson or lesson_of(notebooks), require_sandbox)
     finished: dict[Path, Result | Failure] = {path: Failure(str(path), "The run was stopped.") for path in notebooks}
-    with progress(err, "grading", len(notebooks)) as advance, suppress(KeyboardInterrupt):
-        for path, outcome in grade_files(notebooks, Job(seed, lesson, jobs)):
+    with progress(err, "grading", len(notebooks)) as advance, suppress(KeyboardInterrupt), closing(grading):
+        for outcome in grading:
+            path = Path(outcome.notebook)
             finished[path] = outcome
             advance(path.name)
     outcomes = [finished[path] for path in notebooks]
@@ -55,7 +51,7 @@ def grade(
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
-        write_json(json_file, as_json(outcomes))
+        write_json(json_file, to_json(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -75,11 +71,14 @@ def autograde(
     from grader.running.zygotes import hide, warm_up
 
     warm_up(jobs)
-    from grader.batch import Failure, Job, hidden_seed
+    from grader.api import hidden_seed
+    from grader.batch import Job
     from grader.gradebook.autograde import autograde_lesson
     from grader.gradebook.course import Course
     from grader.gradebook.files import Halt
     from grader.gradebook.journal import Journal
+    from grader.running.protection import check_walls
+    from grader.running.result import Failure, to_json
     from grader.tables import results_table, summary_table
 
     name = known_lesson(lesson).name
@@ -88,7 +87,8 @@ def autograde(
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
-    check_walls(name, require_sandbox)
+    with warnings_told():
+        check_walls(name, require_sandbox)
     try:
         outcomes, seed = autograde_lesson(
             course, name, Job(hidden_seed() if seed is None else seed, name, jobs), err, resume=resume
@@ -104,7 +104,7 @@ def autograde(
     out.print(summary_table(outcomes.values()))
     out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
-        write_json(json_file, as_json(outcomes.values()))
+        write_json(json_file, to_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
         raise typer.Exit(1)
 
@@ -126,43 +126,3 @@ def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my
     out.print()
     table = mistakes_table(results, known)
     out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")
-
-
-def check_walls(lesson: str | None, required: bool) -> None:
-    """Says which protections are missing here.
-
-    Raises:
-        GraderError: when one is missing that is required.
-    """
-    from grader.doctor import missing_walls, say_missing
-    from grader.syllabus import lesson_names
-
-    missing = missing_walls(lesson or lesson_names()[0])
-    if missing and required:
-        raise GraderError(f"{say_missing(missing)} Nothing was graded, since --require-sandbox was asked for.")
-    if missing:
-        err.print(escape(say_missing(missing)), highlight=False, soft_wrap=True)
-
-
-def lesson_of(notebooks: list[Path]) -> str | None:
-    """The lesson of the first notebook that tells."""
-    from grader.running.intake import Unreadable, read_file, read_submission
-
-    for path in notebooks:
-        try:
-            return read_submission(read_file(path)).lesson.name
-        except (Unreadable, OSError):
-            continue
-    return None
-
-
-def as_json(outcomes: Iterable[Result | Failure]) -> dict[str, Any]:
-    """What `--json` writes of results and failures."""
-    from grader.batch import Failure
-
-    outcomes = list(outcomes)
-    return {
-        "version": 1,
-        "results": [o.to_json() for o in outcomes if not isinstance(o, Failure)],
-        "errors": [{"notebook": o.notebook, "message": o.message} for o in outcomes if isinstance(o, Failure)],
-    }

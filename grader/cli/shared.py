@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.segment import Segment
 
-from grader.errors import GraderError
+from grader.errors import GraderError, MissingProtection
 from grader.plain import visible_lines
 from grader.syllabus import VARIABLE
 
@@ -63,6 +67,16 @@ def known_lesson(name: str) -> Lesson:
     from grader.syllabus import load_lesson
 
     return load_lesson(name)
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Prints what is warned of meanwhile, a line each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingProtection)
+        yield
+    for warning in caught:
+        err.print(escape(str(warning.message)), highlight=False, soft_wrap=True)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -15,12 +15,14 @@ from nbgrader.auth import Authenticator
 from nbgrader.exchange import ExchangeFactory
 from rich.console import Console
 
-from grader.batch import Failure, Job, hidden_seed
+from grader.api import hidden_seed
+from grader.batch import Job
 from grader.demo.learners import Learner, a_letter, demo_class
 from grader.errors import GraderError
 from grader.gradebook.autograde import autograde_lesson
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.running.result import Failure
 from grader.tables import results_table
 
 

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from grader.authoring.observe import harmless
-from grader.batch import Failure, Job, grade_files, progress
+from grader.batch import Job, grade_files, progress
 from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt
 from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.writer import Writer
 from grader.running.intake import read_file, read_submission
-from grader.running.result import Result
+from grader.running.result import Failure, Result
 
 MAX_NOTEBOOKS = 20  # looked at in one submission
 MAX_OTHER_FILES = 50

@@ -26,6 +26,7 @@ from grader.checking.judge import (
     PUBLIC_SEED,
     TIMEOUT,
     Judge,
+    Status,
     Verdict,
     blank_message,
 )
@@ -125,8 +126,8 @@ class _Walk:
         self.answered: set[str] = set()
         self.handed_over: set[str] = set()
         self.took: list[tuple[int, float]] = []
-        self.failures: dict[str, tuple[str, str]] = {}  # per symbol: status and sentence of its failed cell
-        self.halted: dict[int, tuple[str, str]] = {}  # the same per cell that never came back
+        self.failures: dict[str, tuple[Status, str]] = {}  # per symbol: status and sentence of its failed cell
+        self.halted: dict[int, tuple[Status, str]] = {}  # the same per cell that never came back
         self.errors = False  # whether a cell stopped with an error of its own
 
     @property
@@ -171,11 +172,11 @@ class _Walk:
             return
         if error is not None:
             self.errors = True
-            status = MEMORY if _out_of_memory(error) else ERROR
+            status: Status = MEMORY if _out_of_memory(error) else ERROR
             said = "It stops with an error." if self.said_of is None else _say_stop(error)
             self._failed(cell, status, f"Cell {cell.number}: {said}")
 
-    def _failed(self, cell: Cell, status: str, sentence: str) -> None:
+    def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
         symbols = [e.symbol for e in self.lesson.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
         for symbol in symbols:
             self.failures[symbol] = (status, sentence)
@@ -255,7 +256,7 @@ def _verdict(symbol: str, marks: _Walk, words: _Walk) -> Verdict:
         return zero(exercise, *words.failures.get(symbol, marks.failures[symbol]))
     if verdict.status in _TOLD:
         verdict = without_hidden_cases(verdict, words.verdicts[symbol])
-    return replace(verdict, aspects=tuple(replace(aspect, detail="") for aspect in verdict.aspects))
+    return verdict
 
 
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
@@ -285,8 +286,10 @@ def _out_of_memory(error: Any) -> bool:
     )
 
 
-def _status(stop: Stopped) -> str:
-    return {"crashed": CRASHED, "memory": MEMORY}.get(stop.status, TIMEOUT)
+def _status(stop: Stopped) -> Status:
+    if stop.status == "memory":
+        return MEMORY
+    return CRASHED if stop.status == "crashed" else TIMEOUT
 
 
 def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:

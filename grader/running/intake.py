@@ -65,8 +65,15 @@ def read_file(path: Path) -> bytes:
     """A submission's bytes.
 
     Raises:
-        Unreadable: for a link, a folder, a missing or an enormous file.
+        Unreadable: for a link, a folder, a missing or an enormous file, and for one that may not be read.
     """
+    try:
+        return _read(path)
+    except OSError as error:
+        raise Unreadable(f"The file can't be read: {error.strerror}.") from error
+
+
+def _read(path: Path) -> bytes:
     if path.is_symlink():
         raise Unreadable("This is a link, not a file. Ask for the notebook itself.")
     if not path.is_file():

@@ -1,12 +1,18 @@
-"""What came of one submission: a plain value, which a file can hold."""
+"""What came of submissions: plain values, and the JSON that `--json` writes of them.
+
+`grader/results.schema.json` describes that JSON; docs/api.md says what may change in it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.checking.judge import AspectResult, Verdict
+from grader.checking.judge import Verdict
+from grader.errors import GraderError
+
+VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -32,14 +38,19 @@ class Result:
     """What came of one submission."""
 
     notebook: str
+    """The path it was read from; empty where only its bytes were given."""
     lesson: str
+    """The lesson's full name."""
     verdicts: tuple[Verdict, ...]
+    """One for each of the lesson's exercises, in the lesson's order."""
     repairs: tuple[str, ...]
+    """What was put right or left out, a sentence each. None of it lowers a mark."""
     seconds: float
+    """How long it took, by the clock on the wall."""
     own_tests: tuple[OwnResult, ...] = ()
     """Not part of the score, which is the lesson's; an instructor's gradebook has both."""
     cells: tuple[tuple[int, float], ...] = ()
-    """Number and seconds of each cell that was run, for the learner's page."""
+    """Number and seconds of each cell that was run. Not part of the JSON."""
 
     @property
     def score(self) -> float:
@@ -52,7 +63,7 @@ class Result:
         return round(sum(verdict.max_score for verdict in self.verdicts), 2)
 
     def to_json(self) -> dict[str, Any]:
-        """The entry in the JSON contract."""
+        """The entry under `results` in the JSON contract."""
         return {
             "notebook": self.notebook,
             "lesson": self.lesson,
@@ -66,18 +77,52 @@ class Result:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
-        """The result that `to_json` wrote; what it did not write (pictures, details) is gone."""
-        verdicts = tuple(
-            Verdict(
-                symbol=entry["symbol"],
-                score=entry["score"],
-                max_score=entry["max_score"],
-                status=entry["status"],
-                message=entry["message"],
-                aspects=tuple(AspectResult(aspect["name"], aspect["passed"]) for aspect in entry["aspects"]),
-                diagnosis=entry["diagnosis"],
+        """The result that `to_json` wrote; what is not part of the JSON is gone, keys it does not know are left."""
+        own = (OwnResult(t["name"], t["score"], t["max_score"], t["message"]) for t in data.get("forgeable", ()))
+        verdicts = tuple(Verdict.from_json(entry) for entry in data["exercises"])
+        return cls(data["notebook"], data["lesson"], verdicts, tuple(data["repairs"]), data["seconds"], tuple(own))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A notebook that could not be graded, and the sentence that says why."""
+
+    notebook: str
+    """Its path."""
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry under `errors` in the JSON contract."""
+        return {"notebook": self.notebook, "message": self.message}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Failure:
+        """The failure that `to_json` wrote."""
+        return cls(data["notebook"], data["message"])
+
+
+def to_json(outcomes: Iterable[Result | Failure]) -> dict[str, Any]:
+    """What `grader grade --json FILE` writes of these outcomes, as plain dictionaries, lists, numbers and texts."""
+    outcomes = list(outcomes)
+    return {
+        "version": VERSION,
+        "results": [outcome.to_json() for outcome in outcomes if isinstance(outcome, Result)],
+        "errors": [outcome.to_json() for outcome in outcomes if isinstance(outcome, Failure)],
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> list[Result | Failure]:
+    """The outcomes in what `to_json` or `--json` wrote: the results in their order, then the failures.
+
+    Raises:
+        GraderError: when it is not such a document, or of a version that this grader does not know.
+    """
+    try:
+        if document["version"] != VERSION:
+            raise GraderError(
+                f"These results are of version {document['version']}, and this grader reads version {VERSION}."
             )
-            for entry in data["exercises"]
-        )
-        own = tuple(OwnResult(**entry) for entry in data.get("forgeable", ()))
-        return cls(data["notebook"], data["lesson"], verdicts, tuple(data["repairs"]), data["seconds"], own)
+        results = [Result.from_json(entry) for entry in document["results"]]
+        return [*results, *(Failure.from_json(entry) for entry in document["errors"])]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise GraderError("This is not what grader grade --json writes.") from error

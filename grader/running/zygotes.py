@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,9 @@ class Zygote:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.hidden = _hidden_folders()
+        self.hidden = _hidden_folders(setting)
+        self.borrower = 0
+        """The thread that it is lent to."""
         self._over = False
         self._open()
 
@@ -178,10 +180,13 @@ def hide(*folders: Path) -> None:
     _HIDDEN.update(folder.resolve() for folder in folders)
 
 
-def _hidden_folders() -> frozenset[Path]:
-    """What `hide` was told, the working folder, and the folder that this program was checked out to."""
-    checkout = Path(__file__).resolve().parents[2]
-    ours = {checkout} if (checkout / "pyproject.toml").is_file() else set()
+def _hidden_folders(setting: Setting) -> frozenset[Path]:
+    """What `hide` was told, the working folder, the course's, and the folder that this program was checked out to.
+
+    Where course and program are installed, their folder is Python's own; the packages in it are hidden all the same.
+    """
+    checkouts = {Path(__file__).resolve().parents[2], Path(setting.root)}
+    ours = {folder for folder in checkouts if (folder / "pyproject.toml").is_file()}
     return frozenset({*_HIDDEN, *ours, Path.cwd()})
 
 
@@ -206,19 +211,45 @@ class _Pool:
     """Idle zygotes, the one used last in front."""
 
     def __init__(self) -> None:
+        self.used = False
+        """Whether this process ever had a zygote."""
+        self.inherited = False
+        """Whether this process was forked from one that had."""
+        self._empty()
+
+    def _empty(self) -> None:
         self.idle: list[Zygote] = []
         self.lent: list[Zygote] = []
         self.warming: list[_Process] = []
         self.lock = threading.Lock()
 
+    def forget(self) -> None:
+        """In a process that was just forked: the zygotes are its parent's, which goes on speaking with them."""
+        self.inherited = self.used
+        self._empty()
+
+    def refuse_if_inherited(self) -> None:
+        if self.inherited:  # its copy of torch may hang, too: the threads that torch had started are gone
+            raise GraderError(
+                "This process was forked from one that had graded already, so it can't grade. Start it by "
+                "multiprocessing's method spawn instead, or have several notebooks graded at a time by jobs."
+            )
+
+    def warm(self, count: int) -> None:
+        with self.lock:
+            self.used = True
+            there = len(self.idle) + len(self.lent) + len(self.warming)
+            self.warming += [_Process() for _ in range(count - there)]
+
     def started(self) -> _Process:
         with self.lock:
+            self.used = True
             if self.warming:
                 return self.warming.pop()
         return _Process()
 
     def take(self, setting: Setting) -> Zygote | None:
-        hidden = _hidden_folders()
+        hidden = _hidden_folders(setting)
         with self.lock:
             careless = [zygote for zygote in self.idle if not zygote.hidden >= hidden]  # they show too much now
             self.idle = [zygote for zygote in self.idle if zygote not in careless]
@@ -250,23 +281,37 @@ class _Pool:
             process.kill()
 
     def lend(self, zygote: Zygote) -> None:
+        zygote.borrower = threading.get_ident()
         with self.lock:
             self.lent.append(zygote)
+
+    def end(self, zygote: Zygote) -> None:
+        with self.lock:
+            if zygote in self.lent:
+                self.lent.remove(zygote)
+        zygote.close()
 
 
 _POOL = _Pool()
 atexit.register(_POOL.close)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_POOL.forget)
 
 
 def warm_up(count: int) -> None:
-    """Has `count` processes ready: they get warm while this one still reads its own modules."""
-    ready = len(_POOL.warming) + len(_POOL.idle)
-    _POOL.warming += [_Process() for _ in range(count - ready)]
+    """Starts processes ahead until there are `count`: they get warm while this one still reads its own modules.
+
+    Raises:
+        GraderError: in a process that was forked from one that had graded.
+    """
+    _POOL.refuse_if_inherited()
+    _POOL.warm(count)
 
 
-def close_all() -> None:
-    """Ends every zygote, also those at work: what they were doing is over."""
-    _POOL.close()
+def end_work_of(threads: Collection[int]) -> None:
+    """Ends the zygotes that these threads are using: what they were doing is over. Other threads' work goes on."""
+    for zygote in [zygote for zygote in _POOL.lent if zygote.borrower in threads]:
+        _POOL.end(zygote)
 
 
 @contextlib.contextmanager
@@ -274,13 +319,14 @@ def borrowed(setting: Setting) -> Iterator[Zygote]:
     """A zygote for this lesson, nobody else's while the context lasts.
 
     Raises:
-        GraderError: when it can't be started.
+        GraderError: when it can't be started, and in a process that was forked from one that had graded.
     """
+    _POOL.refuse_if_inherited()
     zygote = _POOL.take(setting) or Zygote(setting)
     _POOL.lend(zygote)
     try:
         yield zygote
     except BaseException:
-        zygote.close()  # whatever state it is in
+        _POOL.end(zygote)  # whatever state it is in
         raise
     _POOL.give_back(zygote)

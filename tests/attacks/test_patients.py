@@ -165,7 +165,7 @@ def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.M
         code(NO_CACHE, "cached_greedy_decode"),
     ]
     result = grade(notebook(cells), 5)
-    zygotes.close_all()
+    zygotes._POOL.close()
     found = {verdict.symbol: verdict for verdict in result.verdicts}
     assert "told: " not in repr(result)
     assert not [r for r in result.repairs if "Error" in r], result.repairs

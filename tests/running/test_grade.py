@@ -9,11 +9,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import torch
 from submissions import (
     FULL,
     LESSON,
+    REPOSITORY,
     SYMBOLS,
     add,
     answer,
@@ -33,7 +35,8 @@ from grader.running.result import Result
 from grader.syllabus import load_lesson, load_probes
 
 QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
-STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
+SCHEMA = json.loads((REPOSITORY.root / "grader" / "results.schema.json").read_text("utf-8"))
+STATUSES = set(SCHEMA["$defs"]["exercise"]["properties"]["status"]["enum"])
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -54,6 +57,7 @@ def of(result: Result) -> dict[str, Verdict]:
 def assert_contract(result: Result) -> None:
     """The form of `--json`, which others read."""
     entry = json.loads(json.dumps(result.to_json()))
+    jsonschema.validate({"version": 1, "results": [entry], "errors": []}, SCHEMA)
     assert list(entry) == ["notebook", "lesson", "score", "max_score", "seconds", "repairs", "exercises"]
     assert entry["lesson"] == LESSON
     assert all(isinstance(entry[key], float) for key in ("score", "max_score", "seconds"))
@@ -258,6 +262,11 @@ def test_the_same_seed_gives_the_same_result(twice: tuple[Result, Result]) -> No
     one, other = (result.to_json() | {"seconds": 0} for result in twice)
     assert one == other
     assert one["score"] < one["max_score"]
+
+
+def test_every_status_has_the_form_of_the_contract(battered: Result, twice: tuple[Result, Result]) -> None:
+    assert_contract(twice[0])
+    assert {verdict.status for result in (battered, twice[0]) for verdict in result.verdicts} == STATUSES
 
 
 def test_what_is_told_comes_from_the_public_cases(twice: tuple[Result, Result]) -> None:

@@ -1,0 +1,147 @@
+"""Grading from Python: notebooks in, marks out. docs/api.md shows how; `grader` itself offers these functions.
+
+Importing this is cheap. What grading needs is imported when something is graded.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Generator, Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.errors import GraderError
+
+if TYPE_CHECKING:
+    from grader.batch import Job
+    from grader.running.limits import Limits
+    from grader.running.result import Failure, Result
+
+
+def grade_notebook(
+    notebook: str | os.PathLike[str] | bytes,
+    *,
+    lesson: str | None = None,
+    seed: int | None = None,
+    limits: Limits | None = None,
+    require_sandbox: bool = False,
+) -> Result:
+    """Grades one notebook. Its code runs in a process of its own, walled in, never in this one.
+
+    Args:
+        notebook: its path, or the bytes of the file.
+        lesson: its lesson, such as "01_my_topic" or "01". Only a notebook that does not tell needs it.
+        seed: what the hidden cases are drawn from, 0 or more; a new one is drawn unless given. Grading is faster
+            with a seed that was used before in this process.
+        limits: what the notebook may use.
+        require_sandbox: whether to refuse where a protection is missing. Otherwise there is a warning of the category
+            `MissingProtection`.
+
+    Raises:
+        Unreadable: when there is nothing to grade; the message says why, and what to do.
+        GraderError: when there is no such lesson, a required protection is missing, or submissions can't be run here.
+        ValueError: for a negative seed.
+    """
+    _get_ready(seed, 1)
+    from grader.running.grade import grade
+    from grader.running.intake import read_file, read_submission
+    from grader.running.protection import check_walls
+    from grader.running.zygotes import hide
+    from grader.syllabus import load_lesson
+
+    if lesson is not None:
+        load_lesson(lesson)
+    if not isinstance(notebook, bytes):
+        hide(Path(notebook).parent)
+    data = notebook if isinstance(notebook, bytes) else read_file(Path(notebook))
+    check_walls(read_submission(data, lesson).lesson.name, require_sandbox)
+    name = "" if isinstance(notebook, bytes) else os.fspath(notebook)
+    return grade(data, hidden_seed() if seed is None else seed, lesson=lesson, name=name, limits=limits)
+
+
+def grade_notebooks(
+    notebooks: Iterable[str | os.PathLike[str]],
+    *,
+    lesson: str | None = None,
+    seed: int | None = None,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    require_sandbox: bool = False,
+) -> Generator[Result | Failure, None, None]:
+    """Grades notebooks, all with the same hidden cases, and yields what came of each as soon as it is done.
+
+    One that can't be graded yields a `Failure`, and costs the others nothing. With more than one job, what is done
+    first comes first; `notebook` says which one it is. Closing the generator ends the work.
+
+    Args:
+        notebooks: their paths.
+        jobs: how many to grade at a time, each in a process of its own.
+
+    The others are those of `grade_notebook`; `lesson` goes for every notebook that does not tell.
+
+    Raises:
+        GraderError: at once, when there is no such lesson, a required protection is missing, or submissions can't be
+            run here.
+        ValueError: for a negative seed, or no jobs.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be 1 or more, not {jobs}")
+    paths = [Path(notebook) for notebook in notebooks]
+    _get_ready(seed, min(jobs, len(paths)))
+    from grader.batch import Job
+    from grader.running.limits import Limits
+    from grader.running.protection import check_walls
+    from grader.running.zygotes import hide
+    from grader.syllabus import load_lesson
+
+    hide(*(path.parent for path in paths))
+    name = _lesson_of(paths) if lesson is None else load_lesson(lesson).name
+    if name is not None:
+        check_walls(name, require_sandbox)
+    return _graded(paths, Job(hidden_seed() if seed is None else seed, lesson, jobs, limits or Limits()))
+
+
+def hidden_seed() -> int:
+    """A seed for hidden cases, which nobody knows beforehand. Keep it to draw the same cases again."""
+    return secrets.randbits(32)
+
+
+def _get_ready(seed: int | None, processes: int) -> None:
+    """Starts processes, and meanwhile imports what grading needs here.
+
+    Raises:
+        GraderError: when something is not installed.
+    """
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed must be 0 or more, not {seed}")
+    from grader.running.zygotes import warm_up
+
+    warm_up(processes)
+    try:
+        import grader.batch  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise GraderError(
+            f"Grading needs {error.name}, which is not installed here: install the course with its extra `grading`."
+        ) from error
+
+
+def _lesson_of(paths: Iterable[Path]) -> str | None:
+    """The lesson of the first notebook that tells."""
+    from grader.running.intake import Unreadable, read_file, read_submission
+
+    for path in paths:
+        try:
+            return read_submission(read_file(path)).lesson.name
+        except Unreadable:
+            continue
+    return None
+
+
+def _graded(paths: list[Path], job: Job) -> Generator[Result | Failure, None, None]:
+    from grader.batch import grade_files
+
+    with closing(grade_files(paths, job)) as graded:
+        for _, outcome in graded:
+            yield outcome
