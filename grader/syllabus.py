@@ -142,8 +142,8 @@ class Syllabus:
             home = exercise.references[0].__module__ if exercise.references else None
             if home is None or home.split(".")[0] in (self.package, "builtins", "__main__"):
                 raise GraderError(
-                    f"The first reference of {exercise.symbol} in {self.place(name)} should be the function or class "
-                    "that learners are to write: put it into a module of the course's library, and import it from there."
+                    f"The first reference of {exercise.symbol} in {self.place(name)} should be what learners are to "
+                    "write: put that function or class into a module of the course's library, and import it from there."
                 )
         return replace(found, name=name)
 

@@ -52,6 +52,7 @@ def _of(judges: Sequence[Judge], exercise: Exercise, seeds: Sequence[int]) -> It
             if verdict.score >= exercise.points:
                 yield f"{exercise.symbol}: the mistake {mistake.name!r} gets full marks with seed {seed}."
             elif verdict.diagnosis != mistake.name:
-                yield f"{exercise.symbol}: with seed {seed} the mistake {mistake.name!r} is taken for {verdict.diagnosis!r}."
+                taken = f"is taken for {verdict.diagnosis!r}" if verdict.diagnosis else "is not recognised"
+                yield f"{exercise.symbol}: the mistake {mistake.name!r} {taken} with seed {seed}."
         if len(set(scores)) > 1:
             yield f"{exercise.symbol}: what the mistake {mistake.name!r} earns depends on the seed: {scores}."

@@ -72,8 +72,8 @@ _LINK = re.compile(r"\]\(\.\./(?P<lesson>\w+)/(?P=lesson)\.ipynb\)")
 def setup(repository: Repository, lesson: str, imports: str) -> str:
     """The set-up cell: fetches the course where it is missing, imports what the lesson needs, binds its functions.
 
-    It fetches the version that the notebook belongs to. Together with the grader that is all: whatever Colab ships stays
-    as it is. A course of its own says in its `pyproject.toml` that it needs the grader, and pip brings it.
+    It fetches the version that the notebook belongs to. Where the grader comes along, that is all: whatever Colab
+    ships stays as it is. A course of its own says in its `pyproject.toml` that it needs the grader, and pip brings it.
     """
     if repository.address is None:
         return AT_HOME.format(imports=imports, lesson=lesson).rstrip()
