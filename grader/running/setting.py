@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from grader.syllabus import find_lesson, library_of, load_lesson, load_probes, modules_of
+from grader.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,6 @@ class Setting:
         return asdict(self)
 
 
-@cache
 def setting_of(name: str) -> Setting:
     """The setting of a lesson.
 
@@ -40,7 +39,11 @@ def setting_of(name: str) -> Setting:
         UnknownLesson: when there is none.
         GraderError: when its folder is at fault.
     """
-    syllabus, full = find_lesson(name)
+    return _setting(*find_lesson(name))
+
+
+@cache
+def _setting(syllabus: Syllabus, full: str) -> Setting:
     lesson = load_lesson(full)
     load_probes(full)  # refuses those that bring an answer along
 

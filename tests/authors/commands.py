@@ -26,7 +26,7 @@ class Ran:
 
 
 def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | None = None) -> Ran:
-    """Runs `grader ...`, `python -m pytest` or `python -c CODE` in a folder; `env` changes the environment (None: unset)."""
+    """Runs `grader ...`, `python -m pytest` or `python -c CODE` in a folder, with changes `env` to the environment."""
     with tempfile.NamedTemporaryFile() as said:
         process = _CONTEXT.Process(target=_become, args=(list(command), str(folder), dict(env or {}), said.name))
         process.start()
@@ -39,8 +39,7 @@ def _become(command: list[str], folder: str, env: dict[str, str | None], said: s
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for stream in ("stdout", "stderr", "stdin"):
-        setattr(sys, stream, open({"stdin": 0, "stdout": 1, "stderr": 2}[stream], "r" if stream == "stdin" else "w"))
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
     os.chdir(folder)
     for name, value in env.items():
         os.environ.pop(name, None)

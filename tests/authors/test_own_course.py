@@ -20,7 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commands import Ran, run
+from commands import run
+
+from grader.building import frame
+from grader.repository import Repository
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")
@@ -100,7 +103,8 @@ def test_the_page_leads_to_a_graded_class(course: Course) -> None:
     assert re.search(r"median +4 / 4 +4 / 4 +2 / 2 +(\d+) / \1 ", audit)
     assert re.search(r"spread +3 / 3 +3 / 3 +2 / 2 +(\d+) / \1 ", audit)
     assert "2 passed" in course.said["python -m pytest"]
-    assert "You take the number in the middle of the list as it stands." in course.said["grader report 02"]
+    report = " ".join(course.said["grader report 02"].split())
+    assert "You take the number in the middle of the list as it stands." in report
     with (course.root / "marks.csv").open(encoding="utf-8", newline="") as file:
         marks = [list(row.values()) for row in csv.DictReader(file)]
     assert sorted(float(row[-1]) for row in marks) == [0.0, 2.0, 5.0]
@@ -130,7 +134,7 @@ def test_the_pages_commands_and_links_exist() -> None:
     commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
     for command in re.findall(r"`grader (?:--lessons FOLDER )?(\w+)", PAGE):
         assert command in commands, command
-    for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
+    for target in re.findall(r"\]\((?!picture:)([^)#]+)\)", PAGE):
         assert target.startswith("https://") or (ROOT / "docs" / target).exists(), target
 
 
@@ -158,7 +162,9 @@ def test_submit_progress_and_the_card_inside_the_folder(course: Course) -> None:
     assert "upper_of_the_two" in done.said
     assert "spread comes from the course's library" in done.said.replace("This spread", "spread")
     assert f"Ready to hand in: {LESSON}.submission.zip." in done.said
-    done = run(["grader", "collect", f"work/{LESSON}/{LESSON}.submission.zip", "--into", "handed_in"], course.root, BARE)
+    (course.root / "uploads").mkdir()
+    shutil.move(home / f"{LESSON}.submission.zip", course.root / "uploads" / "eve.zip")
+    done = run(["grader", "collect", "uploads/eve.zip", "--into", "handed_in"], course.root, BARE)
     assert (done.code, "1 collected" in done.said) == (0, True), done.said
     done = run(["grader", "progress", "work"], course.root, BARE)
     assert done.code == 0, done.said
@@ -212,13 +218,46 @@ def test_installed_beside_another_course(installed: Path, course: Course, tmp_pa
     done = run(["grader", "progress", "."], tmp_path, found)
     assert LESSON in done.said
     assert "01_pytorch_basics" in done.said  # the course that the grader comes with is installed too
-    code = "from grader.syllabus import find_lesson\nfor name in ('02_middle_and_spread', '02'):\n    print(find_lesson(name))"
+    code = f"from grader.syllabus import find_lesson\nfor name in ({LESSON!r}, '02'):\n    print(find_lesson(name))"
     done = run(["python", "-c", code], tmp_path, found)
     assert done.code != 0
     assert f"'{installed / LESSONS}'" in done.said
     assert "both have a lesson '02': give the lesson's whole name." in done.said
     done = run(["grader", "report", "07_nonsense"], tmp_path, found)
     assert (done.code, LESSON in done.said) == (2, True)
+
+
+def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: Course, tmp_path: Path) -> None:
+    """The set-up cell where the grader and another course are there already."""
+    root = tmp_path / "copy"
+    shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("work", "gradebook.db", "submitted"))
+    project = (root / "pyproject.toml").read_text("utf-8")
+    (root / "pyproject.toml").write_text(project.replace("# [project.urls]", "[project.urls]").replace("# Rep", "Rep"))
+    repository = Repository(root, LESSONS)
+    cell = frame.setup(repository, LESSON, f"from {LIBRARY}.middle_and_spread import median")
+    assert frame.badge(repository, LESSON, "").endswith(f"/blob/v0.1.0/notebooks/{LESSON}/{LESSON}.ipynb)")
+    code = (
+        "import subprocess, sys\n"
+        "def call(command):\n"
+        f"    print(command[1:])\n    sys.path.insert(0, {str(installed)!r})\n    return 0\n"
+        f"subprocess.call = call\n{cell}\nprint(check, median([7, 1, 3]))\n"
+    )
+    done = run(["python", "-c", code], tmp_path, BARE)
+    assert done.code == 0, done.said
+    address = "git+https://github.com/YOUR-NAME/statistics-by-hand@v0.1.0"
+    assert done.said.splitlines() == [
+        str(["-m", "pip", "install", "-qqq", address]),
+        f"check(symbol), for lesson {LESSON} 3",
+    ]
+    for elsewhere in ("https://gitlab.com/a/b", None):
+        text = project if elsewhere is None else f'{project}\n[project.urls]\nRepository = "{elsewhere}"\n'
+        (root / "pyproject.toml").write_text(text, "utf-8")
+        assert frame.badge(repository, LESSON, "") == ""
+        assert (f"git+{elsewhere}@v0.1.0" in frame.setup(repository, LESSON, "")) == (elsewhere is not None)
+    (root / "pyproject.toml").unlink()
+    assert frame.setup(repository, LESSON, "import random").startswith(
+        "# Set-up: run this cell first.\nimport grader\n"
+    )
 
 
 def test_the_start_page_shows_it(installed: Path, tmp_path: Path) -> None:
