@@ -281,8 +281,9 @@ def find_lesson(name: str) -> tuple[Syllabus, str]:
     called = [(syllabus, known) for syllabus, known in there if known == name]
     found = called or [(syllabus, known) for syllabus, known in there if known.split("_")[0] == name]
     if not found:
-        installed.cache_clear()  # a notebook may install its course, and go on
-        raise UnknownLesson(f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}.")
+        sentence = f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}."
+        installed.cache_clear()  # a notebook may install its course, and ask again
+        raise UnknownLesson(sentence)
     if len(found) > 1:
         courses = " and ".join(syllabus.title for syllabus, _ in found)
         what = f"name one course's folder of lessons in {VARIABLE}" if called else "give the lesson's whole name"
