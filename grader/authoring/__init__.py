@@ -5,8 +5,8 @@
 - `draw`: inputs drawn from a seed: numbers, words, and tensors whose dimensions all differ
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 
-A plain function needs no probe: it is called with a case's inputs, in their order. A probe module may import `calls` and
-`modules`; it travels to the learner's process, so it holds no answers.
+A plain function needs no probe: it is called with a case's inputs, in their order. A probe module may import `calls`
+and `modules`; it travels to the learner's process, so it holds no answers.
 
 What an author's tests ask is in `grader.testing`.
 """

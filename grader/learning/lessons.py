@@ -79,7 +79,7 @@ def offer(name: str, notebook: bytes) -> Offer:
     """
     cells: list[dict[str, Any]] = parse(notebook)
     prose = "\n\n".join(source_of(cell) for cell in cells if cell["cell_type"] == "markdown") + "\n"
-    title = _told(_TITLE, prose, name, "its title, as in `# Lesson 1 · Averages`")
+    title = _told(_TITLE, prose, name, "its number and title, as in `# Lesson NUMBER · TITLE`")
     gives = _told(_GIVES, prose, name, "a list after **What you will be able to do**")
     time = _told(_TIME, prose, name, "how long it takes, as in `**Time.** About 30 minutes.`")
     builds_on = _BUILDS_ON.search(prose)

@@ -28,7 +28,9 @@ SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 # A lesson's text with all that it must have, and nothing else.
 SHORT = "\n\n".join(
     [
-        "# %% [markdown]\n# # A lesson\n# COLAB_BADGE",
+        "# %% [markdown]\n# # Lesson 1 · A lesson\n# COLAB_BADGE\n#\n"
+        + "# **What you will be able to do**\n#\n# - a thing\n#\n# **Time.** Not long.\n"
+        + "".join(f"#\n# ### Exercise: `{symbol}` · core · difficulty 1 · 5 minutes\n" for symbol in SYMBOLS),
         "# %% setup=true\nfrom collections.abc import Callable\nimport numpy as np\nimport torch\nfrom torch import nn",
         *(f'# %% exercise="{exercise.symbol}"' for exercise in load_lesson(LESSON).exercises),
         "# %%\nnp.ones(3)",
@@ -107,8 +109,8 @@ def test_a_picture_that_looks_the_same_keeps_its_bytes() -> None:
         cell.attachments = {"a.png": {"image/png": png}}
         return nbformat.v4.new_notebook(cells=[cell])
 
-    _, one = attach_pictures("![A column of numbers meets a row of numbers.](picture:broadcasting)")
-    _, other = attach_pictures("![A table, and one entry picked of each row.](picture:one_entry_a_row)")
+    _, one = attach_pictures("![A column of numbers meets a row of numbers.](picture:broadcasting)", LESSON)
+    _, other = attach_pictures("![A table, and one entry picked of each row.](picture:one_entry_a_row)", LESSON)
     (same,), (different,) = one.values(), other.values()
     # The same pixels, compressed otherwise.
     buffer = io.BytesIO()
@@ -148,7 +150,7 @@ def test_two_cells_with_one_grade_id_are_refused_by_nbgrader(copy: Repository) -
 
 
 def test_what_the_repository_says_of_unknown_places(tmp_path: Path) -> None:
-    with pytest.raises(GraderError, match="not inside the course's repository"):
+    with pytest.raises(GraderError, match="not inside a course's repository"):
         Repository.find(tmp_path)
     with pytest.raises(GraderError, match=rf"There is no lesson '99'. These exist: .*{LESSON}"):
         REPOSITORY.lesson("99")
