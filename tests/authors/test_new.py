@@ -6,19 +6,23 @@ import itertools
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from setuptools.glob import glob
 
 from grader import cli
 from grader.errors import GraderError
 from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
 from grader.starting import new_course, new_lesson
+from grader.starting.new import TEMPLATES
 from grader.syllabus import VARIABLE, Syllabus
 from grader.testing import faults
 
+ROOT = Path(__file__).parents[2]
 LESSON = "01_first_steps"
 _NUMBERS = itertools.count()
 Say = Callable[..., str]
@@ -230,3 +234,13 @@ def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: 
         borrowed(setting),
     ):
         raise AssertionError("it started")
+
+
+def test_the_templates_travel_with_an_installed_grader() -> None:
+    """All of them, and `.gitignore` too, which a plain pattern passes over."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["grader"]
+    taken = {Path(found) for pattern in patterns for found in glob(str(ROOT / "grader" / pattern), recursive=True)}
+    templates = {path for path in TEMPLATES.rglob("*") if path.is_file()}
+    assert len(templates) > 10
+    assert templates <= taken
