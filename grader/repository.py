@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.syllabus import FOLDER, VARIABLE, Syllabus, course_around, syllabi
+from grader.syllabus import CONFIGURATION, FOLDER, VARIABLE, Syllabus, course_around, syllabi
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,18 @@ class Repository:
         """
         if start is None and os.environ.get(VARIABLE):
             (syllabus,) = syllabi()
+            if not (syllabus.root / CONFIGURATION).is_file():
+                raise GraderError(
+                    f"{syllabus.root} has no {CONFIGURATION}, which nbgrader needs: grader new course makes a course "
+                    "that has one to copy."
+                )
             return cls(syllabus.root, syllabus.package)
         start = (start or Path.cwd()).resolve()
         around = course_around(start)
         if around is None:
             raise GraderError(
-                f"{start} is not inside a course's repository: go to the folder that holds nbgrader_config.py and "
-                f"{FOLDER}/."
+                f"{start} is not inside a course's repository: go to the folder that holds {CONFIGURATION} and the "
+                "lessons, or make a course with grader new course FOLDER."
             )
         return cls(around.root, around.package)
 
@@ -72,14 +77,26 @@ class Repository:
         return self.root / "notebooks" / lesson / f"{lesson}.ipynb"
 
     @property
-    def address(self) -> str:
-        """The repository's public address, as `pyproject.toml` has it."""
-        return str(self._project()["urls"]["Repository"])
+    def address(self) -> str | None:
+        """The repository's public address, as `pyproject.toml` has it; None for a course that nobody can fetch."""
+        project = self._project()
+        return project.get("urls", {}).get("Repository") if "version" in project else None
 
     @property
     def tag(self) -> str:
         """The git tag of this version of the course, as in "v1.2.0"."""
         return f"v{self._project()['version']}"
 
+    @property
+    def has_the_grader(self) -> bool:
+        """Whether this is the repository that the grader itself comes from: who fetches one has the other."""
+        return (self.root / "grader" / "repository.py").is_file()
+
     def _project(self) -> dict[str, Any]:
-        return dict(tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["project"])
+        path = self.root / "pyproject.toml"
+        try:
+            return dict(tomllib.loads(path.read_text("utf-8")).get("project", {}))
+        except FileNotFoundError:
+            return {}
+        except tomllib.TOMLDecodeError as error:
+            raise GraderError(f"{path} can't be read: {error}.") from None

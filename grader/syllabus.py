@@ -1,21 +1,23 @@
 """Which lessons there are, and where they are kept. The engine knows lessons through this module alone.
 
-A course is a folder of lessons, and the folder is a Python package:
+A course is a folder of lessons, and the folder is a Python package. It has any name; a course that is to be installed
+needs one that no other course has.
 
-    lessons/
+    my_lessons/
         __init__.py             may set TITLE, the course's name, and TAGLINE, what it is about
         lesson_01/
             __init__.py         empty: the probes travel to the learner's process, and must not bring in anything else
             01_some_topic.py    the text; its file name is the lesson's name
             contents.py         LESSON, a `grader.authoring.Lesson`
-            exercises/          cases, mistakes and variants
-            probes.py           PROBES: per symbol, how it is called on a case
+            exercises.py        cases, mistakes and variants; or a folder exercises/
+            probes.py           optional: PROBES, per symbol how it is called on a case; else with its inputs in order
             experiments.py      optional: what the notebook's longer cells run
             pictures.py         optional: functions that draw the pictures in the prose
             demo.py             optional: LEARNERS, a class to try the grader out on
 
-It is found through the variable GRADER_LESSONS (`grader --lessons FOLDER` sets it), else around the working folder,
-else as an installed package that names its folder in the entry-point group `grader.lessons`.
+It is found through the variable GRADER_LESSONS (`grader --lessons FOLDER` sets it), else around the working folder
+(beside `nbgrader_config.py`), else as an installed package that names its folder in the entry-point group
+`grader.lessons`.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from grader.authoring.spec import Lesson
+from grader.authoring.spec import Exercise, Lesson
 from grader.errors import GraderError
 from grader.travelling import refuse_answers
 
@@ -44,10 +46,12 @@ if TYPE_CHECKING:
 VARIABLE = "GRADER_LESSONS"
 GROUP = "grader.lessons"
 FOLDER = "lessons"
+"""What a folder of lessons is called where there are several."""
+CONFIGURATION = "nbgrader_config.py"
 _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 
 
-class UnknownLesson(GraderError):
+class UnknownLesson(GraderError, LookupError):
     """No lesson has that name; the message says which there are."""
 
 
@@ -72,7 +76,7 @@ class Syllabus:
     @property
     def title(self) -> str:
         """What the course is called."""
-        return str(getattr(self._import(self.package), "TITLE", self.root.name))
+        return str(getattr(self._import(self.package), "TITLE", self.distribution or self.root.name))
 
     @property
     def tagline(self) -> str:
@@ -114,11 +118,16 @@ class Syllabus:
         """A part of a lesson, imported.
 
         Raises:
-            GraderError: when it is missing.
+            GraderError: when it is missing, or can't be imported.
         """
         if not self.has(name, part):
             raise GraderError(f"Lesson {name} has no {part}.py in {self.place(name)}.")
-        return self._import(self.module(name, part))
+        try:
+            return self._import(self.module(name, part))
+        except GraderError:
+            raise
+        except Exception as error:
+            raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:
         """The lesson called `name`, as its contents.py describes it.
@@ -129,20 +138,63 @@ class Syllabus:
         found = getattr(self.part(name, "contents"), "LESSON", None)
         if not isinstance(found, Lesson):
             raise GraderError(f"{self.place(name) / 'contents.py'} should define LESSON, a grader.authoring.Lesson.")
+        for exercise in found.exercises:
+            home = exercise.references[0].__module__ if exercise.references else None
+            if home is None or home.split(".")[0] in (self.package, "builtins", "__main__"):
+                raise GraderError(
+                    f"The first reference of {exercise.symbol} in {self.place(name)} should be what learners are to "
+                    "write: put that function or class into a module of the course's library, and import it from there."
+                )
         return replace(found, name=name)
 
     def probes(self, name: str) -> dict[str, Probe]:
-        """The probes of a lesson, by symbol.
+        """The probe of each symbol of a lesson: its own, else the one for plain functions.
 
         Raises:
-            GraderError: when they are missing, or bring an answer along.
+            GraderError: when one is missing, or they bring an answer along.
         """
-        refuse_answers(self.module(name, "probes"), self.root, self.lesson(name))
-        return cast("dict[str, Probe]", self.part(name, "probes").PROBES)
+        lesson = _lesson(self, name)
+        own: dict[str, Probe] = {}
+        if self.has(name, "probes"):
+            refuse_answers(self.module(name, "probes"), self.root, lesson)
+            found = getattr(self.part(name, "probes"), "PROBES", None)
+            if not isinstance(found, dict):
+                raise GraderError(
+                    f"The probes in {self.place(name)} should define PROBES, a dict with a probe for each symbol."
+                )
+            own = found
+        return {
+            exercise.symbol: own.get(exercise.symbol) or self._plain(exercise, name) for exercise in lesson.exercises
+        }
+
+    def _plain(self, exercise: Exercise, name: str) -> Probe:
+        from grader.authoring.calls import in_order
+
+        if isinstance(exercise.references[0], type):
+            raise GraderError(
+                f"{exercise.symbol} is a class, and nothing says how to try it out: "
+                f"give it a probe in PROBES of {self.place(name) / 'probes.py'}."
+            )
+        return in_order
 
     def _is_text(self, path: Path) -> bool:
         found = _TEXT.fullmatch(path.stem)
         return found is not None and path.parent.name == f"lesson_{found['number']}"
+
+    def _say_failure(self, error: Exception, name: str, part: str) -> str:
+        """Where in the course an import went wrong, and why."""
+        if isinstance(error, SyntaxError):
+            return f"{error.filename}, line {error.lineno}, is no Python: {error.msg}. Correct it there."
+        where = (
+            f"{self.place(name) / part}.py" if (self.place(name) / f"{part}.py").is_file() else str(self.place(name))
+        )
+        trace = error.__traceback__
+        while trace is not None:
+            path = trace.tb_frame.f_code.co_filename
+            if Path(path).is_relative_to(self.root):
+                where = f"{path}, line {trace.tb_lineno},"
+            trace = trace.tb_next
+        return f"{where} stops with {type(error).__name__}: {error}. Correct it there."
 
     def _import(self, module: str) -> ModuleType:
         spec = sys.modules.get(self.package) or importlib.util.find_spec(self.package)
@@ -181,7 +233,7 @@ def syllabi() -> tuple[Syllabus, ...]:
     around = course_around(_working_folder())
     found = (around,) if around is not None else installed()
     if not found:
-        raise GraderError("There is no course here: name its folder of lessons, as in grader --lessons FOLDER.")
+        raise UnknownLesson("There is no course here: name its folder of lessons, as in grader --lessons FOLDER.")
     return found
 
 
@@ -193,21 +245,24 @@ def course_around(start: Path | None) -> Syllabus | None:
     if start is None:
         return None
     for folder in reversed((start, *start.parents)):
-        syllabus = Syllabus(folder / FOLDER)
-        if (folder / "nbgrader_config.py").is_file() and syllabus.names():
-            return syllabus
+        if (folder / CONFIGURATION).is_file():
+            places = {path.parents[1] for path in folder.glob("*/lesson_*/[0-9]*_*.py")}
+            for place in sorted(places, key=lambda place: (place.name != FOLDER, place.name)):
+                if (syllabus := Syllabus(place)).names():
+                    return syllabus
     return None
 
 
 @cache
 def installed() -> tuple[Syllabus, ...]:
-    """The courses that are installed as packages."""
-    found = []
+    """The courses that are installed as packages, each once."""
+    importlib.invalidate_caches()
+    found: dict[Path, Syllabus] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.value):
         spec = importlib.util.find_spec(entry.value)
-        for place in (spec.submodule_search_locations or []) if spec else []:
-            found.append(Syllabus(Path(place), entry.dist.name if entry.dist else None))
-    return tuple(found)
+        for place in map(Path, (spec.submodule_search_locations or []) if spec else []):
+            found.setdefault(place.resolve(), Syllabus(place, entry.dist.name if entry.dist else None))
+    return tuple(found.values())
 
 
 def lesson_names() -> tuple[str, ...]:
@@ -220,12 +275,20 @@ def find_lesson(name: str) -> tuple[Syllabus, str]:
 
     Raises:
         UnknownLesson: when there is none.
+        GraderError: when there are several.
     """
-    for syllabus in syllabi():
-        for known in syllabus.names():
-            if name in (known, known.split("_")[0]):
-                return syllabus, known
-    raise UnknownLesson(f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}.")
+    there = [(syllabus, known) for syllabus in syllabi() for known in syllabus.names()]
+    called = [(syllabus, known) for syllabus, known in there if known == name]
+    found = called or [(syllabus, known) for syllabus, known in there if known.split("_")[0] == name]
+    if not found:
+        sentence = f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}."
+        installed.cache_clear()  # a notebook may install its course, and ask again
+        raise UnknownLesson(sentence)
+    if len(found) > 1:
+        courses = " and ".join(syllabus.title for syllabus, _ in found)
+        what = f"name one course's folder of lessons in {VARIABLE}" if called else "give the lesson's whole name"
+        raise GraderError(f"{courses} both have a lesson {name!r}: {what}.")
+    return found[0]
 
 
 def load_lesson(name: str) -> Lesson:

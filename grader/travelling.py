@@ -20,7 +20,7 @@ def refuse_answers(probes: str, root: Path, lesson: Lesson) -> None:
         GraderError: when they lead to a part of a lesson that knows answers, or to one of this lesson's symbols.
     """
     lessons = probes.split(".")[0]
-    answers = {f"{e.references[0].__module__}.{e.symbol}" for e in lesson.exercises}
+    answers = sorted(f"{e.references[0].__module__}.{e.symbol}" for e in lesson.exercises)
     known: set[str] = set()
     waiting = [probes]
     while waiting:
@@ -29,9 +29,11 @@ def refuse_answers(probes: str, root: Path, lesson: Lesson) -> None:
         if name in known or path is None:
             continue
         known.add(name)
-        for found in imported(ast.parse(path.read_text("utf-8"))):
-            if found in answers:
-                raise GraderError(_sentence(path, root, f"{found}, which the learner is to write"))
+        package = name if path.stem == "__init__" else name.rpartition(".")[0]
+        for found in imported(parsed(path), package):
+            told = [answer for answer in answers if answer == found or f"{answer.rpartition('.')[0]}.*" == found]
+            if told:
+                raise GraderError(_sentence(path, root, f"{told[0]}, which the learner is to write"))
             if found.split(".")[0] != lessons:
                 continue
             if SECRET & set(found.split(".")):
@@ -45,14 +47,31 @@ def file_of(module: str, root: Path) -> Path | None:
     return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
 
 
-def imported(tree: ast.Module) -> Iterator[str]:
-    """All that a module names in its imports, wherever they stand: modules, and names in modules."""
+def parsed(path: Path, text: str | None = None) -> ast.Module:
+    """The syntax tree of a file, or of what is left of its text.
+
+    Raises:
+        GraderError: when it is no Python.
+    """
+    try:
+        return ast.parse(path.read_text("utf-8") if text is None else text)
+    except SyntaxError as error:
+        raise GraderError(f"{path}, line {error.lineno}, is no Python: {error.msg}. Correct it there.") from None
+
+
+def imported(tree: ast.Module, package: str = "") -> Iterator[str]:
+    """All that a module names in its imports, wherever they stand: modules, and names in modules ("*" for all).
+
+    `package` is what the module's relative imports start from.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def _sentence(path: Path, root: Path, what: str) -> str:

@@ -159,10 +159,7 @@ def test_wrong_usage_is_two(grader: Any, arguments: list[str]) -> None:
         (["grade", "a.ipynb", "--lesson", "99"], "There is no lesson '99'. These exist: "),
         (["autograde", "99"], "There is no lesson '99'. These exist: "),
         (["autograde", "01"], "is no nbgrader course: go to the folder that holds nbgrader_config.py."),
-        (
-            ["build"],
-            "is not inside a course's repository: go to the folder that holds nbgrader_config.py and lessons/.",
-        ),
+        (["build"], "make a course with grader new course FOLDER."),
         (["build", "--check"], "is not inside a course's repository"),
         (["demo"], "is not inside a course's repository"),
     ],

@@ -16,10 +16,12 @@ from typing import Any
 from grader.audit.mutants import mutants
 from grader.authoring.spec import Exercise, Lesson
 from grader.checking.judge import Judge, Verdict
+from grader.errors import GraderError
 from grader.running.blanks import sources
 from grader.running.limits import Limits
 from grader.running.session import Question, Session, Stopped
 from grader.running.setting import setting_of
+from grader.soundness import insist_on_sound
 from grader.syllabus import load_probes
 
 SEED = 20_001  # any seed will do, and must
@@ -95,6 +97,7 @@ class Row:
 
 def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
     """A row for each exercise of a lesson; `advance` is called after each."""
+    insist_on_sound(lesson)
     probes = load_probes(lesson.name)
     rows = []
     for exercise in lesson.exercises:
@@ -125,7 +128,10 @@ def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None
         for symbol, text in earlier.items():
             session.restore(symbol, **text)
         if not _survives(session, exercise, judge, inspect.getsource(reference)):
-            raise AssertionError(f"{exercise.symbol}: the reference itself does not pass, so no mutant would")
+            raise GraderError(
+                f"{exercise.symbol}: the course's own answer does not pass its check when its text runs by itself. "
+                "Does it use something that neither its module's imports nor its other functions give?"
+            )
         for mutant in mutants(inspect.getsource(reference)):
             if mutant.change in equivalent:
                 row.equivalent += 1

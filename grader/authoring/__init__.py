@@ -1,12 +1,15 @@
-"""What a lesson is made of. An author needs nothing else of the grader.
+"""What a lesson is made of. An author needs nothing else of the grader; docs/authors.md leads from nothing to a lesson.
 
 - `Lesson`, `Exercise`, `Case`, `Aspect`, `Mistake`: the description of an exercise (`grader.authoring.spec`)
-- `aspects`: the aspects that many exercises share (`shape()`, `values()`, `gradients()`, ...)
-- `draw`: inputs drawn from a seed, every dimension different
+- `aspects`: the aspects that many exercises share; `of_function()` has those of a plain function
+- `draw`: inputs drawn from a seed: numbers, words, and tensors whose dimensions all differ
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 - `patients`: what a learner's test is tried on. It stays with the case, and the learner's process can only ask it
 
-A probe module may import `calls`, `modules` and `patients`. It travels to the learner's process: no answers in it.
+A plain function needs no probe: it is called with a case's inputs, in their order. A probe module may import `calls`,
+`modules` and `patients`; it travels to the learner's process, so it holds no answers.
+
+What an author's tests ask is in `grader.testing`.
 """
 
 from __future__ import annotations

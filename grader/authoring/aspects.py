@@ -7,11 +7,39 @@ nothing is known about gradients and arguments, and nothing is held against them
 
 from __future__ import annotations
 
-from grader.authoring.spec import Aspect
+from grader.authoring.spec import USUAL, Aspect
 
-USUAL = frozenset({"usual"})
+__all__ = [
+    "CONTENT",
+    "KNOWN",
+    "USUAL",
+    "dtype",
+    "gradients",
+    "main",
+    "of_function",
+    "refused",
+    "shape",
+    "special",
+    "untouched",
+    "values",
+]
+
 CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
 KNOWN = CONTENT - {"error"} | {"dtype"}
+
+
+def of_function(**special_cases: str) -> tuple[Aspect, ...]:
+    """What matters about a plain function: the kind of result, the result itself, special cases, its arguments.
+
+    `of_function(empty="an empty list")` has one more aspect, called "an empty list", which looks at the cases with the
+    tag "empty".
+    """
+    return (
+        Aspect("the right kind of result", kinds=frozenset({"error", "type", "shape", "dtype"}), tags=USUAL),
+        values(),
+        *(Aspect(name, tags=frozenset({tag})) for tag, name in special_cases.items()),
+        untouched(),
+    )
 
 
 def shape() -> Aspect:

@@ -17,6 +17,20 @@ def call(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
     return {"output": output, "arguments": list(arguments)}
 
 
+def in_order(function: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Calls `function` with a case's inputs, in their order: how a plain function is called unless its lesson says."""
+    return call(function, *inputs.values())
+
+
+def in_order_with_gradients(*of: int) -> Probe:
+    """A probe as `in_order`, which also follows the gradients back into the arguments at the places `of`."""
+
+    def probe(function: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+        return call_and_follow(function, *inputs.values(), of=of)
+
+    return probe
+
+
 def call_with_gradients(function: Callable[..., Any], *arguments: Any, of: Sequence[int] = (0,)) -> dict[str, Any]:
     """As `call`, and the gradients that flow back from the output into the arguments at the places `of`.
 

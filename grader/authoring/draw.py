@@ -1,9 +1,51 @@
-"""Drawing inputs: every dimension different from the others, from a seeded generator."""
+"""Drawing inputs from a seeded generator: numbers, texts, and tensors whose dimensions all differ."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def number(generator: np.random.Generator, low: float = -10.0, high: float = 10.0, digits: int = 2) -> float:
+    """One Python float between `low` and `high`, with so many digits behind the point."""
+    return round(float(generator.uniform(low, high)), digits)
+
+
+def numbers(generator: np.random.Generator, count: int, low: float = -10.0, high: float = 10.0) -> list[float]:
+    """`count` Python floats, no two alike, in no order."""
+    drawn: list[float] = []
+    while len(drawn) < count:
+        one = number(generator, low, high)
+        if one not in drawn:
+            drawn.append(one)
+    return drawn
+
+
+def whole_number(generator: np.random.Generator, low: int, high: int) -> int:
+    """One Python int from `low` to `high`, both included."""
+    return int(generator.integers(low, high + 1))
+
+
+def whole_numbers(generator: np.random.Generator, count: int, low: int, high: int) -> list[int]:
+    """`count` Python ints from `low` to `high`, both included; some may be alike."""
+    return [whole_number(generator, low, high) for _ in range(count)]
+
+
+def word(generator: np.random.Generator, length: int) -> str:
+    """A word of so many lower-case letters, which means nothing."""
+    return "".join(LETTERS[int(place)] for place in generator.integers(0, len(LETTERS), length))
+
+
+def words(generator: np.random.Generator, count: int, low: int = 3, high: int = 8) -> list[str]:
+    """`count` words, no two alike, of `low` to `high` letters."""
+    drawn: list[str] = []
+    while len(drawn) < count:
+        one = word(generator, whole_number(generator, low, high))
+        if one not in drawn:
+            drawn.append(one)
+    return drawn
 
 
 def dims(generator: np.random.Generator, count: int, low: int = 2, high: int = 7) -> list[int]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Value = Any
 # What one probe saw, by name ("output", "gradients", "arguments", ...); {"error": {...}} when it raised.
 Observation = dict[str, Value]
+USUAL = frozenset({"usual"})
+"""The tag of cases that have nothing special about them."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,17 @@ class Case:
 
     label: str
     inputs: Mapping[str, Value]
-    tags: frozenset[str] = frozenset()
+    tags: frozenset[str] = USUAL
     patient: Callable[[], Patient] | None = None
+
+    @classmethod
+    def of(cls, label: str, /, *tags: str, **inputs: Value) -> Case:
+        """A case with these inputs, in the order in which the function takes them; a usual one unless it has a tag.
+
+        >>> Case.of("on an empty list", "empty", numbers=[])
+        Case(label='on an empty list', inputs={'numbers': []}, tags=frozenset({'empty'}))
+        """
+        return cls(label, inputs, frozenset(tags) or USUAL)
 
 
 @dataclass(frozen=True)
@@ -75,10 +86,10 @@ class Exercise:
     points: float
     cases: Callable[[np.random.Generator], list[Case]]
     references: tuple[Any, ...]
-    """Right answers the contract allows; the first one is the symbol in `course`."""
+    """Right answers the contract allows; the first one is the symbol in the library that learners build."""
     aspects: tuple[Aspect, ...]
-    mistakes: tuple[Mistake, ...]
-    variants: Mapping[str, Any]
+    mistakes: tuple[Mistake, ...] = ()
+    variants: Mapping[str, Any] = field(default_factory=dict)
     """Right answers written unlike the reference, by a short name. Checks must accept every one."""
     canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
     """Keeps of an observation only what the contract fixes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +19,10 @@ from grader.building.pictures import attached
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
 from grader.errors import GraderError
+from grader.learning.lessons import offer
 from grader.repository import Repository
-from grader.travelling import file_of, imported
+from grader.syllabus import VARIABLE, load_lesson
+from grader.travelling import file_of, imported, parsed
 
 CELL_SECONDS = 300
 
@@ -35,14 +38,14 @@ def build(repository: Repository, lesson: str, say: Callable[[str], None]) -> No
     if not _solution_is_current(repository, lesson, made):
         if not _keep_outputs(repository, lesson, made):
             say(f"{lesson}: executing the solution")
-            _execute(made, lesson)
+            _execute(repository, made, lesson)
         nbformat.write(made, _parent_made(repository.solution(lesson)))
         _remember(repository, lesson)
     say(f"{lesson}: built")
 
 
 def out_of_step(repository: Repository, lesson: str) -> list[str]:
-    """Sentences about what is committed and is not what the lesson's text and `course/` make; empty when in step."""
+    """Sentences about what is committed and is not what the lesson's text and the library make; empty when in step."""
     made, learners = _make(repository, lesson)
     path = repository.notebook(lesson)
     found = []
@@ -51,7 +54,7 @@ def out_of_step(repository: Repository, lesson: str) -> list[str]:
     if not _solution_is_current(repository, lesson, made):
         found.append(
             f"{repository.solution(lesson).relative_to(repository.root)} is not what the lesson's text and "
-            "course/ make, or was not executed since they changed."
+            "the library make, or was not executed since they changed."
         )
     return found
 
@@ -68,17 +71,31 @@ def _make(repository: Repository, lesson: str) -> tuple[NotebookNode, str]:
                 f"{lesson}: the learner's notebook{which} never defines {', '.join(missing)}: "
                 "import it in the lesson's set-up cell."
             )
+    _insist_on_headings(lesson, learners)
     return made, learners
 
 
-def _execute(notebook: NotebookNode, lesson: str) -> None:
+def _insist_on_headings(lesson: str, learners: str) -> None:
+    """The start page reads the released notebook: what it looks for must be there."""
+    announced = {exercise.symbol for exercise in offer(lesson, learners.encode()).exercises}
+    for exercise in load_lesson(lesson).exercises:
+        if exercise.symbol not in announced:
+            raise GraderError(
+                f"The text of {lesson} does not announce {exercise.symbol}: put this heading above its cell: "
+                f"### Exercise: `{exercise.symbol}` · core · difficulty 1 · 5 minutes"
+            )
+
+
+def _execute(repository: Repository, notebook: NotebookNode, lesson: str) -> None:
     kept = notebook.metadata.copy()
+    # The cells run in an empty folder, and find the course from there.
+    found = {VARIABLE: str(repository.syllabus.folder)}
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": folder}}
         )
         try:
-            client.execute()
+            client.execute(env=os.environ | found)
         except CellExecutionError as error:
             raise GraderError(f"{lesson}: a cell of the solution fails.\n{error}") from error
     notebook.metadata = kept  # the kernel adds its Python version, which would reach the learner's notebook
@@ -155,8 +172,9 @@ def _reached(
         if path in reached:
             continue
         lines = path.read_text("utf-8").splitlines(keepends=True)
-        reached[path] = ast.parse("".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
-        names = {part for name in imported(reached[path]) for part in (name, name.rpartition(".")[0])}
+        reached[path] = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
+        package = ".".join(path.parent.relative_to(repository.root).parts)
+        names = {part for name in imported(reached[path], package) for part in (name, name.rpartition(".")[0])}
         names = {name for name in names if name and not leaving_out & set(name.split("."))}
         waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
     return reached

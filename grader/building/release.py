@@ -47,12 +47,23 @@ def release(source: NotebookNode, lesson: str, configuration: Path) -> str:
 
 
 def undefined_names(notebook: NotebookNode, *, with_experiments: bool) -> list[str]:
-    """Names that some code cell uses and none defines, as a run from top to bottom would find."""
+    """Names that some code cell uses and none defines, as a run from top to bottom would find.
+
+    Raises:
+        GraderError: when a cell is no Python.
+    """
     sources = [
         cell.source
         for cell in notebook.cells
         if cell.cell_type == "code" and (with_experiments or EXPERIMENT not in cell.metadata.get("tags", []))
     ]
     code = TransformerManager().transform_cell("\n\n".join(sources))
-    found = checker.Checker(ast.parse(code), builtins={"get_ipython", "display"}).messages
+    try:
+        tree = ast.parse(code)
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        raise GraderError(
+            f"A cell of the lesson's text is no Python ({error.msg}): {line!r}. Correct it there."
+        ) from None
+    found = checker.Checker(tree, builtins={"get_ipython", "display"}).messages
     return sorted({m.message_args[0] for m in found if isinstance(m, messages.UndefinedName)})

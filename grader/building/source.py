@@ -19,6 +19,7 @@ from grader.building.hints import one_at_a_time
 from grader.building.pictures import NOTHING_DRAWN, attach_pictures
 from grader.errors import GraderError
 from grader.repository import Repository
+from grader.soundness import insist_on_sound
 from grader.syllabus import load_lesson
 
 EXPERIMENT = "experiment"
@@ -35,6 +36,7 @@ def source_notebook(
     """
     text = repository.text(lesson_name).read_text(encoding="utf-8")
     lesson = load_lesson(lesson_name)
+    insist_on_sound(lesson)
     made = nbformat.v4.new_notebook(
         metadata={
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -47,7 +49,10 @@ def source_notebook(
     made.cells += builder.hand_in()
     left_out = [e.symbol for e in lesson.exercises if e.symbol not in builder.placed]
     if left_out:
-        raise GraderError(f"{lesson_name}: the text has no cell for {', '.join(left_out)}.")
+        raise GraderError(
+            f"{repository.text(lesson_name)}: the text has no cell for {', '.join(left_out)}. "
+            f'Put one in, with the line # %% exercise="{left_out[0]}".'
+        )
     _set_ids(made)
     nbformat.validate(made)
     return made
@@ -95,7 +100,8 @@ class _Builder:
         ]
 
     def _prose(self, text: str) -> NotebookNode:
-        text = text.replace("COLAB_BADGE", self._badge())
+        badge = self._badge()
+        text = text.replace("COLAB_BADGE", badge) if badge else re.sub(r"COLAB_BADGE\n*", "", text)
         text, attachments = attach_pictures(one_at_a_time(text), self.lesson.name, self.drawn)
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
         if heading:

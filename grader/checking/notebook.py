@@ -11,7 +11,7 @@ from grader.checking.cards import card, plain
 from grader.checking.earlier import bound
 from grader.checking.judge import MISSING, PUBLIC_SEED, Judge, Verdict, without_score
 from grader.checking.quiet import quiet
-from grader.syllabus import load_lesson, load_probes
+from grader.syllabus import library_of, load_lesson, load_probes
 
 
 class NotYet(Exception):
@@ -82,7 +82,7 @@ class Checker:
     def verdict(self, name: str, symbol: Any) -> Verdict:
         """The verdict on `symbol` as an answer to the exercise `name`."""
         exercise = self.lesson[name]
-        if str(getattr(symbol, "__module__", "")).split(".")[0] == "course":
+        if str(getattr(symbol, "__module__", "")).split(".")[0] in library_of(self.lesson):
             message = f"This {name} comes from the course's library. The check wants the one that you write here."
             return without_score(exercise, MISSING, message)
         earlier = {e.symbol: e.references[0] for e in self.lesson.before(name)}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from grader.cli.shared import app, err, known_lesson, out, write_json
+
+if TYPE_CHECKING:
+    from grader.starting import Made
 
 
 @app.command(rich_help_panel="For authors")
@@ -69,6 +72,45 @@ def audit(
         err.print(escape(line), highlight=False, soft_wrap=True)
     if below:
         raise typer.Exit(1)
+
+
+new = typer.Typer(no_args_is_help=True, help="Make a course or a lesson to start from; nothing is overwritten.")
+app.add_typer(new, name="new", rich_help_panel="For authors")
+
+
+@new.command("course")
+def new_course(
+    folder: Annotated[Path, typer.Argument(help="Where to make it; the folder's name becomes the course's.")],
+) -> None:
+    """Make a course of your own with one small lesson."""
+    from grader.starting import new_course as make
+
+    _say_made(make(folder), folder)
+
+
+@new.command("lesson")
+def new_lesson(
+    name: Annotated[str, typer.Argument(help="A number and a topic, such as 02_my_topic.")],
+) -> None:
+    """Make a small lesson in the course around here."""
+    from grader.starting import new_lesson as make
+
+    _say_made(make(name), None)
+
+
+def _say_made(made: Made, folder: Path | None) -> None:
+    """What was made, what to edit first, and how to go on."""
+    text, answers, exercises = made.edit_first
+    lines = [
+        f"Made {folder}, a course with one small lesson." if folder else f"Made lesson {made.lesson} in {made.root}.",
+        "Edit first:",
+        f"  {text}  what learners read",
+        f"  {answers}  what they are to write, with the answers",
+        f"  {exercises}  the cases it is tried on, and the mistakes people make",
+        f"Then: {f'cd {folder} && ' if folder else ''}grader build {made.lesson}",
+    ]
+    for line in lines:
+        out.print(escape(line), highlight=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel="To try it out")

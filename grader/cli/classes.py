@@ -94,5 +94,5 @@ def export(
     unfinished = sum(mark.open for mark in found)
     summary = f"{len(found)} learners, {missing} without a submission"
     if unfinished:
-        summary += f"; {unfinished} to be looked at by hand (make formgrader)"
+        summary += f"; {unfinished} to be looked at by hand (in Formgrader)"
     err.print(escape(summary), highlight=False, soft_wrap=True)

@@ -59,7 +59,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     ):
         console.print(f"{what}: {path}", highlight=False, soft_wrap=True)
     console.print(
-        f"Formgrader: make formgrader COURSE={course.root}, then open /formgrader on the address it prints",
+        f"Formgrader: cd {course.root} && jupyter lab --LabApp.default_url=/formgrader",
         highlight=False,
         soft_wrap=True,
     )
@@ -90,6 +90,8 @@ def make_course(repository: Repository, folder: Path | None, lessons: Sequence[s
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
     shutil.copy(repository.root / "nbgrader_config.py", root)
     for lesson in lessons:
+        if not repository.solution(lesson).is_file():
+            raise GraderError(f"{lesson} has no notebooks yet: run grader build first.")
         shutil.copytree(repository.solution(lesson).parent, root / "solutions" / lesson)
     course = Course.open(root)
     course.config.Exchange.root = str(exchange)

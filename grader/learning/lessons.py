@@ -58,12 +58,45 @@ def released() -> dict[str, Path]:
     Raises:
         GraderError: when a course was copied without its notebooks.
     """
-    return {name: path for syllabus in syllabi() for name, path in _notebooks(syllabus).items()}
+    found = {name: path for syllabus in syllabi() for name, path in _notebooks(syllabus).items()}
+    if not found:
+        raise GraderError(
+            "The course's notebooks are missing: install the course with pip, or use its repository and grader build."
+        )
+    return found
 
 
 def offers() -> list[Offer]:
     """All lessons, in order."""
     return [_offer(path, path.stat().st_mtime_ns) for path in released().values()]
+
+
+def offer(name: str, notebook: bytes) -> Offer:
+    """What the released notebook of the lesson `name` announces.
+
+    Raises:
+        GraderError: when it leaves out something that learners are told on the start page.
+    """
+    cells: list[dict[str, Any]] = parse(notebook)
+    prose = "\n\n".join(source_of(cell) for cell in cells if cell["cell_type"] == "markdown") + "\n"
+    title = _told(_TITLE, prose, name, "its number and title, as in `# Lesson NUMBER · TITLE`")
+    gives = _told(_GIVES, prose, name, "a list after **What you will be able to do**")
+    time = _told(_TIME, prose, name, "how long it takes, as in `**Time.** About 30 minutes.`")
+    builds_on = _BUILDS_ON.search(prose)
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    worth = {mark["grade_id"]: float(mark["points"]) for mark in marks if mark.get("grade") and "points" in mark}
+    return Offer(
+        name=name,
+        number=int(title[1]),
+        title=_plain(title[2]),
+        gives=tuple(_plain(line) for line in re.split(r"^- ", gives[1], flags=re.MULTILINE)[1:]),
+        time=_plain(time[1]),
+        builds_on=_plain(builds_on[1]) if builds_on else "",
+        exercises=tuple(
+            Exercise(symbol, kind, int(minutes), worth.get(f"test_{symbol}", 0.0))
+            for symbol, kind, _, minutes in _EXERCISE.findall(prose)
+        ),
+    )
 
 
 def lesson_called(name: str) -> str:
@@ -75,15 +108,12 @@ def lesson_called(name: str) -> str:
     return find_lesson(name)[1]
 
 
-@cache
 def _notebooks(syllabus: Syllabus) -> dict[str, Path]:
     found = {name: syllabus.root / "notebooks" / name / f"{name}.ipynb" for name in syllabus.names()}
-    found = {name: path for name, path in found.items() if path.is_file()} or _installed(syllabus)
-    if not found:
-        raise GraderError("The course's notebooks are missing: install the course with pip, or use its repository.")
-    return found
+    return {name: path for name, path in found.items() if path.is_file()} or _installed(syllabus)
 
 
+@cache
 def _installed(syllabus: Syllabus) -> dict[str, Path]:
     """The notebooks as pip installed them: it wrote down where it put everything."""
     try:
@@ -97,26 +127,14 @@ def _installed(syllabus: Syllabus) -> dict[str, Path]:
 
 @lru_cache(maxsize=64)
 def _offer(path: Path, _changed: int) -> Offer:
-    cells: list[dict[str, Any]] = parse(path.read_bytes())
-    prose = "\n\n".join(source_of(cell) for cell in cells if cell["cell_type"] == "markdown") + "\n"
-    title, gives, time = _TITLE.search(prose), _GIVES.search(prose), _TIME.search(prose)
-    if title is None or gives is None or time is None:
-        raise GraderError(f"{path} does not say what the lesson is: its title, what it gives, and its time.")
-    builds_on = _BUILDS_ON.search(prose)
-    marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-    worth = {mark["grade_id"]: float(mark["points"]) for mark in marks if mark.get("grade") and "points" in mark}
-    return Offer(
-        name=path.stem,
-        number=int(title[1]),
-        title=_plain(title[2]),
-        gives=tuple(_plain(line) for line in re.split(r"^- ", gives[1], flags=re.MULTILINE)[1:]),
-        time=_plain(time[1]),
-        builds_on=_plain(builds_on[1]) if builds_on else "",
-        exercises=tuple(
-            Exercise(symbol, kind, int(minutes), worth.get(f"test_{symbol}", 0.0))
-            for symbol, kind, _, minutes in _EXERCISE.findall(prose)
-        ),
-    )
+    return offer(path.stem, path.read_bytes())
+
+
+def _told(pattern: re.Pattern[str], prose: str, name: str, what: str) -> re.Match[str]:
+    found = pattern.search(prose)
+    if found is None:
+        raise GraderError(f"The text of {name} does not tell learners what the lesson is: add {what}.")
+    return found
 
 
 def _plain(markdown: str) -> str:

@@ -4,7 +4,7 @@ It holds no secret: no seed, no reference, no gradebook. It is told what to do o
 
 - `{"do": "files", "files"}`: put the learner's other files into the working folder -> `{"ok"}`
 - `{"do": "run", "source"}`: run a cell -> `{"ok", "value"}` (of its last line, where it is a number) or `{"error"}`
-- `{"do": "probe", "symbol", "cases"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
+- `{"do": "probe", "symbol", "cases", "patients"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
   or one `{"absent"}` or `{"imported"}`. Before that, any number of questions to the case's patient,
   `{"ask", "arguments"}`, each of which is answered with `{"value"}` or `{"raised"}`
 - `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for.
@@ -25,7 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import grader
-from grader.authoring.calls import Probe
+from grader.authoring.calls import Probe, in_order
 from grader.authoring.observe import describe_error, observe, snapshot
 from grader.authoring.patients import Ask, answer_in
 from grader.checking.earlier import bound
@@ -124,8 +124,8 @@ class Child:
         else:
             yield {"ok": True, "value": float(result.result) if isinstance(result.result, int | float) else None}
 
-    def probe(self, symbol: str, cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Calls the learner's symbol on each case."""
+    def probe(self, symbol: str, cases: list[dict[str, Any]], patients: bool) -> Iterator[dict[str, Any]]:
+        """Calls the learner's symbol on each case; where there are patients, with a way to ask them."""
         self.output.printed = 0
         learners = self.shell.user_ns.get(symbol, self)
         if learners is self:
@@ -133,14 +133,15 @@ class Child:
         elif _home(learners) in self.library:
             yield {"imported": True}
         else:
+            asking = {"patient": self._asking()} if patients else {}
             for inputs in cases:
-                yield {"seen": self._seen(symbol, learners, inputs)}
+                yield {"seen": self._seen(symbol, learners, {**inputs, **asking})}
 
     def _seen(self, symbol: str, learners: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         """What one case shows: there is an answer to each question, whatever the learner's code does."""
         try:
             with bound(learners, self.earlier):
-                return observe(self.probes[symbol], learners, {**inputs, "patient": self._asking()})
+                return observe(self.probes.get(symbol, in_order), learners, inputs)
         except BaseException as error:  # KeyboardInterrupt, or what `bound` met on its way
             return {"error": describe_error(error)}
 

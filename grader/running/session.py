@@ -50,9 +50,11 @@ class Question:
         Where a case has a patient, the answer may be one bit, and a case's place would tell it: `seed` shuffles them.
         """
         order = list(range(len(cases)))
-        if any(case.patient for case in cases):
+        with_patients = any(case.patient for case in cases)
+        if with_patients:
             random.Random(f"{seed} {symbol}").shuffle(order)
-        message = encode({"do": "probe", "symbol": symbol, "cases": [dict(cases[place].inputs) for place in order]})
+        inputs = [dict(cases[place].inputs) for place in order]
+        message = encode({"do": "probe", "symbol": symbol, "cases": inputs, "patients": with_patients})
         return cls(message, tuple(cases[place].patient for place in order), tuple(order))
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from grader.syllabus import find_lesson, library_of, load_lesson, load_probes, modules_of
+from grader.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Setting:
     """The course's folder: the library and the lessons are imported from here."""
     lessons: str
     """The package of lessons. It is hidden once all that is needed of it is imported."""
-    probes: str
+    probes: str | None
+    """How the symbols are called; None where all are plain functions."""
     experiments: str | None
     """What the notebook's set-up cell imports of the lesson; None where the lesson has nothing of the kind."""
     library: tuple[str, ...]
@@ -31,7 +32,6 @@ class Setting:
         return asdict(self)
 
 
-@cache
 def setting_of(name: str) -> Setting:
     """The setting of a lesson.
 
@@ -39,15 +39,23 @@ def setting_of(name: str) -> Setting:
         UnknownLesson: when there is none.
         GraderError: when its folder is at fault.
     """
-    syllabus, full = find_lesson(name)
+    return _setting(*find_lesson(name))
+
+
+@cache
+def _setting(syllabus: Syllabus, full: str) -> Setting:
     lesson = load_lesson(full)
     load_probes(full)  # refuses those that bring an answer along
+
+    def module(part: str) -> str | None:
+        return syllabus.module(full, part) if syllabus.has(full, part) else None
+
     return Setting(
         lesson=full,
         root=str(syllabus.root),
         lessons=syllabus.package,
-        probes=syllabus.module(full, "probes"),
-        experiments=syllabus.module(full, "experiments") if syllabus.has(full, "experiments") else None,
+        probes=module("probes"),
+        experiments=module("experiments"),
         library=library_of(lesson),
         blanked=tuple(modules_of([lesson])),
     )

@@ -99,7 +99,13 @@ def _warm() -> None:
 
 
 def _for_lesson(
-    lesson: str, root: str, lessons: str, probes: str, experiments: str | None, library: list[str], blanked: list[str]
+    lesson: str,
+    root: str,
+    lessons: str,
+    probes: str | None,
+    experiments: str | None,
+    library: list[str],
+    blanked: list[str],
 ) -> Child:
     """Imports the library with the lesson's blanks, and makes the shell that the learner's cells will run in.
 
@@ -115,7 +121,8 @@ def _for_lesson(
                 importlib.import_module(module.name)
     if experiments is not None:
         importlib.import_module(experiments)
-    child = Child(importlib.import_module(probes).PROBES, frozenset(library), (*library, lessons))
+    own = importlib.import_module(probes).PROBES if probes is not None else {}
+    child = Child(own, frozenset(library), (*library, lessons))
     known = [name for name in sys.modules if name.startswith(f"{lessons}.") and SECRET & set(name.split("."))]
     if known:
         raise ImportError(f"{probes} brings {known[0]} along, which knows the answers of {lesson}")

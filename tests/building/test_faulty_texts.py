@@ -25,7 +25,9 @@ SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 # A lesson's text with all that it must have, and nothing else.
 SHORT = "\n\n".join(
     [
-        "# %% [markdown]\n# # A lesson\n# COLAB_BADGE",
+        "# %% [markdown]\n# # Lesson 1 · A lesson\n# COLAB_BADGE\n#\n"
+        + "# **What you will be able to do**\n#\n# - a thing\n#\n# **Time.** Not long.\n"
+        + "".join(f"#\n# ### Exercise: `{symbol}` · core · difficulty 1 · 5 minutes\n" for symbol in SYMBOLS),
         "# %% setup=true\nfrom collections.abc import Callable\nimport numpy as np\nimport torch\nfrom torch import nn",
         *(f'# %% exercise="{exercise.symbol}"' for exercise in load_lesson(LESSON).exercises),
         "# %%\nnp.ones(3)",
@@ -101,8 +103,8 @@ def test_a_picture_needs_words() -> None:
 def test_a_picture_that_is_drawn_already_is_not_drawn_again() -> None:
     kept = {"image/png": "as it was"}
     text = "![A column of numbers meets a row of numbers.](picture:broadcasting)"
-    assert attach_pictures(text, {"broadcasting.png": kept})[1] == {"broadcasting.png": kept}
-    assert attach_pictures(text, {"another.png": kept})[1]["broadcasting.png"]["image/png"].startswith("iVBOR")
+    assert attach_pictures(text, LESSON, {"broadcasting.png": kept})[1] == {"broadcasting.png": kept}
+    assert attach_pictures(text, LESSON, {"another.png": kept})[1]["broadcasting.png"]["image/png"].startswith("iVBOR")
 
 
 def code(*sources: str) -> NotebookNode:

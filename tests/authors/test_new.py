@@ -1,0 +1,246 @@
+"""`grader new`, and what an author hears who gets something wrong: one sentence that says where, and what to do."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from setuptools.glob import glob
+
+from grader import cli
+from grader.errors import GraderError
+from grader.running.setting import setting_of
+from grader.running.zygotes import borrowed
+from grader.starting import new_course, new_lesson
+from grader.starting.new import TEMPLATES
+from grader.syllabus import VARIABLE, Syllabus
+from grader.testing import faults
+
+ROOT = Path(__file__).parents[2]
+LESSON = "01_first_steps"
+_NUMBERS = itertools.count()
+Say = Callable[..., str]
+
+
+@pytest.fixture
+def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
+    """Runs a command that is to fail with exit code 2; gives its one sentence."""
+
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert end.value.code == 2
+        said = capsys.readouterr().err.strip()
+        assert len(said.splitlines()) == 1, said
+        return said
+
+    return run
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh course, and the working folder. Its packages have names that no other test imports."""
+    made = new_course(tmp_path / f"fresh-{next(_NUMBERS)}")
+    monkeypatch.chdir(made.root)
+    monkeypatch.setenv(VARIABLE, "")  # --lessons sets it
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return made.root
+
+
+def lesson_folder(root: Path) -> Path:
+    (folder,) = root.glob("*_lessons/lesson_01")
+    return folder
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+# --- grader new ----------------------------------------------------------------------------------------------
+
+
+def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
+    made = new_lesson("02_more_steps")
+    assert all((root / path).is_file() for path in made.edit_first)
+    assert [faults(LESSON), faults("02_more_steps")] == [[], []]
+    assert Syllabus(lesson_folder(root).parent).title == root.name.replace("-", " ").capitalize()
+    ruff = [sys.executable, "-m", "ruff"]
+    for check in (
+        ["check", "--isolated", "--select", "E,F,I,W", "--per-file-ignores", "[0-9]*.py:F821"],
+        ["format", "--check", "--isolated"],
+    ):
+        done = subprocess.run([*ruff, *check, "--line-length", "120", "."], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["My Course", "1st", "a--b", "café", "-x"])
+def test_a_bad_name_for_a_course(name: str, grader: Say, tmp_path: Path) -> None:
+    said = grader("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
+    assert said.endswith("can't be a course's name: take small letters, digits and hyphens, as in my-course.")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_overwritten(grader: Say, root: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    assert "exists already, and nothing was changed" in grader("new", "course", str(root))
+    assert "would lie inside the course" in grader("new", "course", "another-one")
+    assert "Python has something called statistics already" in grader("new", "course", str(tmp_path / "statistics"))
+    assert "Python has something called grader already" in grader("new", "course", str(tmp_path / "grader"))
+    assert "Lesson 01 is there already, as 01_first_steps: 02_sums would be free." in grader("new", "lesson", "01_sums")
+    assert f"{root / lesson_folder(root).parent.name.removesuffix('_lessons') / 'first_steps.py'} exists" in grader(
+        "new", "lesson", "02_first_steps"
+    )
+    for bad in ("sums", "2_sums", "02_Sums", "02-sums", "02_", "../02_sums"):
+        assert "can't be a lesson's name" in grader("new", "lesson", bad)
+    assert {
+        path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    } == (before)
+
+
+def test_a_lesson_needs_a_course(grader: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "is not inside a course's repository" in grader("new", "lesson", "01_sums")
+    assert "make a course with grader new course FOLDER" in grader("build")
+
+
+# --- faults --------------------------------------------------------------------------------------------------
+
+FAULTS = {
+    "no LESSON": ("contents.py", "LESSON =", "LESSONS =", r"contents\.py should define LESSON, a grader"),
+    "no Python": ("exercises.py", "points=2,", "points=2,,", r"exercises\.py, line 28, is no Python: .* Correct it"),
+    "a name that is not there": (
+        "exercises.py",
+        "points=2,",
+        "points=two,",
+        r"exercises\.py, line \d+, stops with Name",
+    ),
+    "a text that is no Python": (f"{LESSON}.py", "initials(", "initials((", r"is no Python"),
+    "no core aspect": (
+        "exercises.py",
+        'aspects.of_function(single="a single name", spaces="any number of spaces")',
+        "(aspects.shape(),)",
+        r"initials in .*exercises\.py has no core aspect.*: begin with aspects\.of_function",
+    ),
+    "no cases": (
+        "exercises.py",
+        "    return [\n        Case",
+        "    return []\n    return [\n        Case",
+        "has no cases",
+    ),
+    "a tag of no case": (
+        "exercises.py",
+        '"single", ',
+        "",
+        r"has no case for its aspect 'a single name': give .* 'single'",
+    ),
+    "no points": ("exercises.py", "points=2", "points=0", "is worth 0 points"),
+    "another name": ("exercises.py", 'symbol="initials"', 'symbol="letters"', "has initials as its first reference"),
+    "two of one label": ("exercises.py", "on three names", "on two names", "has 2 of the case 'on two names'"),
+    "a reference of its own": ("exercises.py", "references=(initials,)", "references=(_by_hand,)", "library"),
+    "no exercise in the text": (
+        f"{LESSON}.py",
+        '# %% exercise="initials"',
+        "# %%",
+        "the text has no cell for initials",
+    ),
+    "no heading": (f"{LESSON}.py", "# ### Exercise: `initials`", "# ### `initials`", "does not announce initials"),
+    "no time": (f"{LESSON}.py", "# **Time.**", "# Time:", r"add how long it takes, as in `\*\*Time"),
+    "no goal": (f"{LESSON}.py", "What you will be able to do", "Goals", "add a list after"),
+    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: list at least one"),
+}
+
+
+@pytest.mark.parametrize(("name", "old", "new", "sentence"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_a_sentence(grader: Say, root: Path, name: str, old: str, new: str, sentence: str) -> None:
+    edit(lesson_folder(root) / name, old, new)
+    assert re.search(sentence, grader("build")), sentence
+    assert not (root / "notebooks").exists()
+    assert not (root / "solutions").exists()
+
+
+def test_an_answer_without_marks(grader: Say, root: Path) -> None:
+    edit(root / root.name.replace("-", "_") / "first_steps.py", "    ### BEGIN SOLUTION\n", "")
+    for command in ("build", "audit"):
+        assert re.search(r"first_steps\.py does not say what learners are to write: put .* BEGIN", grader(command))
+
+
+def test_a_class_needs_a_probe(grader: Say, root: Path) -> None:
+    library = root / root.name.replace("-", "_") / "first_steps.py"
+    text = (
+        "class initials:\n    def __init__(self):\n        ### BEGIN SOLUTION\n        pass\n        ### END SOLUTION\n"
+    )
+    library.write_text(text, "utf-8")
+    said = grader("audit")
+    assert "initials is a class, and nothing says how to try it out: give it a probe in PROBES" in said
+
+
+def test_probes_without_probes(grader: Say, root: Path) -> None:
+    (lesson_folder(root) / "probes.py").write_text("WRONG = {}\n", "utf-8")
+    assert "should define PROBES, a dict with a probe for each symbol." in grader("audit")
+
+
+def test_no_configuration(grader: Say, root: Path) -> None:
+    (root / "nbgrader_config.py").unlink()
+    said = grader("--lessons", str(lesson_folder(root).parent), "build")
+    assert "has no nbgrader_config.py, which nbgrader needs" in said
+
+
+# --- probes that bring an answer along ----------------------------------------------------------------------------
+
+KNOWS = "which knows the answers: take that import out."
+WRITES = "first_steps.initials, which the learner is to write: take that import out."
+LEAKS = {
+    "an exercise": ("from {lessons}.lesson_01.exercises import INITIALS", KNOWS),
+    "an exercise, relatively": ("from .exercises import INITIALS", KNOWS),
+    "the folder's exercises": ("from . import exercises", KNOWS),
+    "inside a function": ("def f():\n    import {lessons}.lesson_01.contents", KNOWS),
+    "the symbol": ("from {library}.first_steps import initials", WRITES),
+    "all symbols": ("from {library}.first_steps import *", WRITES),
+    "by way of a helper": (
+        "from {lessons}.helper import INITIALS",
+        f"helper.py travels to the learner's process, .* {KNOWS}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "sentence"), LEAKS.values(), ids=LEAKS)
+def test_a_probe_that_imports_an_answer_is_refused(grader: Say, root: Path, line: str, sentence: str) -> None:
+    lesson = lesson_folder(root)
+    names = {"lessons": lesson.parent.name, "library": root.name.replace("-", "_")}
+    (lesson.parent / "helper.py").write_text("from .lesson_01.exercises import INITIALS\n", "utf-8")
+    (lesson / "probes.py").write_text(f"{line.format(**names)}\nPROBES = {{}}\n", "utf-8")
+    said = grader("audit", LESSON)
+    assert re.search(sentence, said), said
+    assert "travels to the learner's process, and it imports" in said
+
+
+def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: Path) -> None:
+    lesson = lesson_folder(root)
+    hidden = f"{lesson.parent.name}.lesson_01." + "exer" + "cises"
+    text = f'import importlib\nimportlib.import_module("{hidden[:-4]}" + "{hidden[-4:]}")\nPROBES = {{}}\n'
+    (lesson / "probes.py").write_text(text, "utf-8")
+    setting = setting_of(LESSON)
+    with (
+        pytest.raises(GraderError, match=r"did not start: ImportError: .* brings .*exercises along"),
+        borrowed(setting),
+    ):
+        raise AssertionError("it started")
+
+
+def test_the_templates_travel_with_an_installed_grader() -> None:
+    """All of them, and `.gitignore` too, which a plain pattern passes over."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["grader"]
+    taken = {Path(found) for pattern in patterns for found in glob(str(ROOT / "grader" / pattern), recursive=True)}
+    templates = {path for path in TEMPLATES.rglob("*") if path.is_file()}
+    assert len(templates) > 10
+    assert templates <= taken

@@ -1,0 +1,298 @@
+"""A course of somebody's own: docs/authors.md word for word, and then everything else on the course that it makes."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from commands import run
+
+from grader.building import frame
+from grader.repository import Repository
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")
+BOXES = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS = [line for language, _, text in BOXES if language == "sh" for line in text.splitlines()]
+LESSON, LIBRARY, LESSONS = "02_middle_and_spread", "statistics_by_hand", "statistics_by_hand_lessons"
+EXERCISES = f"{LESSONS}/lesson_02/exercises.py"
+ANSWERS = next(text for _, name, text in BOXES if name == f"{LIBRARY}/middle_and_spread.py")
+RIGHT = {
+    node.name: "\n".join(line for line in str(ast.get_source_segment(ANSWERS, node)).splitlines() if "### " not in line)
+    for node in ast.parse(ANSWERS).body
+    if isinstance(node, ast.FunctionDef)
+}
+NOT_SORTED = {"median": "def median(numbers):\n    return numbers[len(numbers) // 2]"}
+UPPER = {"median": "def median(numbers):\n    return sorted(numbers)[len(numbers) // 2]"}
+# Nothing of the tests' surroundings may help a command to find a course.
+BARE = {"GRADER_LESSONS": None, "PYTHONPATH": None, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+
+
+def filled_in(released: Path, answers: Mapping[str, str]) -> str:
+    """A learner's notebook with these answers."""
+    notebook = json.loads(released.read_text("utf-8"))
+    for cell in notebook["cells"]:
+        symbol = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if cell["cell_type"] == "code" and symbol in answers:
+            cell["source"] = answers[symbol]
+    return json.dumps(notebook)
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course after the whole page, and what each command said."""
+
+    root: Path
+    said: Mapping[str, str]
+
+    def released(self, lesson: str = LESSON) -> Path:
+        return self.root / "notebooks" / lesson / f"{lesson}.ipynb"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Writes the page's files and runs its commands, in their order."""
+    folder = tmp_path_factory.mktemp("afternoon")
+    said = {}
+    for language, name, text in BOXES:
+        if name:
+            assert (folder / name).is_file(), f"grader new lesson does not make {name}"
+            (folder / name).write_text(text, "utf-8")
+        for command in text.splitlines() if language == "sh" else ():
+            words = shlex.split(command)
+            if words[0] == "cd":
+                folder = folder / words[1]
+                continue
+            if "downloads" in command and not (folder / "downloads").exists():
+                hand_in(folder)
+            done = run(words, folder, BARE)
+            assert done.code == 0, f"{command}\n{done.said}"
+            said[command] = done.said
+    return Course(folder, said)
+
+
+def hand_in(root: Path) -> None:
+    """Three learners: one is right, one forgets to sort, one handed the notebook in as it was."""
+    (root / "downloads").mkdir()
+    for name, answers in {"ada": RIGHT, "bob": RIGHT | NOT_SORTED, "cy": {}}.items():
+        text = filled_in(root / "notebooks" / LESSON / f"{LESSON}.ipynb", answers)
+        (root / "downloads" / f"{name}.ipynb").write_text(text, "utf-8")
+
+
+# --- the page ------------------------------------------------------------------------------------------------
+
+
+def test_the_page_leads_to_a_graded_class(course: Course) -> None:
+    assert {command.split()[0] for command in COMMANDS} == {"grader", "cd", "python"}
+    audit = course.said["grader audit 02"]
+    assert re.search(r"median +4 / 4 +4 / 4 +2 / 2 +(\d+) / \1 ", audit)
+    assert re.search(r"spread +3 / 3 +3 / 3 +2 / 2 +(\d+) / \1 ", audit)
+    assert "2 passed" in course.said["python -m pytest"]
+    report = " ".join(course.said["grader report 02"].split())
+    assert "You take the number in the middle of the list as it stands." in report
+    with (course.root / "marks.csv").open(encoding="utf-8", newline="") as file:
+        marks = {row["student"]: float(row["mark"]) for row in csv.DictReader(file)}
+    assert marks == {"ada": 5.0, "bob": 2.0, "cy": 0.0}
+    assert (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
+
+
+def test_the_last_box_is_a_probe_module() -> None:
+    (text,) = [text for language, name, text in BOXES if language == "python" and not name]
+    names: dict[str, object] = {}
+    exec(compile(text, "probes.py", "exec"), names)
+    assert set(names["PROBES"]) == {"Counter", "slope"}  # type: ignore[call-overload]
+
+
+def test_an_exercise_is_short() -> None:
+    text = next(text for _, name, text in BOXES if name == EXERCISES)
+    tree = ast.parse(text)
+    made = [node for node in tree.body if isinstance(node, ast.Assign)]
+    assert len(made) == 2
+    assert len(text.splitlines()) <= 2 * 60
+
+
+def test_the_pages_commands_and_links_exist() -> None:
+    import typer.main
+
+    from grader import cli
+
+    commands = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    for command in re.findall(r"`grader (?:--lessons FOLDER )?(\w+)", PAGE):
+        assert command in commands, command
+    for target in re.findall(r"\]\((?!picture:)([^)#]+)\)", PAGE):
+        assert target.startswith("https://") or (ROOT / "docs" / target).exists(), target
+
+
+# --- the rest of the engine, on this course --------------------------------------------------------------------
+
+
+def test_submit_progress_and_the_card_inside_the_folder(course: Course) -> None:
+    """A learner in a folder of the course: `check`, `submit()`, `grader progress`; nothing is installed."""
+    home = course.root / "work" / LESSON
+    home.mkdir(parents=True)
+    notebook = home / f"{LESSON}.ipynb"
+    notebook.write_text(filled_in(course.released(), RIGHT), "utf-8")
+    code = (
+        "import grader\n"
+        f"check = grader.checks('{LESSON}')\n"
+        f"{UPPER['median']}\n"
+        "print(check(median).verdict.diagnosis)\n"
+        f"import {LIBRARY}.middle_and_spread as library\n"
+        "from grader.checking.notebook import NotYet\n"
+        "try:\n    check(library.spread)\nexcept NotYet as error:\n    print(error)\n"
+        f"print(grader.submit(path='{LESSON}.ipynb'))\n"
+    )
+    done = run(["python", "-c", code], home, BARE)
+    assert done.code == 0, done.said
+    assert "upper_of_the_two" in done.said
+    assert "spread comes from the course's library" in done.said.replace("This spread", "spread")
+    assert f"Ready to hand in: {LESSON}.submission.zip." in done.said
+    (course.root / "uploads").mkdir()
+    shutil.move(home / f"{LESSON}.submission.zip", course.root / "uploads" / "eve.zip")
+    done = run(["grader", "collect", "uploads/eve.zip", "--into", "handed_in"], course.root, BARE)
+    assert (done.code, "1 collected" in done.said) == (0, True), done.said
+    done = run(["grader", "progress", "work"], course.root, BARE)
+    assert done.code == 0, done.said
+    assert re.search(rf"{LESSON} +0 of 2 ", done.said)
+    assert re.search(r"01_first_steps +0 of 1 ", done.said)
+
+
+def test_named_from_somewhere_else(course: Course, tmp_path: Path) -> None:
+    """`grader --lessons FOLDER`, from a folder that knows nothing of the course."""
+    notebook = tmp_path / "ada.ipynb"
+    notebook.write_text(filled_in(course.released(), RIGHT | UPPER), "utf-8")
+    named = ["grader", "--lessons", str(course.root / LESSONS)]
+    done = run([*named, "build", "--check"], tmp_path, BARE)
+    assert (done.code, done.said.strip()) == (0, f"In step: 01_first_steps, {LESSON}"), done.said
+    done = run([*named, "grade", str(notebook), "--json", "marks.json", "--seed", "3"], tmp_path, BARE)
+    assert done.code == 0, done.said
+    (result,) = json.loads((tmp_path / "marks.json").read_text())["results"]
+    assert result["lesson"] == LESSON
+    (one, other) = result["exercises"]
+    assert (one["diagnosis"], one["score"] < 3.0, other["score"]) == ("upper_of_the_two", True, 2.0)
+    (course.root / LESSONS / "lesson_01" / "demo.py").write_text(
+        "from grader.demo.learners import Learner\n"
+        'LEARNERS = (Learner("ada", "01_first_steps"), Learner("bela", "01_first_steps", begins=0))\n',
+        "utf-8",
+    )
+    done = run([*named, "demo", "--folder", str(tmp_path / "demo")], tmp_path, BARE)
+    assert done.code == 0, done.said
+    assert (tmp_path / "demo" / "course" / "feedback" / "bela" / "01_first_steps").is_dir()
+
+
+@pytest.fixture(scope="module")
+def installed(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of packages into which pip put the course, beside nothing else."""
+    prefix, source = (tmp_path_factory.mktemp(name) for name in ("prefix", "source"))
+    shutil.copytree(course.root, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("work", "gradebook.db"))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--disable-pip-version-check", "--prefix", prefix, source], check=True)
+    (packages,) = prefix.glob("lib/python*/site-packages")
+    return packages
+
+
+def test_installed_beside_another_course(installed: Path, course: Course, tmp_path: Path) -> None:
+    """Found by its entry point, with its notebooks, from a folder that knows nothing of it."""
+    notebook = tmp_path / f"{LESSON}.ipynb"
+    notebook.write_text(filled_in(course.released(), RIGHT | NOT_SORTED), "utf-8")
+    found = BARE | {"PYTHONPATH": str(installed)}
+    done = run(["grader", "grade", str(notebook), "--json", "marks.json"], tmp_path, found)
+    assert done.code == 0, done.said
+    (result,) = json.loads((tmp_path / "marks.json").read_text())["results"]
+    assert [e["diagnosis"] for e in result["exercises"]] == ["not_sorted", None]
+    done = run(["grader", "progress", "."], tmp_path, found)
+    assert LESSON in done.said
+    assert "01_pytorch_basics" in done.said  # the course that the grader comes with is installed too
+    code = f"from grader.syllabus import find_lesson\nfor name in ({LESSON!r}, '02'):\n    print(find_lesson(name))"
+    done = run(["python", "-c", code], tmp_path, found)
+    assert done.code != 0
+    assert f"'{installed / LESSONS}'" in done.said
+    assert "both have a lesson '02': give the lesson's whole name." in done.said
+    done = run(["grader", "report", "07_nonsense"], tmp_path, found)
+    assert (done.code, LESSON in done.said) == (2, True)
+
+
+def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: Course, tmp_path: Path) -> None:
+    """The set-up cell where the grader and another course are there already."""
+    root = tmp_path / "copy"
+    shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("work", "gradebook.db", "submitted"))
+    project = (root / "pyproject.toml").read_text("utf-8")
+    (root / "pyproject.toml").write_text(project.replace("# [project.urls]", "[project.urls]").replace("# Rep", "Rep"))
+    repository = Repository(root, LESSONS)
+    cell = frame.setup(repository, LESSON, f"from {LIBRARY}.middle_and_spread import median")
+    assert frame.badge(repository, LESSON, "").endswith(f"/blob/v0.1.0/notebooks/{LESSON}/{LESSON}.ipynb)")
+    code = (
+        "import subprocess, sys\n"
+        "def call(command):\n"
+        f"    print(command[1:])\n    sys.path.insert(0, {str(installed)!r})\n    return 0\n"
+        f"subprocess.call = call\n{cell}\nprint(check, median([7, 1, 3]))\n"
+    )
+    done = run(["python", "-c", code], tmp_path, BARE)
+    assert done.code == 0, done.said
+    address = "git+https://github.com/YOUR-NAME/statistics-by-hand@v0.1.0"
+    assert done.said.splitlines() == [
+        str(["-m", "pip", "install", "-qqq", address]),
+        f"check(symbol), for lesson {LESSON} 3",
+    ]
+    for elsewhere in ("https://gitlab.com/a/b", None):
+        text = project if elsewhere is None else f'{project}\n[project.urls]\nRepository = "{elsewhere}"\n'
+        (root / "pyproject.toml").write_text(text, "utf-8")
+        assert frame.badge(repository, LESSON, "") == ""
+        assert (f"git+{elsewhere}@v0.1.0" in frame.setup(repository, LESSON, "")) == (elsewhere is not None)
+    (root / "pyproject.toml").unlink()
+    assert frame.setup(repository, LESSON, "import random").startswith(
+        "# Set-up: run this cell first.\nimport grader\n"
+    )
+
+
+def test_the_start_page_shows_it(installed: Path, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--ServerApp.jpserver_extensions=grader.lab=True", "--IdentityProvider.token=", "--allow-root"]
+    env = os.environ | {"PYTHONPATH": str(installed), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "jupyter", "server", "--no-browser", f"--port={port}", *options],
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as server:
+        try:
+            page = answer(f"http://127.0.0.1:{port}/course", server)
+        finally:
+            server.terminate()
+    assert "Statistics by hand" in page
+    assert "Middle and spread" in page
+    assert "find the middle of some numbers, and say why it is not the mean" in page
+
+
+def answer(address: str, server: subprocess.Popen[bytes], seconds: float = 120.0) -> str:
+    """What the server says once it answers."""
+    ends = time.monotonic() + seconds
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while True:
+        try:
+            with opener.open(address, timeout=seconds) as said:
+                return str(said.read().decode())
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            assert server.poll() is None, "the server ended"
+            assert time.monotonic() < ends, "the server does not answer"
+            time.sleep(0.2)
