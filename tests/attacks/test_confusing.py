@@ -229,7 +229,7 @@ def test_no_name_leads_out_of_the_working_folder(name: str, course: Path) -> Non
 def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, Any]]:
     """A class in which everybody is up to something; one is honest."""
     folder = tmp_path_factory.mktemp("confused")
-    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo")
+    course, _ = make_course(Repository.find(Path(__file__).parent), folder / "demo", (LESSON,))
     course.ensure_assignment(LESSON)
     secret = folder / "secret.txt"
     secret.write_text(CANARY)

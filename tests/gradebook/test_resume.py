@@ -225,7 +225,7 @@ def test_when_an_exercise_has_changed_everybody_is_graded_again(
     grade(course)
     path = tmp_path / "judging.py"
     path.write_text("")
-    monkeypatch.setattr(journals, "_PACKAGES", (*journals._PACKAGES, "judging"))
+    monkeypatch.setattr(journals, "_ENGINE", (*journals._ENGINE, "judging"))
     monkeypatch.syspath_prepend(tmp_path)
     assert anew(course) == set(STANDS)
     path.write_text("tolerance = 1\n")
