@@ -22,6 +22,7 @@ from grader.errors import GraderError
 from grader.running.limits import Limits
 from grader.running.setting import Setting
 from grader.running.usage import Account
+from grader.sandbox.groups import Group, NoGroups, home
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
@@ -126,6 +127,7 @@ class Zygote:
             if self._over:
                 raise GraderError("The grading was stopped.") from None
             self._kill()
+            self._leave_group()
             self._open()
             return self._fork(limits)
 
@@ -138,7 +140,27 @@ class Zygote:
         order = {"do": "fork", "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
-            return int(self._process.answer()["pid"]), ours.detach()
+            pid = int(self._process.answer()["pid"])
+            self._enter_group(pid, limits)
+            return pid, ours.detach()
+
+    def _enter_group(self, pid: int, limits: Limits) -> None:
+        """Gives the child a control group where there are any. It has been told nothing yet, so it runs our code only.
+
+        A page that it inherited and changes is copied, and the kernel takes the copy for one of its own.
+        """
+        try:
+            self.account.group = Group(home(), limits.memory_bytes + self.account.inherited, limits.processes)
+            self.account.group.enter(pid)
+        except NoGroups:
+            return
+        except OSError as error:
+            raise GraderError(f"The kernel refused a control group for the submission ({error}). Try again.") from error
+
+    def _leave_group(self) -> None:
+        group, self.account.group = self.account.group, None
+        if group is not None:
+            group.remove()
 
     def end(self) -> int:
         """Kills the last child with all that it started; returns how it ended (a negative number is a signal)."""
@@ -147,6 +169,7 @@ class Zygote:
         except OSError:  # the zygote is gone, and its children with it
             return -signal.SIGKILL
         finally:
+            self._leave_group()
             if "namespaces" in self.missing:
                 empty(self._base)
 
@@ -154,6 +177,7 @@ class Zygote:
         """Ends the process and its children, for good."""
         self._over = True
         self._kill()
+        self._leave_group()
 
     def _kill(self) -> None:
         self._process.kill()
