@@ -1,6 +1,6 @@
 """What a submission uses, as Linux tells it in /proc. Elsewhere all of this is 0, and the wall clock alone decides.
 
-Where there is a control group, the kernel counts the processor time there, and stops what outgrows it between two looks.
+Where there is a control group, the kernel counts the processor time, and stops what outgrows it between two looks.
 
 It is what all its processes use together, those included that have ended or have left their parents: the zygote has
 one submission at a time, and adopts whom it leaves behind.

@@ -21,11 +21,11 @@ from grader.running import zygotes
 from grader.running.grade import Result, grade
 from grader.running.limits import Limits
 from grader.running.session import Session
+from grader.running.setting import setting_of
 from grader.syllabus import load_lesson
 
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises
-MODULES = sorted({exercise.references[0].__module__ for exercise in EXERCISES})
 POINTS = {exercise.symbol: exercise.points for exercise in EXERCISES}
 # Seconds that are to run out, and seconds that never do, however busy the machine is.
 SMALL = Limits(cell_seconds=1.0, probe_seconds=1.0, cpu_seconds=6.0, memory_bytes=2**29, file_bytes=2**23, processes=24)
@@ -217,7 +217,7 @@ def family(pid: int) -> list[str]:
 def assert_next_is_served(course: Path) -> None:
     """The same zygote serves the next submission right away."""
     zygote = zygotes._POOL.idle[0]
-    with Session(LESSON, MODULES, PATIENT) as session:
+    with Session(setting_of(LESSON), PATIENT) as session:
         assert session.run("assert 1 + 1 == 2") is None
     assert zygotes._POOL.idle == [zygote]
 

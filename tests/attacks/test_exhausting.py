@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, MODULES, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
+from attacks import LESSON, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
 
 from grader.running.limits import WALL_FACTOR
 from grader.running.session import Session
+from grader.running.setting import setting_of
 
 BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
 # Processor time ends these; the wall clock would take three times as long.
@@ -282,7 +283,7 @@ for _ in range(2):
 
 @pytest.mark.parametrize("name", LIVES)
 def test_processor_time_of_the_dead_is_counted(name: str, course: Path) -> None:
-    with Session(LESSON, MODULES, replace(PATIENT, cell_seconds=60.0)) as session:
+    with Session(setting_of(LESSON), replace(PATIENT, cell_seconds=60.0)) as session:
         assert session.run(setup(course)) is None
         before = session.look_up()
         assert session.run(LIVES[name]) is None
