@@ -23,20 +23,19 @@ _MAX_FILES = 10_000
 class Account:
     """What the children of one zygote use."""
 
-    def __init__(self, zygote: int, scratch: str) -> None:
+    def __init__(self, zygote: int, scratch: str, group: Group | None) -> None:
         self._zygote = zygote
         self._scratch = scratch
         self.inherited = sum(_status(zygote, _OWN))
         """Bytes that the zygote holds, and that its children may each change a copy of free of charge."""
-        self.group: Group | None = None
-        """The control group of the submission that there is now."""
+        self.group = group
+        """The control group that the zygote and its children are in."""
 
     def processor_seconds(self) -> float:
         """The processor time of all processes, those that have ended included."""
-        group = self.group
         with contextlib.suppress(OSError):  # another thread has ended all this, and the group is gone
-            if group is not None:
-                return group.processor_seconds()
+            if self.group is not None:
+                return self.group.processor_seconds()
         return sum(map(_processor_seconds, self.everyone()))
 
     def exceeds(self, memory_bytes: int, file_bytes: int) -> bool:
@@ -56,9 +55,8 @@ class Account:
 
     def has_overflowed(self) -> bool:
         """Whether the kernel had to end a process of the submission to keep it within its memory."""
-        group = self.group
         with contextlib.suppress(OSError):
-            return group is not None and group.has_overflowed()
+            return self.group is not None and self.group.has_overflowed()
         return False
 
     def everyone(self) -> Iterator[int]:

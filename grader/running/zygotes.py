@@ -49,6 +49,20 @@ class _Process:
             start_new_session=True,
         )
         theirs.close()
+        self._group: Group | None = None
+
+    def grouped(self) -> Group | None:
+        """The control group that it is in from now on, and its children with it; None where there are none.
+
+        What it has filled before is not counted there.
+
+        Raises:
+            OSError: when the kernel does not allow it.
+        """
+        with contextlib.suppress(NoGroups):
+            self._group = Group(home())
+            self._group.enter(self.process.pid)
+        return self._group
 
     def ask(self, order: dict[str, Any]) -> dict[str, Any]:
         """Sends an order and returns the answer.
@@ -81,6 +95,8 @@ class _Process:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self._group is not None:
+            self._group.remove()
         self._said.close()
 
 
@@ -113,7 +129,12 @@ class Zygote:
             os.rmdir(self._base)
         elif hasattr(os, "geteuid") and os.geteuid() == 0 and "user" not in self.missing:
             os.chown(self._base, NOBODY, NOBODY)
-        self.account = Account(self._process.process.pid, self._base)
+        try:
+            group = self._process.grouped()
+        except OSError as error:
+            self._kill()
+            raise GraderError(f"The kernel refused a control group for submissions ({error}). Try again.") from error
+        self.account = Account(self._process.process.pid, self._base, group)
 
     def fork(self, limits: Limits) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
@@ -127,11 +148,13 @@ class Zygote:
             if self._over:
                 raise GraderError("The grading was stopped.") from None
             self._kill()
-            self._leave_group()
             self._open()
             return self._fork(limits)
 
     def _fork(self, limits: Limits) -> tuple[int, int]:
+        if self.account.group is not None:
+            # A page that a child inherited and changes is copied, and the kernel takes the copy for one of its own.
+            self.account.group.begin(limits.memory_bytes + self.account.inherited, limits.processes + 1)
         ours, theirs = socket.socketpair()
         scratch = None
         if "namespaces" in self.missing:
@@ -140,27 +163,7 @@ class Zygote:
         order = {"do": "fork", "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
-            pid = int(self._process.answer()["pid"])
-            self._enter_group(pid, limits)
-            return pid, ours.detach()
-
-    def _enter_group(self, pid: int, limits: Limits) -> None:
-        """Gives the child a control group where there are any. It has been told nothing yet, so it runs our code only.
-
-        A page that it inherited and changes is copied, and the kernel takes the copy for one of its own.
-        """
-        try:
-            self.account.group = Group(home(), limits.memory_bytes + self.account.inherited, limits.processes)
-            self.account.group.enter(pid)
-        except NoGroups:
-            return
-        except OSError as error:
-            raise GraderError(f"The kernel refused a control group for the submission ({error}). Try again.") from error
-
-    def _leave_group(self) -> None:
-        group, self.account.group = self.account.group, None
-        if group is not None:
-            group.remove()
+            return int(self._process.answer()["pid"]), ours.detach()
 
     def end(self) -> int:
         """Kills the last child with all that it started; returns how it ended (a negative number is a signal)."""
@@ -169,7 +172,6 @@ class Zygote:
         except OSError:  # the zygote is gone, and its children with it
             return -signal.SIGKILL
         finally:
-            self._leave_group()
             if "namespaces" in self.missing:
                 empty(self._base)
 
@@ -177,7 +179,6 @@ class Zygote:
         """Ends the process and its children, for good."""
         self._over = True
         self._kill()
-        self._leave_group()
 
     def _kill(self) -> None:
         self._process.kill()

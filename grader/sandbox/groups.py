@@ -36,61 +36,80 @@ class Home:
 
 
 class Group:
-    """A new group with nobody in it yet."""
+    """A new group with nobody in it yet. It serves one submission after the other."""
 
-    def __init__(self, home: Home, memory_bytes: int, processes: int) -> None:
-        """Makes the group. `processes` includes threads.
-
-        `memory_bytes` is for everything that its processes fill together: shared memory, files in memory, what is
-        swapped out, and what the kernel needs to look after them.
+    def __init__(self, home: Home) -> None:
+        """Makes the group.
 
         Raises:
             OSError: when the kernel does not allow it.
         """
         self._version = home.version
+        self._limits = (0, 0)
         name = f"{_PREFIX}{os.getpid()}-{next(_serial)}"
         self._folders = {controller: folder / name for controller, folder in home.folders.items()}
         try:
             for folder in self._folders.values():
                 folder.mkdir()
-            self._limit(memory_bytes, processes)
         except OSError:
             self.remove()
             raise
 
-    def _limit(self, memory_bytes: int, processes: int) -> None:
-        memory = self._folders["memory"]
-        if self._version == 2:
-            _write(memory / "memory.max", memory_bytes)
-            _write(memory / "memory.oom.group", 1)  # all or none
-            swap, most = memory / "memory.swap.max", 0
-        else:
-            _write(memory / "memory.limit_in_bytes", memory_bytes)
-            swap, most = memory / "memory.memsw.limit_in_bytes", memory_bytes  # memory and swap together
-        if swap.exists():
-            _write(swap, most)
-        _write(self._folders.get("pids", memory) / "pids.max", processes)
-
     def enter(self, pid: int) -> None:
         """Puts a process into the group, along with all that it starts from now on. What it holds already is free.
+
+        It may take the kernel 20 ms, so it is done once for many submissions: their processes are born in the group.
 
         Raises:
             OSError: when the kernel does not allow it.
         """
-        with contextlib.suppress(ProcessLookupError):  # it has ended: whoever talks to it will notice
-            for folder in self._folders.values():
-                _write(folder / "cgroup.procs", pid)
+        for folder in self._folders.values():
+            _write(folder / "cgroup.procs", pid)
+
+    def begin(self, memory_bytes: int, processes: int) -> None:
+        """Sets limits, and counts from 0 again. `processes` includes threads, and whoever is there already.
+
+        `memory_bytes` is for everything that the processes fill together: shared memory, files in memory, what is
+        swapped out, and what the kernel needs to look after them.
+
+        Raises:
+            OSError: when the kernel does not allow it.
+        """
+        if self._limits != (memory_bytes, processes):
+            self._limit(memory_bytes, processes)
+            self._limits = (memory_bytes, processes)
+        self._seconds, self._kills = self._all_seconds(), self._all_kills()
+
+    def _limit(self, memory_bytes: int, processes: int) -> None:
+        memory = self._folders["memory"]
+        if self._version == 2:
+            swap, most = memory / "memory.swap.max", 0
+            _write(memory / "memory.max", memory_bytes)
+        else:
+            swap, most = memory / "memory.memsw.limit_in_bytes", memory_bytes  # memory and swap together
+            if swap.exists():
+                _write(swap, -1)  # it may never be below the other
+            _write(memory / "memory.limit_in_bytes", memory_bytes)
+        if swap.exists():
+            _write(swap, most)
+        _write(self._folders.get("pids", memory) / "pids.max", processes)
 
     def processor_seconds(self) -> float:
-        """The processor time that was used in the group, by processes that have ended too."""
+        """The processor time used in the group since `begin`, by processes that have ended too."""
+        return self._all_seconds() - self._seconds
+
+    def has_overflowed(self) -> bool:
+        """Whether the kernel has killed a process here since `begin`, because the group's memory was full."""
+        return self._all_kills() > self._kills
+
+    def _all_seconds(self) -> float:
         if self._version == 2:
             return _numbers(self._folders["memory"] / "cpu.stat")["usage_usec"] / 1e6
         return int((self._folders["cpuacct"] / "cpuacct.usage").read_text("ascii")) / 1e9
 
-    def has_overflowed(self) -> bool:
-        """Whether the kernel has killed a process here because the group's memory was full."""
+    def _all_kills(self) -> int:
         file = "memory.events" if self._version == 2 else "memory.oom_control"
-        return _numbers(self._folders["memory"] / file)["oom_kill"] > 0
+        return _numbers(self._folders["memory"] / file)["oom_kill"]
 
     def remove(self) -> None:
         """Removes the group once its processes are gone. If they stay too long, a later grader will do it."""
@@ -134,12 +153,11 @@ def sweep(home: Home) -> None:
 
 
 def _rehearse(home: Home) -> None:
-    group = Group(home, memory_bytes=2**26, processes=8)
+    group = Group(home)
     try:
         with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as guest:
             group.enter(guest.pid)
-        group.processor_seconds()
-        group.has_overflowed()
+        group.begin(memory_bytes=2**26, processes=8)
     finally:
         group.remove()
 

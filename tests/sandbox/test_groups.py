@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.groups import Home, NoGroups, find, sweep
+from grader.sandbox.groups import Home, NoGroups, find, home, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are control groups on Linux only")
 UNIFIED = "30 23 0:26 {root} /sys/fs/cgroup {options} shared:9 - cgroup2 cgroup2 rw,nsdelegate"
@@ -180,3 +180,18 @@ def test_the_groups_of_the_dead_are_removed(tmp_path: Path) -> None:
         group.mkdir()
     sweep(Home(2, {"memory": tmp_path}))
     assert {path.name for path in tmp_path.iterdir()} == {f"grader-{os.getpid()}-0", "others"}
+
+
+def test_a_killed_grader_leaves_nothing_for_long() -> None:
+    """On this machine, where it has groups."""
+    try:
+        here = home()
+    except NoGroups as reason:
+        pytest.skip(f"there are no control groups: {reason}")
+    lines = "import os\nfrom grader.sandbox.groups import Group, home\nGroup(home())\nprint(os.getpid(), flush=True)"
+    command = [sys.executable, "-c", f"{lines}\nos.kill(os.getpid(), 9)"]
+    killed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    left = [group for folder in here.folders.values() for group in folder.glob(f"grader-{killed}-*")]
+    assert len(left) == len(here.folders)
+    sweep(here)
+    assert not [group for group in left if group.exists()]
