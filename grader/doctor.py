@@ -58,7 +58,11 @@ def limits_kept() -> tuple[str, str]:
     except NoGroups as reason:
         why = str(reason)
     else:
-        return "kept by the kernel", f"over all processes of a submission, in a control group (version {version})"
+        return (
+            "held by the kernel",
+            f"memory and processes of each submission, in a control group (version {version}) that counts its processor "
+            "time too",
+        )
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         return "each process by itself", "this system does not say what all processes of a submission use together"
     return (
