@@ -60,8 +60,8 @@ def limits_kept() -> tuple[str, str]:
     else:
         return (
             "held by the kernel",
-            f"memory and processes of each submission, in a control group (version {version}) that counts its processor "
-            "time too",
+            f"memory and processes of a submission, in a control group (version {version}) that also counts its "
+            "processor time",
         )
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         return "each process by itself", "this system does not say what all processes of a submission use together"
