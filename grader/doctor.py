@@ -13,6 +13,7 @@ from rich.table import Table
 from grader.running.limits import Limits
 from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
+from grader.sandbox.groups import NoGroups, home
 from grader.sandbox.walls import NAMES
 from grader.syllabus import lesson_names
 
@@ -52,12 +53,22 @@ def examine() -> tuple[Table, dict[str, str]]:
 
 def limits_kept() -> tuple[str, str]:
     """How the limits on memory and processor time are kept here, and what that leaves open."""
+    try:
+        version = home().version
+    except NoGroups as reason:
+        why = str(reason)
+    else:
+        return (
+            "held by the kernel",
+            f"memory and processes of a submission, in a control group (version {version}) that also counts its "
+            "processor time",
+        )
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         return "each process by itself", "this system does not say what all processes of a submission use together"
     return (
         "counted by the grader",
-        "four times a second, over all processes of a submission. No control groups are used: between two looks it "
-        "may take more",
+        "four times a second, over all processes of a submission; between two looks it may take more. There are no "
+        f"control groups: {why}",
     )
 
 

@@ -265,7 +265,10 @@ class Session:
             raise Stopped("timeout")
 
     def _how_it_ended(self) -> str:
+        overflowed = self._zygote.account.has_overflowed()
         status = self._stop()
+        if overflowed:
+            return "memory"
         return "spent" if -status in (signal.SIGXCPU, 0) and self._spent > self.limits.cpu_seconds else "crashed"
 
 

@@ -1,5 +1,7 @@
 """What a submission uses, as Linux tells it in /proc. Elsewhere all of this is 0, and the wall clock alone decides.
 
+Where there is a control group, the kernel counts the processor time, and stops what outgrows it between two looks.
+
 It is what all its processes use together, those included that have ended or have left their parents: the zygote has
 one submission at a time, and adopts whom it leaves behind.
 """
@@ -11,6 +13,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.sandbox.groups import Group
+
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _HANDLE = 208 * 2**10  # what the kernel lets a socket hold that nobody reads; a pipe holds less
 _MAX_FILES = 10_000
@@ -19,13 +23,19 @@ _MAX_FILES = 10_000
 class Account:
     """What the children of one zygote use."""
 
-    def __init__(self, zygote: int, scratch: str) -> None:
+    def __init__(self, zygote: int, scratch: str, group: Group | None) -> None:
         self._zygote = zygote
         self._scratch = scratch
-        self._inherited = sum(_status(zygote, _OWN))
+        self.inherited = sum(_status(zygote, _OWN))
+        """Bytes that the zygote holds, and that its children may each change a copy of free of charge."""
+        self.group = group
+        """The control group that the zygote and its children are in."""
 
     def processor_seconds(self) -> float:
         """The processor time of all processes, those that have ended included."""
+        with contextlib.suppress(OSError):  # another thread has ended all this, and the group is gone
+            if self.group is not None:
+                return self.group.processor_seconds()
         return sum(map(_processor_seconds, self.everyone()))
 
     def exceeds(self, memory_bytes: int, file_bytes: int) -> bool:
@@ -34,12 +44,20 @@ class Account:
         Memory is what is theirs alone: of what they share with each other each has its part, and of what they share
         with the zygote nothing counts. What a socket or a pipe may hold counts as if it held it.
         """
+        if self.has_overflowed():
+            return True
         everyone = list(self.everyone())
         held = _HANDLE * sum(map(_handles, everyone))
-        most = sum(sum(_status(pid, _OWN)) for pid in everyone) - self._inherited + held
-        if most > memory_bytes and sum(map(_filled, everyone)) - self._inherited + held > memory_bytes:
+        most = sum(sum(_status(pid, _OWN)) for pid in everyone) - self.inherited + held
+        if most > memory_bytes and sum(map(_filled, everyone)) - self.inherited + held > memory_bytes:
             return True
         return os.path.isdir(self._scratch) and _disk(self._scratch, everyone, file_bytes) > file_bytes
+
+    def has_overflowed(self) -> bool:
+        """Whether the kernel had to end a process of the submission to keep it within its memory."""
+        with contextlib.suppress(OSError):
+            return self.group is not None and self.group.has_overflowed()
+        return False
 
     def everyone(self) -> Iterator[int]:
         """The process ids of all that belongs to the submission."""

@@ -22,6 +22,7 @@ from grader.errors import GraderError
 from grader.running.limits import Limits
 from grader.running.setting import Setting
 from grader.running.usage import Account
+from grader.sandbox.groups import Group, NoGroups, home
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
@@ -48,6 +49,20 @@ class _Process:
             start_new_session=True,
         )
         theirs.close()
+        self._group: Group | None = None
+
+    def grouped(self) -> Group | None:
+        """The control group that it is in from now on, and its children with it; None where there are none.
+
+        What it has filled before is not counted there.
+
+        Raises:
+            OSError: when the kernel does not allow it.
+        """
+        with contextlib.suppress(NoGroups):
+            self._group = Group(home())
+            self._group.enter(self.process.pid)
+        return self._group
 
     def ask(self, order: dict[str, Any]) -> dict[str, Any]:
         """Sends an order and returns the answer.
@@ -80,6 +95,8 @@ class _Process:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self._group is not None:
+            self._group.remove()
         self._said.close()
 
 
@@ -112,7 +129,12 @@ class Zygote:
             os.rmdir(self._base)
         elif hasattr(os, "geteuid") and os.geteuid() == 0 and "user" not in self.missing:
             os.chown(self._base, NOBODY, NOBODY)
-        self.account = Account(self._process.process.pid, self._base)
+        try:
+            group = self._process.grouped()
+        except OSError as error:
+            self._kill()
+            raise GraderError(f"The kernel refused a control group for submissions ({error}). Try again.") from error
+        self.account = Account(self._process.process.pid, self._base, group)
 
     def fork(self, limits: Limits) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
@@ -130,6 +152,9 @@ class Zygote:
             return self._fork(limits)
 
     def _fork(self, limits: Limits) -> tuple[int, int]:
+        if self.account.group is not None:
+            # A page that a child inherited and changes is copied, and the kernel takes the copy for one of its own.
+            self.account.group.begin(limits.memory_bytes + self.account.inherited, limits.processes + 1)
         ours, theirs = socket.socketpair()
         scratch = None
         if "namespaces" in self.missing:

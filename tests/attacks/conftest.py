@@ -29,7 +29,9 @@ def zygotes_of_our_own(patch: pytest.MonkeyPatch) -> Iterator[None]:
     pool = zygotes._Pool()
     patch.setattr(zygotes, "_POOL", pool)
     yield
+    groups = [zygote.account.group for zygote in pool.idle]
     pool.close()
+    assert not [folder for group in groups if group for folder in group._folders.values() if folder.exists()]
 
 
 @pytest.fixture(scope="package")

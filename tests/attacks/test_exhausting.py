@@ -12,6 +12,7 @@ from attacks import LESSON, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry
 from grader.running.limits import WALL_FACTOR
 from grader.running.session import Session
 from grader.running.setting import setting_of
+from grader.running.zygotes import borrowed
 
 BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
 # Processor time ends these; the wall clock would take three times as long.
@@ -247,6 +248,24 @@ def test_nothing_is_used_up(name: str, course: Path) -> None:
     assert time.monotonic() - start < WALL_FACTOR * attack.limits.cpu_seconds + 120
 
 
+@pytest.fixture
+def without_groups(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that has no control groups: the grader's own count must do."""
+    with borrowed(setting_of(LESSON)) as zygote:
+        account = zygote.account
+    if account.group is not None:
+        account.group.begin(memory_bytes=2**50, processes=2**16)  # the zygote stays in it, and nothing stops it there
+        monkeypatch.setattr(account, "group", None)
+
+
+MEMORY = ("memory in many processes", "memory of programs", "shared pages", "memory in sockets")
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_memory_is_counted_without_groups_too(name: str, course: Path, without_groups: None) -> None:
+    carry_out(replace(EXHAUSTING[name], name=name), course)
+
+
 def test_a_thousand_naps_end(course: Path) -> None:
     limits = replace(SMALL, cpu_seconds=0.5)
     nap = 0.3
@@ -283,6 +302,15 @@ for _ in range(2):
 
 @pytest.mark.parametrize("name", LIVES)
 def test_processor_time_of_the_dead_is_counted(name: str, course: Path) -> None:
+    assert_counted(name, course)
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_processor_time_is_counted_without_groups_too(name: str, course: Path, without_groups: None) -> None:
+    assert_counted(name, course)
+
+
+def assert_counted(name: str, course: Path) -> None:
     with Session(setting_of(LESSON), replace(PATIENT, cell_seconds=60.0)) as session:
         assert session.run(setup(course)) is None
         before = session.look_up()

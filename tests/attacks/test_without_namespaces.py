@@ -65,6 +65,11 @@ done("list", lambda: os.listdir("../.."))
 done("write", lambda: open("../../left", "w").write("x"))
 done("write", lambda: open("/tmp/left", "w").write("x"))
 done("share", lambda: open("/dev/shm/left", "w").write("x"))""",
+    "control groups": """
+for tree in ("/sys/fs/cgroup", *(f"/sys/fs/cgroup/{name}" for name in ("memory", "pids", "cpuacct", "unified"))):
+    done("leave", lambda: open(tree + "/cgroup.procs", "w").write("0"))
+    done("make", lambda: os.mkdir(tree + "/mine"))
+    done("look", lambda: os.listdir(tree))""",
     "limits of others": "done('look', lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))",
     "python stays in sight": """
 import colorsys, turtledemo
