@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from course.tensors import batched_dot
 from grader.authoring.aspects import (
     USUAL,
-    dtype,
+    any_numbers,
     gradients,
     shape,
     special,
@@ -73,9 +73,7 @@ BATCHED_DOT = Exercise(
         gradients(),
         special("a batch of one", "one"),
         special("axes of length one", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
-from grader.authoring.aspects import KNOWN, USUAL, dtype, gradients, special, untouched, values
+from grader.authoring.aspects import KNOWN, USUAL, any_numbers, gradients, modes, special, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_01.exercises.drawing import draw_network
@@ -73,10 +73,8 @@ MLP_MODULE = Exercise(
         gradients(),
         special("a single layer", "single"),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN),
+        *any_numbers(),
+        modes(weight=1.0),
         untouched(),
     ),
     mistakes=(

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from course.tensors import pick
 from grader.authoring.aspects import (
     USUAL,
-    dtype,
+    any_numbers,
     gradients,
     shape,
     special,
@@ -77,9 +77,7 @@ PICK = Exercise(
         gradients(),
         special("a single row", "one"),
         special("rows of one entry", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict
 from course.mlp_numpy import mlp_predict_numpy
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, dtype, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_01.exercises.drawing import Params, draw_network, forward, spread, to_numpy
@@ -154,9 +154,7 @@ MLP_PREDICT = Exercise(
         gradients(),
         special("a single layer", "single"),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -11,11 +11,11 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, tagged, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.drawing import mask, padding, with_an_empty_row
-from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, tagged
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs, mask, padding, with_an_empty_row
 
 
 def _triples(generator: np.random.Generator) -> list[Case]:
@@ -168,7 +168,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     points=3,
     cases=_triples,
     references=(scaled_dot_product_attention,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         shape(),
         values(),
@@ -178,9 +178,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         special("axes of length one, and none", "thin"),
         special("a row with nothing allowed", "empty"),
         special("large scores", "large"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         untouched(),
     ),
     mistakes=(

@@ -12,10 +12,21 @@ from torch.nn import functional as F
 
 from course.blocks import FeedForward
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import (
+    USUAL,
+    any_numbers,
+    gradients,
+    modes,
+    parts,
+    shape,
+    special,
+    tagged,
+    untouched,
+    values,
+)
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
+from lessons.drawing import Inputs
 
 
 def _networks(generator: np.random.Generator) -> list[Case]:
@@ -122,9 +133,7 @@ FEED_FORWARD = Exercise(
         values(),
         gradients(),
         special("a batch of one, a single token", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),

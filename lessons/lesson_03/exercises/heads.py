@@ -9,9 +9,9 @@ import torch
 
 from course.attention import merge_heads, split_heads
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, special, tagged, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_03.exercises.drawing import Inputs, tagged
+from lessons.drawing import Inputs
 
 
 def _wholes(generator: np.random.Generator) -> list[Case]:

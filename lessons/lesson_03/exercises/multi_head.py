@@ -8,10 +8,22 @@ from torch import nn
 
 from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import (
+    USUAL,
+    any_numbers,
+    gradients,
+    modes,
+    parts,
+    shape,
+    special,
+    tagged,
+    untouched,
+    values,
+)
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.layers import (
     Attention,
     DealtOut,
@@ -87,7 +99,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     points=4,
     cases=_layers,
     references=(MultiHeadAttention,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         parts(),
         shape(),
@@ -98,9 +110,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         special("one head", "one head"),
         special("axes of length one", "one"),
         special("rows with nothing allowed", "empty"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),

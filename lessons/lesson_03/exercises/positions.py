@@ -12,9 +12,20 @@ from torch.nn import functional as F
 
 from course.blocks import LearnedPositionalEmbedding
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import (
+    USUAL,
+    any_numbers,
+    gradients,
+    modes,
+    parts,
+    shape,
+    special,
+    tagged,
+    untouched,
+    values,
+)
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
+from lessons.drawing import Inputs
 
 
 def _tables(generator: np.random.Generator) -> list[Case]:
@@ -130,9 +141,7 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         special("a full table", "full"),
         special("batch, length and d_model of one size", "equal", 0.5),
         special("a batch of one, a single token", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched("x untouched", 2.0),
     ),

@@ -10,13 +10,14 @@ from torch import nn
 
 from course.seq2seq import DecoderBlock
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, special, tagged, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
 from lessons import drawing
+from lessons.attending import leave_open
+from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import layers as written
-from lessons.lesson_04.exercises.drawing import turned
+from lessons.lesson_04.exercises.drawing import turned, with_an_empty_source
 from lessons.lesson_04.exercises.layers import Block, going, making, norms, with_members
-from lessons.lesson_04.exercises.parts import Inputs, leave_open, modes, parts, tagged, with_an_empty_source
 
 
 def _blocks(generator: np.random.Generator) -> list[Case]:

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 
 from course.seq2seq import encoder_influence
-from grader.authoring.aspects import KNOWN, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_04.exercises.asking import CONTENT, MODES, Draw, in_words, on, tried
-from lessons.lesson_04.exercises.parts import tagged
+from grader.authoring.aspects import modes, tagged, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.lesson_04.exercises.asking import MODES, Draw, in_words, on, tried
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -174,8 +173,7 @@ ENCODER_INFLUENCE = Exercise(
     references=(encoder_influence,),
     canonical=in_words("influence"),
     aspects=(
-        Aspect("deaf models get 0", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("deaf")),
-        Aspect("listening is found", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("listens")),
+        *tells_apart("influence", deaf="deaf models get 0", listens="listening is found"),
         on("influence", "a source without order", "bag"),
         on("influence", "a batch of one", "one row"),
         on("influence", "the first token", "first"),
@@ -185,7 +183,7 @@ ENCODER_INFLUENCE = Exercise(
         on("influence", "small moves", "faint"),
         on("influence", "ids that exist", "ids"),
         on("influence", "models with parameters", "module"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5),
+        modes(),
         untouched(),
     ),
     mistakes=(

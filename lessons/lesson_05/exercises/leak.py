@@ -9,10 +9,9 @@ import numpy as np
 import torch
 
 from course.causal import future_leak
-from grader.authoring.aspects import KNOWN, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_04.exercises.asking import CONTENT, MODES, Draw, in_words, on, tried
-from lessons.lesson_04.exercises.parts import tagged
+from grader.authoring.aspects import modes, tagged, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.lesson_04.exercises.asking import MODES, Draw, in_words, on, tried
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -221,8 +220,7 @@ FUTURE_LEAK = Exercise(
     references=(future_leak,),
     canonical=in_words("leak"),
     aspects=(
-        Aspect("closed models get 0", keys=("leak",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("closed")),
-        Aspect("leaks are found", keys=("leak",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("leaks")),
+        *tells_apart("leak", closed="closed models get 0", leaks="leaks are found"),
         on("leak", "far ahead", "far"),
         on("leak", "from the last place to the first", "first and last"),
         on("leak", "one place of several", "place"),
@@ -233,7 +231,7 @@ FUTURE_LEAK = Exercise(
         on("leak", "a single target token", "single"),
         on("leak", "ids that exist", "ids"),
         on("leak", "models with parameters", "module"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5),
+        modes(),
         untouched(),
     ),
     mistakes=(

@@ -10,7 +10,7 @@ import torch
 
 from course.beam import beam_search
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import KNOWN, main, modes, shape, special, untouched
 from grader.authoring.spec import Aspect, Exercise, Mistake
 from lessons.lesson_07.exercises.beam_cases import beam_cases
 from lessons.lesson_07.exercises.drawing import in_full_width
@@ -77,7 +77,7 @@ BEAM = Exercise(
         special("what is cut competes", "cut"),
         special("a batch of one, a wide beam", "small"),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        modes("mode left as it was", 1.0),
         untouched(),
     ),
     mistakes=(

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from course.sampling import best_of_n, sample_with_temperature
-from grader.authoring.aspects import CONTENT, KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import CONTENT, KNOWN, main, modes, shape, special, untouched
 from grader.authoring.spec import Aspect, Exercise, Mistake
 from lessons.lesson_07.exercises.best_cases import as_shares, best_cases
 
@@ -139,7 +139,7 @@ BEST_OF_N = Exercise(
         special("a batch of one", "one"),
         Aspect("chance from the generator alone", ("chance",), CONTENT, tags=frozenset({"chance"})),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        modes("mode left as it was", 1.0),
         untouched(),
     ),
     mistakes=(

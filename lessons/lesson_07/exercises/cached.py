@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import KNOWN, main, modes, shape, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_07.exercises.drawing import in_full_width
 from lessons.lesson_07.exercises.greedy import ending_cases
@@ -171,7 +171,7 @@ CACHED = Exercise(
         special("cut at max_length", "cut"),
         special("a batch of one, padded sources", "one"),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        modes("mode left as it was", 1.0),
         untouched(),
     ),
     mistakes=(

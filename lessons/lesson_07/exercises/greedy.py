@@ -9,7 +9,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, USUAL, main, shape, special, untouched
+from grader.authoring.aspects import KNOWN, USUAL, main, modes, shape, special, untouched
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_07.exercises.drawing import draw_ending, in_full_width, writer
@@ -132,7 +132,7 @@ GREEDY = Exercise(
         special("cut at max_length", "cut"),
         special("a batch of one", "one"),
         Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        modes("mode left as it was", 1.0),
         untouched(),
     ),
     mistakes=(
