@@ -28,6 +28,7 @@ from grader.authoring.spec import Case, Exercise, Mistake
 from lessons import drawing
 from lessons.attending import where_answered
 from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _blocks(generator: np.random.Generator) -> list[Case]:
@@ -342,17 +343,8 @@ ENCODER_BLOCK = Exercise(
             _changed(lambda self, d, h, f: self.add_module("feed_forward", FeedForward(d, 4 * d))),
             "Your feed-forward network is four times d_model wide, whatever d_ff says. Where is it handed on?",
         ),
-        Mistake(
-            "x_changed",
-            _forwards(_in_place),
-            "The result is right, but the caller's x has changed too. What does += do to a tensor that somebody else "
-            "holds?",
-        ),
-        Mistake(
-            "dropout_added",
-            _forwards(_dropping),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
-        ),
+        slip("x_changed", _forwards(_in_place)),
+        slip("dropout_added", _forwards(_dropping)),
         Mistake(
             "graph_cut",
             _made(thought=lambda self, x: x.detach() + self.feed_forward(self.norm2(x))),

@@ -43,6 +43,7 @@ from lessons.lesson_03.exercises.layers import (
     squeezed,
     with_a_mask,
 )
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
@@ -197,16 +198,8 @@ MULTI_HEAD_ATTENTION = Exercise(
             made(layers=("query", "key", "key")),
             "One layer makes keys and values. Which of the four layers has nothing to do?",
         ),
-        Mistake(
-            "mask_not_passed_on",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v)),
-            "The mask changes nothing: forward takes it and hands it to nobody. Which call wants it?",
-        ),
-        Mistake(
-            "mask_inverted",
-            with_a_mask(lambda mask: ~mask),
-            "The mask is turned round on its way. Does the next function not read it as you do, True = may attend?",
-        ),
+        slip("mask_not_passed_on", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v))),
+        slip("mask_inverted", with_a_mask(lambda mask: ~mask)),
         Mistake(
             "mask_with_an_axis_more",
             with_a_mask(lambda mask: mask.unsqueeze(1)),
@@ -231,16 +224,8 @@ MULTI_HEAD_ATTENTION = Exercise(
             "Your weights are the mean over the heads, as PyTorch's own layer returns them. How many matrices does the "
             "docstring ask for?",
         ),
-        Mistake(
-            "weights_forgotten",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[0]),
-            "The output is right, but it comes alone. What else should forward return?",
-        ),
-        Mistake(
-            "pair_swapped",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[::-1]),
-            "Output and weights have changed places. Which one comes first?",
-        ),
+        slip("weights_forgotten", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[0])),
+        slip("pair_swapped", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[::-1])),
         Mistake(
             "residual_added",
             forwards(
@@ -249,11 +234,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             "Your output is the right one plus the queries. That step comes later, in the block. What does this layer "
             "return?",
         ),
-        Mistake(
-            "no_bias",
-            made(bias=False),
-            "Your layers have no bias. Which argument switched it off?",
-        ),
+        slip("no_bias", made(bias=False)),
         Mistake(
             "other_names",
             OtherNames,
@@ -264,12 +245,11 @@ MULTI_HEAD_ATTENTION = Exercise(
             forwards(squeezed),
             "Axes of length one disappear from your results. Is a batch of one row still a batch?",
         ),
-        Mistake(
+        slip(
             "dropout_added",
             forwards(
                 lambda self, q, k, v, mask=None: Attention.forward(self, nn.functional.dropout(q, 0.3), k, v, mask)
             ),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
         ),
         Mistake(
             "graph_cut",

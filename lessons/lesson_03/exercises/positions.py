@@ -26,6 +26,7 @@ from grader.authoring.aspects import (
 )
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _tables(generator: np.random.Generator) -> list[Case]:
@@ -247,27 +248,14 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "The numbers are right, but no gradient reaches the table, so it would never learn. Where does it leave "
             "the graph?",
         ),
-        Mistake(
-            "x_changed",
-            _forwards(_in_place),
-            "The result is right, but the caller's x has changed too. What does += do to a tensor that somebody else "
-            "holds?",
-        ),
+        slip("x_changed", _forwards(_in_place)),
         Mistake(
             "data_changed",
             _forwards(_in_place_behind_the_graph),
             "x itself was changed through .data, behind the back of its owner. Which sum makes a new tensor?",
         ),
-        Mistake(
-            "dropout_added",
-            _forwards(lambda self, x: F.dropout(_Positions.forward(self, x), 0.3, self.training)),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
-        ),
-        Mistake(
-            "squeezed",
-            _forwards(lambda self, x: _Positions.forward(self, x).squeeze()),
-            "Axes of length one disappear from your result. Is a batch of one row still a batch?",
-        ),
+        slip("dropout_added", _forwards(lambda self, x: F.dropout(_Positions.forward(self, x), 0.3, self.training))),
+        slip("squeezed", _forwards(lambda self, x: _Positions.forward(self, x).squeeze())),
         Mistake(
             "graph_cut",
             _forwards(lambda self, x: _Positions.forward(self, x.detach())),

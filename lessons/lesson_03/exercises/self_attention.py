@@ -28,6 +28,7 @@ from grader.authoring.spec import Case, Exercise, Mistake
 from lessons import drawing
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
@@ -222,17 +223,15 @@ SELF_ATTENTION = Exercise(
             _forwards(lambda self, x, mask=None: scaled_dot_product_attention(self.query(x), self.key(x), x, mask)),
             "The weights are right, but they take the mean of x itself. Which layer makes the values?",
         ),
-        Mistake(
+        slip(
             "mask_not_passed_on",
             _forwards(
                 lambda self, x, mask=None: scaled_dot_product_attention(self.query(x), self.key(x), self.value(x))
             ),
-            "The mask changes nothing: forward takes it and hands it to nobody. Which call wants it?",
         ),
-        Mistake(
+        slip(
             "mask_inverted",
             _forwards(lambda self, x, mask=None: _Layer.forward(self, x, None if mask is None else ~mask)),
-            "The mask is turned round on its way. Does the next function not read it as you do, True = may attend?",
         ),
         Mistake(
             "mask_with_an_axis_more",
@@ -254,21 +253,9 @@ SELF_ATTENTION = Exercise(
             _forwards(lambda self, x, mask=None: (lambda o, w: (x + o, w))(*_Layer.forward(self, x, mask))),
             "Your output is the right one plus x. That step comes later, in the block. What does this layer return?",
         ),
-        Mistake(
-            "weights_forgotten",
-            _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[0]),
-            "The output is right, but it comes alone. What else should forward return?",
-        ),
-        Mistake(
-            "pair_swapped",
-            _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[::-1]),
-            "Output and weights have changed places. Which one comes first?",
-        ),
-        Mistake(
-            "no_bias",
-            _made(lambda self, d: self.__dict__["_modules"].update(_without_bias(d))),
-            "Your layers have no bias. Which argument switched it off?",
-        ),
+        slip("weights_forgotten", _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[0])),
+        slip("pair_swapped", _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[::-1])),
+        slip("no_bias", _made(lambda self, d: self.__dict__["_modules"].update(_without_bias(d)))),
         Mistake(
             "one_layer_three_names",
             _made(lambda self, d: self.__dict__["_modules"].update(key=self.query, value=self.query)),

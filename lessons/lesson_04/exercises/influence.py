@@ -156,6 +156,8 @@ def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor)
     return torch.dist(before, after).item()
 
 
+_right = _of(lambda moved: moved.abs().max().item())
+
 ENCODER_INFLUENCE = Exercise(
     symbol="encoder_influence",
     points=3,
@@ -268,8 +270,8 @@ ENCODER_INFLUENCE = Exercise(
             "You add 1 to every id, and the highest of them is then no symbol any more. How do you stay among the "
             "ids that exist?",
         ),
-        module_expected(_of(lambda moved: moved.abs().max().item())),
-        left_in_eval_mode(_of(lambda moved: moved.abs().max().item())),
+        module_expected(_right),
+        left_in_eval_mode(_right),
         Mistake(
             "graph_in_the_way",
             _numpy,

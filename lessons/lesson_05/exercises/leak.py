@@ -203,6 +203,8 @@ def _by_random_ids(model: Model, source: torch.Tensor, target: torch.Tensor) -> 
     return leak
 
 
+_right = leaking(lambda moves: largest(_earlier(moves)))
+
 FUTURE_LEAK = Exercise(
     symbol="future_leak",
     points=3,
@@ -340,8 +342,8 @@ FUTURE_LEAK = Exercise(
             "You add 1 to an id, and the highest of them is then no symbol any more. How do you stay among the ids "
             "that exist?",
         ),
-        module_expected(leaking(lambda moves: largest(_earlier(moves)))),
-        left_in_eval_mode(leaking(lambda moves: largest(_earlier(moves)))),
+        module_expected(_right),
+        left_in_eval_mode(_right),
         Mistake(
             "target_changed_in_place",
             _in_place,
@@ -349,7 +351,7 @@ FUTURE_LEAK = Exercise(
         ),
     ),
     variants={
-        "place by place": leaking(lambda moves: largest(_earlier(moves))),
+        "place by place": _right,
         "every cut": _every_cut,
         "prefixes": _prefixes,
         "below the diagonal": _masked,
