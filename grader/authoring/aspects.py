@@ -7,7 +7,7 @@ nothing is known about gradients and arguments, and nothing is held against them
 
 from __future__ import annotations
 
-from grader.authoring.spec import Aspect
+from grader.authoring.spec import Aspect, tagged
 
 USUAL = frozenset({"usual"})
 CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
@@ -78,8 +78,3 @@ def tells_apart(key: str = "output", /, **names: str) -> tuple[Aspect, ...]:
     return tuple(
         Aspect(name, keys=(key,), kinds=CONTENT, weight=3.0, core=True, tags=tagged(tag)) for tag, name in names.items()
     )
-
-
-def tagged(*tags: str) -> frozenset[str]:
-    """The tags of a case: an aspect with one of them looks at this case."""
-    return frozenset(tags)

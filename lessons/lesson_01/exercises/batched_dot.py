@@ -10,15 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import batched_dot
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.authoring.aspects import USUAL, tagged
+from grader.authoring.aspects import USUAL
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Case
+from grader.authoring.spec import Case, tagged
 
 Params = list[tuple[Any, Any]]  # [(W, b), ...]; tensors or NumPy arrays
 

@@ -9,15 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import pick
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, integers, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
 

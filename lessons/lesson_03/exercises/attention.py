@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
-from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, tagged, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs, mask, padding, with_an_empty_row
 
@@ -26,9 +27,7 @@ def _triples(generator: np.random.Generator) -> list[Case]:
             "value": normal(generator, *leading, k, v, dtype=kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return mask(generator, *sizes)
-
+    allow = partial(mask, generator)
     b, q, k, d, v = dims(generator, 5, 3, 8)
     batch, heads, rows, keys, d_head = dims(generator, 5, 3, 7)
     side = int(generator.integers(3, 5))

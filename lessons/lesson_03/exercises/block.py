@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,8 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import EncoderBlock, FeedForward, LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    tagged,
-    untouched,
-    values,
-)
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.attending import where_answered
 from lessons.drawing import Inputs
@@ -40,9 +30,7 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
         x = 1 + 2 * draw.normal(generator, b, n, d_model, dtype=kind)
         return {"num_heads": heads, "d_ff": d_ff, "x": x, "weights": weights}
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, n, heads = draw.dims(generator, 3, 2, 5)
     n += 1
     width = int(generator.integers(2, 4))

@@ -9,8 +9,8 @@ import torch
 
 from course.attention import merge_heads, split_heads
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, special, tagged, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
 

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
 
 from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    tagged,
-    untouched,
-    values,
-)
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
@@ -57,9 +48,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     heads = int(generator.integers(2, 4))
     b, (q, k) = 5 - heads, draw.dims(generator, 2, 4, 7)
     width = int(generator.integers(2, 4))

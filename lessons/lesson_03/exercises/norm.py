@@ -21,11 +21,10 @@ from grader.authoring.aspects import (
     parts,
     shape,
     special,
-    tagged,
     untouched,
     values,
 )
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
 from lessons.drawing import Inputs
 

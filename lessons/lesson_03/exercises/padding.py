@@ -9,8 +9,8 @@ import torch
 
 from course.attention import padding_mask
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, special, tagged, untouched, values
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.drawing import Inputs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,8 @@ from torch import nn
 
 from course.attention import SelfAttention, masked_softmax, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    tagged,
-    untouched,
-    values,
-)
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
@@ -38,9 +28,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind, ("query", "key", "value")),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, n, d = draw.dims(generator, 3, 3, 6)
     side = int(generator.integers(3, 6))
     laid_out = layer(b, n, d)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,8 @@ import torch
 
 from course.seq2seq import CrossAttention
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    tagged,
-    untouched,
-    values,
-)
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
@@ -49,9 +39,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
     width = int(generator.integers(2, 4))
     sizes = (b, t, s, heads, width)

@@ -11,9 +11,9 @@ from torch import nn
 from course.attention import padding_mask
 from course.blocks import LayerNorm
 from course.seq2seq import Seq2SeqTransformer
-from grader.authoring.aspects import CONTENT, KNOWN, tagged, untouched
+from grader.authoring.aspects import CONTENT, KNOWN, untouched
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import models as written
 from lessons.lesson_04.exercises.models import Model, model

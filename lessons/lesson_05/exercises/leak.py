@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from course.causal import future_leak
-from grader.authoring.aspects import modes, tagged, tells_apart, untouched
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import modes, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.lesson_04.exercises.asking import (
     MODES,
     Draw,

@@ -10,8 +10,8 @@ import torch
 from course.attention import padding_mask
 from course.causal import CausalSeq2SeqTransformer, causal_mask, decoder_mask
 from course.seq2seq import Seq2SeqTransformer
-from grader.authoring.aspects import tagged, untouched
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises.models import Model

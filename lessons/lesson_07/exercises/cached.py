@@ -15,7 +15,15 @@ from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
 from grader.authoring.aspects import KNOWN, main, shape, special
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_07.exercises.drawing import OF_IDS, in_full_width, slips
+from lessons.lesson_07.exercises.drawing import (
+    OF_IDS,
+    Begin,
+    Behind,
+    in_full_width,
+    slips,
+    with_padding,
+    with_the_start,
+)
 from lessons.lesson_07.exercises.greedy import ending_cases
 from lessons.lesson_07.exercises.patients import counting_model
 
@@ -38,12 +46,8 @@ def _stepper(
     encode: Callable[[Any, torch.Tensor], torch.Tensor] = lambda model, source: model.encode(source),
     feed: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, start: written[:, -1:],
     remember: Callable[[Any], Any] = lambda cache: cache,
-    begin: Callable[[torch.Tensor, int, int], torch.Tensor] = lambda source, start, end: torch.full_like(
-        source[:, :1], start
-    ),
-    behind: Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor] = lambda chosen, ended, end: chosen.masked_fill(
-        ended, 0
-    ),
+    begin: Begin = with_the_start,
+    behind: Behind = with_padding,
     stop: Callable[[torch.Tensor], bool] = lambda ended: bool(ended.all()),
     steps: Callable[[int], int] = lambda max_length: max_length,
     finish: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, end: written[:, 1:],

@@ -136,17 +136,29 @@ def _until_all(ended: torch.Tensor) -> bool:
     return bool(ended.all())
 
 
+Begin = Callable[[torch.Tensor, int, int], torch.Tensor]
+"""(source, start_id, end_id) -> the tokens that the model reads first, (batch, 1)."""
+Behind = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
+"""(tokens chosen, rows that have ended, end_id) -> the tokens that are written, (batch,)."""
+
+
+def with_the_start(source: torch.Tensor, start: int, end: int) -> torch.Tensor:
+    """The right way to begin."""
+    return torch.full_like(source[:, :1], start)
+
+
+def with_padding(chosen: torch.Tensor, ended: torch.Tensor, end: int) -> torch.Tensor:
+    """The right thing behind an end."""
+    return chosen.masked_fill(ended, 0)
+
+
 def writer(
     feed: Callable[[torch.Tensor], torch.Tensor] = lambda written: written,
     look: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits[:, -1],
     choose: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits.argmax(dim=-1),
-    begin: Callable[[torch.Tensor, int, int], torch.Tensor] = lambda source, start, end: torch.full_like(
-        source[:, :1], start
-    ),
+    begin: Begin = with_the_start,
     read: Callable[[torch.Tensor], torch.Tensor] = lambda source: source,
-    behind: Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor] = lambda chosen, ended, end: chosen.masked_fill(
-        ended, 0
-    ),
+    behind: Behind = with_padding,
     stop: Callable[[torch.Tensor], bool] = _until_all,
     steps: Callable[[int], int] = lambda max_length: max_length,
     finish: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, end: written[:, 1:],
