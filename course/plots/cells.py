@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course.plots.arrays import number
-from course.plots.style import COLOURS, FAINT, FRAME, INK, QUIET
+from course.plots.style import COLOURS, FAINT, FRAME, INK
 
 PALE = "#eef1f4"  # an ordinary cell
 LIT = "#cfe3f2"  # a cell that the text speaks about; it also gets a thick frame
@@ -49,7 +49,7 @@ def cells(
     if title:
         axes.text(left + columns / 2, top - 0.25, title, ha="center", va="bottom", weight="bold")
     if below:
-        axes.text(left + columns / 2, top + rows + 0.25, below, ha="center", va="top", color=QUIET)
+        axes.text(left + columns / 2, top + rows + 0.25, below, ha="center", va="top", color="#5c616a")
 
 
 def sign(axes: Axes, x: float, y: float, text: str, size: float = 16) -> None:
@@ -91,8 +91,3 @@ def arrow(
         "shrinkB": 0,
     }
     axes.annotate("", xy=end, xytext=start, arrowprops=style)
-
-
-def note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    """A remark beside the drawing, quieter than what it is about."""
-    axes.text(x, y, text, ha=ha, va="center", size=size, color=QUIET)

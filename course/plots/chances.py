@@ -5,7 +5,7 @@ from typing import Any
 
 from course.plots.arrays import number, to_numpy
 from course.plots.picture import Picture
-from course.plots.style import COLOURS, FAINT, QUIET, drawing
+from course.plots.style import COLOURS, FAINT, drawing
 
 
 def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: str = "") -> Picture:
@@ -34,7 +34,7 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
                     textcoords="offset points",
                     va="center",
                     size=9,
-                    color=QUIET if value > 0 else FAINT,
+                    color="#5c616a" if value > 0 else FAINT,
                 )
                 said.append(f"{label} {number(float(value)) if value > 0 else 'none'}")
             words.append(f"{name}: {', '.join(said)}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from course.plots.arrays import number, to_numpy
 from course.plots.picture import Picture
-from course.plots.style import COLOURS, FAINT, MARKERS, QUIET, drawing
+from course.plots.style import COLOURS, FAINT, MARKERS, drawing
 
 
 def dots(
@@ -49,7 +49,7 @@ def dots(
             words.append(f"{name}: {'; '.join(said)}")
         for name, level in (levels or {}).items():
             axes.axvline(level, color=FAINT, linestyle=(0, (2, 2)), linewidth=1.4, zorder=1)
-            axes.text(level, 1.01, name, transform=axes.get_xaxis_transform(), size=9.5, color=QUIET, ha="center")
+            axes.text(level, 1.01, name, transform=axes.get_xaxis_transform(), size=9.5, color="#5c616a", ha="center")
             words.append(f"level {name}: {number(level)}")
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)

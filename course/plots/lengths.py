@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from course.plots.lines import curves
 from course.plots.picture import Picture
-from course.plots.style import QUIET
 
 
 def by_length(
@@ -29,6 +28,6 @@ def by_length(
     inside = [place for place, length in enumerate(lengths) if trained[0] <= length <= trained[1]]
     if inside:
         axes.axvspan(-0.5, inside[-1] + 0.5, color="#e9edf0", zorder=-1, linewidth=0)
-        axes.text(0.0, 0.5, "trained on these lengths", va="center", size=10, color=QUIET, zorder=0)
+        axes.text(0.0, 0.5, "trained on these lengths", va="center", size=10, color="#5c616a", zorder=0)
         axes.set_xlim(-0.5, len(lengths) - 0.5)
     return Picture(picture.figure, f"{picture.text}\ntrained on lengths {trained[0]} to {trained[1]}")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from course.plots.arrays import number, to_numpy
 from course.plots.picture import Picture
-from course.plots.style import COLOURS, DASHES, FAINT, INK, MARKERS, QUIET, drawing
+from course.plots.style import COLOURS, DASHES, FAINT, INK, MARKERS, drawing
 
 
 def curves(
@@ -57,7 +57,7 @@ def curves(
             words.append(f"{name}: {_sampled(at, y, x_names)}")
         for name, level in (levels or {}).items():
             axes.axhline(level, color=FAINT, linestyle=(0, (2, 2)), linewidth=1.4, zorder=0)
-            ends.append((level, name, QUIET))
+            ends.append((level, name, "#5c616a"))
             words.append(f"level {name}: {number(level)}")
         axes.set(title=title, xlabel=x_label, ylabel=y_label)
         if y_limits is not None:
@@ -143,7 +143,7 @@ def bars(
             words.append(f"{name}: {number(length)}{mark}")
         for name, level in (levels or {}).items():
             axes.axvline(level, color=FAINT, linestyle=(0, (2, 2)), linewidth=1.4)
-            axes.text(level, 1.02, f" {name}", transform=axes.get_xaxis_transform(), size=10, color=QUIET)
+            axes.text(level, 1.02, f" {name}", transform=axes.get_xaxis_transform(), size=10, color="#5c616a")
             words.append(f"level {name}: {number(level)}")
         axes.invert_yaxis()
         axes.margins(x=0.22)

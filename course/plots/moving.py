@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from course.plots.picture import Picture
-from course.plots.style import CARD, FAINT, FRAME, INK, QUIET, drawing
+from course.plots.style import CARD, FAINT, FRAME, INK, drawing
 
 PALE, LIT, DONE = "#eef1f4", "#cfe3f2", "#e4e2da"
 
@@ -85,7 +85,7 @@ def _grid(
         axes.set_axis_off()
         axes.set_title(title or f"step {step}")
         for column in range(columns):
-            axes.text(left + column + 0.5, -0.35, str(column + 1), ha="center", va="center", size=9, color=QUIET)
+            axes.text(left + column + 0.5, -0.35, str(column + 1), ha="center", va="center", size=9, color="#5c616a")
         for row, (source, answer) in enumerate(zip(sources, written, strict=True)):
             axes.text(left - 0.3, row + 0.5, source, ha="right", va="center", family="DejaVu Sans Mono")
             for column, token in enumerate(answer):

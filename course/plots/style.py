@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 CARD = "#fdfcf9"  # the background, solid: a dark theme must not shine through
 INK = "#22252b"  # text and outlines
-QUIET = "#5c616a"  # side remarks
 FAINT = "#8a8f98"  # grids, baselines, what stands in the background
 FRAME = "#d55e00"  # what is pointed out
 COLOURS = ("#0072b2", "#d55e00", "#007a5e", "#a34a82", "#8a6a00", "#3c3c46")

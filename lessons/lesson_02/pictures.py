@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course.plots.cells import LIT, arrow, blank, box, cells, sign
-from course.plots.style import FRAME, QUIET, drawing
+from course.plots.style import FRAME, drawing
+from lessons.remarks import QUIET
 
 __all__ = [
     "counted_pairs",

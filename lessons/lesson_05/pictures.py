@@ -5,8 +5,9 @@ from collections.abc import Collection, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course.plots.cells import LIT, arrow, blank, box, cells, note
-from course.plots.style import FRAME, QUIET, drawing
+from course.plots.cells import LIT, arrow, blank, box, cells
+from course.plots.style import FRAME, drawing
+from lessons.remarks import QUIET, note
 
 __all__ = [
     "all_on_the_table",

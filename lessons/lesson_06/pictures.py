@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Circle
 
-from course.plots.cells import arrow, blank, box, cells, note, sign
+from course.plots.cells import arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, DASHES, FAINT, FRAME, INK, drawing
 from course.positions import sinusoidal_positional_encoding
+from lessons.remarks import note
 
 __all__ = [
     "added_to_tokens",

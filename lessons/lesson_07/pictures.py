@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from course.plots.cells import LIT, PALE, arrow, blank, box, cells, note, sign
+from course.plots.cells import LIT, PALE, arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, DASHES, FAINT, FRAME, INK, drawing
+from lessons.remarks import note
 
 __all__ = [
     "alone_and_together",

@@ -3,8 +3,9 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from course.plots.cells import arrow, blank, box, cells, note, sign
+from course.plots.cells import arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, FAINT, INK, drawing
+from lessons.remarks import note
 from lessons.tables import measured
 
 __all__ = [

@@ -5,8 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from course.plots.cells import LIT, PALE, arrow, blank, box, cells, note, sign
+from course.plots.cells import LIT, PALE, arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, FAINT, FRAME, INK, drawing
+from lessons.remarks import note
 
 __all__ = [
     "classifier_stack",
