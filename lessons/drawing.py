@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from grader.authoring.draw import linear, normal
+
+Inputs = dict[str, Any]
+"""What a case's inputs are drawn as."""
 
 
 def norm(

@@ -26,7 +26,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from course.plots import pictures
 from course.plots.style import CARD
 from grader.building.build import out_of_step
 from grader.checking.judge import Judge
@@ -40,16 +39,18 @@ SEED = 11
 
 
 @cache
-def names() -> list[str]:
-    """The pictures of all lessons."""
-    texts = [json.loads(REPOSITORY.solution(lesson).read_text("utf-8")) for lesson in REPOSITORY.lesson_names()]
-    files = [file for text in texts for cell in text["cells"] for file in cell.get("attachments", {})]
-    return [file.removesuffix(".png") for file in files]
+def names() -> dict[str, str]:
+    """The pictures of all lessons, each with its lesson."""
+    texts = {name: json.loads(REPOSITORY.solution(name).read_text("utf-8")) for name in REPOSITORY.lesson_names()}
+    files = [
+        (file, name) for name, text in texts.items() for cell in text["cells"] for file in cell.get("attachments", {})
+    ]
+    return {file.removesuffix(".png"): name for file, name in files}
 
 
 @cache
 def figure(name: str) -> Figure:
-    made = getattr(pictures, name)()
+    made = getattr(REPOSITORY.syllabus.part(names()[name], "pictures"), name)()
     assert isinstance(made, Figure)
     return made
 
@@ -134,7 +135,7 @@ def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
 def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, there: dict[str, Any]) -> None:
     here = figure(name)
     assert mpl.colors.same_color(here.get_facecolor(), CARD)
-    assert inspect.getdoc(getattr(pictures, name))
+    assert inspect.getdoc(getattr(REPOSITORY.syllabus.part(names()[name], "pictures"), name))
     for one, other in zip(content(here), there["pictures"][name], strict=True):
         if one and isinstance(one[0], str):
             assert one == other

@@ -7,19 +7,23 @@ nothing is known about gradients and arguments, and nothing is held against them
 
 from __future__ import annotations
 
-from grader.authoring.spec import USUAL, Aspect
+from grader.authoring.spec import USUAL, Aspect, tagged
 
 __all__ = [
     "CONTENT",
     "KNOWN",
     "USUAL",
+    "any_numbers",
     "dtype",
     "gradients",
     "main",
+    "modes",
     "of_function",
+    "parts",
     "refused",
     "shape",
     "special",
+    "tells_apart",
     "untouched",
     "values",
 ]
@@ -80,3 +84,29 @@ def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",)) ->
 def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
     """A clear error where the contract asks for one."""
     return Aspect(name, kinds=frozenset({"error"}), weight=weight, tags=frozenset({tag}))
+
+
+def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
+    """What holds for whatever numbers come in: the dtype is kept, float64 is right too, and so is any layout."""
+    return (dtype(), special("float64", "float64"), special("any layout in memory", "strided", layout))
+
+
+def parts(weight: float = 1.0) -> Aspect:
+    """A module's parts have the names and shapes of the docstring, and all of them are trained."""
+    return Aspect("named parts, all in use", keys=("parts", "unused"), kinds=KNOWN, weight=weight)
+
+
+def modes(name: str = "train and eval mode untouched", weight: float = 0.5) -> Aspect:
+    """A module is afterwards in the mode in which it was before."""
+    return Aspect(name, keys=("training_mode",), kinds=KNOWN, weight=weight)
+
+
+def tells_apart(key: str = "output", /, **names: str) -> tuple[Aspect, ...]:
+    """What a learner's test is for: the right answer in the cases with each of these tags, under the name given to it.
+
+    `tells_apart(sound="sound models pass", broken="leaks are found")`. A test that always says the same earns nothing,
+    since each of these aspects is core.
+    """
+    return tuple(
+        Aspect(name, keys=(key,), kinds=CONTENT, weight=3.0, core=True, tags=tagged(tag)) for tag, name in names.items()
+    )

@@ -124,3 +124,8 @@ class Lesson:
         """The exercises that come before `symbol` in this lesson."""
         names = [exercise.symbol for exercise in self.exercises]
         return self.exercises[: names.index(symbol)]
+
+
+def tagged(*tags: str) -> frozenset[str]:
+    """The tags of a case: an aspect with one of them looks at this case."""
+    return frozenset(tags)

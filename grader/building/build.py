@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -116,6 +117,7 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 # compared with another one: what both were made from is.
 
 _PICTURES = "pictures"
+_SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 _ENGINE = frozenset({"grader"})
 
 
@@ -123,11 +125,12 @@ def made_from(repository: Repository, lesson: str) -> dict[str, str]:
     """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
 
     What was executed are the modules of the repository that the lesson's text reaches, and what was drawn are those
-    that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". The text is
-    in neither: all it says stands in the notebook's cells, which are compared one by one.
+    that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". Of the text
+    it is only what its set-up cell imports: the notebook's other cells are compared one by one.
     """
     text = repository.text(lesson)
     executed = _digest(repository, _reached(repository, text), leaving_out=text)
+    executed.update("".join(_SETUP.findall(text.read_text("utf-8"))).encode())
     solution = _read(repository.solution(lesson))
     pictures = attached(solution) if solution else {}
     file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None

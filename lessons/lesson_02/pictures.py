@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from course.plots.cells import LIT, arrow, blank, box, cells, sign
 from course.plots.style import FRAME, drawing
+from lessons.remarks import QUIET
 
 __all__ = [
     "counted_pairs",
@@ -48,7 +49,7 @@ def three_ways_to_cut() -> Figure:
             y = 1.0 + 2.35 * place
             axes.text(0.1, y, name, va="center", weight="bold")
             _row(axes, 3.3, y, tokens, letter=0.5)
-            axes.text(3.35, y + 1.0, words, va="center", size=10, color="#5c616a")
+            axes.text(3.35, y + 1.0, words, va="center", size=10, color=QUIET)
     return figure
 
 

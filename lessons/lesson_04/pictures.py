@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from course.plots.cells import LIT, arrow, blank, box, cells, sign
 from course.plots.style import FRAME, drawing
+from lessons.remarks import QUIET, note
 
 __all__ = [
     "changed_source",
@@ -22,17 +23,11 @@ __all__ = [
     "two_stacks",
 ]
 
-QUIET = "#5c616a"
-
 
 def _lit_box(axes: Axes, x: float, y: float, text: str, width: float = 2.4, height: float = 0.9) -> None:
     """A box that the text speaks about: tinted, with a thick frame."""
     box(axes, x, y, text, width, height)
     axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    axes.text(x, y, text, ha=ha, va="center", size=size, color=QUIET)
 
 
 def problem_to_answer() -> Figure:
@@ -46,10 +41,10 @@ def problem_to_answer() -> Figure:
         box(axes, 11.9, 2.0, "decoder\nwrites", width=2.5, height=1.5)
         arrow(axes, (13.3, 2.0), (14.0, 2.0))
         cells(axes, 14.2, 1.5, [list("24")], title="target")
-        _note(axes, 15.2, 3.0, "42, its last\ndigit first")
+        note(axes, 15.2, 3.0, "42, its last\ndigit first")
         cells(axes, 10.4, 3.9, [["^", "2", "4"]])
         arrow(axes, (11.9, 3.8), (11.9, 2.9))
-        _note(axes, 10.2, 4.4, "what it has so far", ha="right")
+        note(axes, 10.2, 4.4, "what it has so far", ha="right")
     return figure
 
 
@@ -61,10 +56,10 @@ def shifted_by_one() -> Figure:
         cells(axes, 4.4, 3.3, [["^", "2", "4", "$"]], lit=[(0, 0)])
         for place in range(3):
             arrow(axes, (4.9 + place, 1.8), (5.9 + place, 3.2))
-        _note(axes, 4.1, 1.2, "targets", ha="right")
-        _note(axes, 4.1, 3.8, "what the decoder reads", ha="right")
-        _note(axes, 8.8, 1.2, "the last one falls out", ha="left")
-        _note(axes, 4.9, 4.85, "start")
+        note(axes, 4.1, 1.2, "targets", ha="right")
+        note(axes, 4.1, 3.8, "what the decoder reads", ha="right")
+        note(axes, 8.8, 1.2, "the last one falls out", ha="left")
+        note(axes, 4.9, 4.85, "start")
     return figure
 
 
@@ -76,11 +71,11 @@ def surprise_of_tokens() -> Figure:
         cells(axes, 3.2, 1.4, chances, lit=[(0, 1), (1, 2)])
         for column, symbol in enumerate(["_", "2", "4", "$"]):
             axes.text(3.7 + column, 1.1, symbol, ha="center", va="bottom", weight="bold")
-        _note(axes, 5.2, 0.35, "chances that the model gives")
+        note(axes, 5.2, 0.35, "chances that the model gives")
         for row, (target, words) in enumerate(
             [("2", "-log 1/2 = 0.69"), ("4", "-log 1/4 = 1.39"), ("_", "padding: not counted")]
         ):
-            _note(axes, 2.9, 1.9 + row, f"target  {target}", ha="right", size=11)
+            note(axes, 2.9, 1.9 + row, f"target  {target}", ha="right", size=11)
             axes.text(8.0, 1.9 + row, words, va="center")
         axes.text(8.0, 5.0, "mean of two: 1.04", va="center", weight="bold")
     return figure
@@ -112,8 +107,8 @@ def padding_is_not_counted() -> Figure:
             lit=[(0, 0), (0, 2), (1, 0), (1, 1)],
             title="predictions",
         )
-        _note(axes, 7.4, 4.0, "framed: right, and counted")
-        _note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 stand over padding")
+        note(axes, 7.4, 4.0, "framed: right, and counted")
+        note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 stand over padding")
     return figure
 
 
@@ -125,7 +120,7 @@ def exact_rows() -> Figure:
         cells(axes, 5.6, 1.0, [["2", "5", "$", "8"], ["7", "$", "_", "3"]], title="predictions")
         axes.text(10.2, 1.5, "one token wrong: no", va="center")
         axes.text(10.2, 2.5, "all real tokens right: yes", va="center", weight="bold")
-        _note(axes, 7.0, 3.7, "exact match: 1 of 2 rows")
+        note(axes, 7.0, 3.7, "exact match: 1 of 2 rows")
     return figure
 
 
@@ -139,15 +134,15 @@ def teacher_forcing() -> Figure:
         ]
         for left, title, steps, words in panels:
             axes.text(left, 0.4, title, va="center", weight="bold")
-            _note(axes, left, 1.3, "reads", ha="left")
-            _note(axes, left + 5.6, 1.3, "says", ha="left")
+            note(axes, left, 1.3, "reads", ha="left")
+            note(axes, left + 5.6, 1.3, "says", ha="left")
             for row, (reads, says) in enumerate(steps):
                 y = 1.8 + 1.5 * row
                 mended = [(0, 2)] if row == 2 else []
                 cells(axes, left, y, [list(reads)], lit=mended)
                 arrow(axes, (left + 3.3, y + 0.5), (left + 5.2, y + 0.5))
                 cells(axes, left + 5.5, y, [[says]])
-            _note(axes, left + 1.5, 6.7, words)
+            note(axes, left + 1.5, 6.7, words)
     return figure
 
 
@@ -166,10 +161,10 @@ def cross_attention_table() -> Figure:
             axes.text(5.9 + column, 2.1, symbol.strip() or "·", ha="center", va="bottom", weight="bold")
         for row, symbol in enumerate("^24$"):
             axes.text(5.0, 2.9 + row, symbol, ha="center", va="center", weight="bold")
-        _note(axes, 8.4, 0.9, "keys and values: encoder states, source_length rows", size=11)
-        _note(axes, 4.5, 4.4, "queries:\ndecoder states,\ntarget_length rows", ha="right", size=11)
-        _note(axes, 11.8, 2.9, "a row sums to 1", ha="left")
-        _note(axes, 8.4, 7.0, "weights of one head: (target_length, source_length)", size=11)
+        note(axes, 8.4, 0.9, "keys and values: encoder states, source_length rows", size=11)
+        note(axes, 4.5, 4.4, "queries:\ndecoder states,\ntarget_length rows", ha="right", size=11)
+        note(axes, 11.8, 2.9, "a row sums to 1", ha="left")
+        note(axes, 8.4, 7.0, "weights of one head: (target_length, source_length)", size=11)
     return figure
 
 
@@ -187,7 +182,7 @@ def decoder_block() -> Figure:
         for x, name, words in parts:
             draw = _lit_box if "cross" in name else box
             draw(axes, x, 3.4, name, 3.0, 1.4)
-            _note(axes, x, 4.9 if "cross" not in name else 1.6, words)
+            note(axes, x, 4.9 if "cross" not in name else 1.6, words)
             arrow(axes, (start, 3.4), (x - 1.55, 3.4))
             arrow(axes, (x + 1.55, 3.4), (x + 2.05, 3.4))
             axes.annotate(
@@ -235,8 +230,8 @@ def two_stacks() -> Figure:
         axes.text(12.6, 0.8, "logits (batch, target_length, vocab_size)", ha="center", va="center", size=10)
         axes.plot([6.65, 8.2, 8.2], [4.3, 4.3, 6.3], color=FRAME, linewidth=1.8, linestyle=(0, (3, 2)))
         arrow(axes, (8.2, 6.3), (10.1, 6.3), dashed=True)
-        _note(axes, 7.3, 3.0, "encoder states\n(batch, source_length, d_model)", size=9.5)
-        _note(axes, 8.35, 7.0, "into every block", size=9.5)
+        note(axes, 7.3, 3.0, "encoder states\n(batch, source_length, d_model)", size=9.5)
+        note(axes, 8.35, 7.0, "into every block", size=9.5)
     return figure
 
 
@@ -252,7 +247,7 @@ def changed_source() -> Figure:
             axes.text(11.1, top + 0.5, "logits", va="center")
         arrow(axes, (8.3, 3.2), (8.3, 2.1))
         arrow(axes, (8.3, 3.2), (8.3, 4.0))
-        _note(axes, 6.4, 3.0, "the same target input: ^24", ha="right")
+        note(axes, 6.4, 3.0, "the same target input: ^24", ha="right")
         axes.text(13.0, 3.0, "the largest\ndifference?", va="center", weight="bold")
         arrow(axes, (12.6, 1.5), (13.3, 2.3))
         arrow(axes, (12.6, 4.5), (13.3, 3.8))

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from course.plots.cells import LIT, arrow, blank, box, cells
 from course.plots.style import FRAME, drawing
+from lessons.remarks import QUIET, note
 
 __all__ = [
     "all_on_the_table",
@@ -18,12 +19,6 @@ __all__ = [
     "two_masks_joined",
     "two_orders_of_digits",
 ]
-
-QUIET = "#5c616a"
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    axes.text(x, y, text, ha=ha, va="center", size=size, color=QUIET)
 
 
 def _labels(axes: Axes, left: float, top: float, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -48,10 +43,10 @@ def nudged_token() -> Figure:
         lit = [(row, 3) for row in range(7)]
         cells(axes, 4.4, 1.7, [["•" if column == 3 else "" for column in range(7)] for _ in range(7)], lit=lit)
         _labels(axes, 4.4, 1.7, [f"output {i}" for i in range(1, 8)], [str(i) for i in range(1, 8)])
-        _note(axes, 7.9, 0.6, "target token that is nudged  (• = the output moves)", size=11)
-        _note(axes, 11.7, 3.2, "these come before\nthe nudged token", ha="left", size=11)
+        note(axes, 7.9, 0.6, "target token that is nudged  (• = the output moves)", size=11)
+        note(axes, 11.7, 3.2, "these come before\nthe nudged token", ha="left", size=11)
         axes.plot([11.5, 11.5], [1.8, 4.6], color=FRAME, linewidth=2)
-        _note(axes, 11.7, 6.7, "these may know of it", ha="left", size=11)
+        note(axes, 11.7, 6.7, "these may know of it", ha="left", size=11)
         axes.plot([11.5, 11.5], [4.8, 8.6], color=QUIET, linewidth=1.4, linestyle=(0, (3, 2)))
     return figure
 
@@ -66,10 +61,10 @@ def all_on_the_table() -> Figure:
             arrow(axes, (5.1 + place, 3.8), (5.1 + place, 2.0))
         for place in range(2):
             arrow(axes, (6.1 + place, 3.8), (5.25 + place, 2.0), dashed=True)
-        _note(axes, 4.3, 1.4, "to be said", ha="right", size=11)
-        _note(axes, 4.3, 4.4, "to be read", ha="right", size=11)
-        _note(axes, 8.2, 2.9, "dashed: a look at the\nanswer, one place on", ha="left", size=11)
-        _note(axes, 6.1, 5.5, "in training the whole row is on the table at once", size=11)
+        note(axes, 4.3, 1.4, "to be said", ha="right", size=11)
+        note(axes, 4.3, 4.4, "to be read", ha="right", size=11)
+        note(axes, 8.2, 2.9, "dashed: a look at the\nanswer, one place on", ha="left", size=11)
+        note(axes, 6.1, 5.5, "in training the whole row is on the table at once", size=11)
     return figure
 
 
@@ -81,9 +76,9 @@ def cells_of_a_leak() -> Figure:
         leak = [(row, column) for row in range(4) for column in range(row + 1, 4)]
         cells(axes, 4.0, 1.8, values, lit=leak)
         _labels(axes, 4.0, 1.8, [f"output {i}" for i in range(4)], [str(i) for i in range(4)])
-        _note(axes, 6.0, 0.7, "nudged token", size=11)
-        _note(axes, 8.6, 2.8, "framed: a later token\nmoves an earlier output", ha="left", size=11)
-        _note(axes, 8.6, 4.6, "the leak is the largest\nof them: 9", ha="left", size=11)
+        note(axes, 6.0, 0.7, "nudged token", size=11)
+        note(axes, 8.6, 2.8, "framed: a later token\nmoves an earlier output", ha="left", size=11)
+        note(axes, 8.6, 4.6, "the leak is the largest\nof them: 9", ha="left", size=11)
     return figure
 
 
@@ -94,9 +89,9 @@ def mask_as_a_matrix() -> Figure:
         lower = _lower(4)
         cells(axes, 4.0, 1.8, _yes(lower, 4, 4), lit=lower)
         _labels(axes, 4.0, 1.8, ["^", "2", "4", "$"], ["^", "2", "4", "$"])
-        _note(axes, 6.0, 0.7, "who is looked at", size=11)
-        _note(axes, 3.2, 3.8, "who\nlooks", ha="right", size=11)
-        _note(axes, 8.6, 3.2, "each place sees itself\nand what came before", ha="left", size=11)
+        note(axes, 6.0, 0.7, "who is looked at", size=11)
+        note(axes, 3.2, 3.8, "who\nlooks", ha="right", size=11)
+        note(axes, 8.6, 3.2, "each place sees itself\nand what came before", ha="left", size=11)
     return figure
 
 
@@ -116,7 +111,7 @@ def two_masks_joined() -> Figure:
             _labels(axes, left, 1.9, ["^", "7", "_"], ["^", "7", "_"])
             axes.text(left + 1.5, 0.6, title, ha="center", va="center", weight="bold")
             axes.text(left + 4.4, 3.4, word, ha="center", va="center", size=12)
-        _note(axes, 8.7, 5.5, "(batch, 1, 1, length)  and  (length, length)  give  (batch, 1, length, length)", size=11)
+        note(axes, 8.7, 5.5, "(batch, 1, 1, length)  and  (length, length)  give  (batch, 1, length, length)", size=11)
     return figure
 
 
@@ -147,10 +142,10 @@ def carry_from_afar() -> Figure:
         axes.plot([3.4, 8.8], [3.85, 3.85], color=QUIET, linewidth=1.4)
         for place in range(4):
             arrow(axes, (8.0 - place, 1.45), (7.2 - place, 1.45), bend=0.7)
-        _note(axes, 6.1, 0.4, "a carry on its way")
-        _note(axes, 9.2, 2.2, "made here: 6 + 7 = 13", ha="left", size=11)
-        _note(axes, 9.2, 4.6, "and felt four places on:\n2 + 1 and 1 make 4", ha="left", size=11)
-        _note(axes, 6.1, 5.9, "the columns between sum to 9, so each passes the carry on")
+        note(axes, 6.1, 0.4, "a carry on its way")
+        note(axes, 9.2, 2.2, "made here: 6 + 7 = 13", ha="left", size=11)
+        note(axes, 9.2, 4.6, "and felt four places on:\n2 + 1 and 1 make 4", ha="left", size=11)
+        note(axes, 6.1, 5.9, "the columns between sum to 9, so each passes the carry on")
     return figure
 
 
@@ -166,6 +161,6 @@ def two_orders_of_digits() -> Figure:
             axes.text(4.2, top + 0.5, name, ha="right", va="center", weight="bold")
             cells(axes, 4.8, top, [[*digits, "$"]], lit=[(0, 0)])
             arrow(axes, (4.8, top + 1.4), (10.8, top + 1.4))
-            _note(axes, 11.1, top + 1.4, "writing", ha="left")
-            _note(axes, 4.8, top + 2.0, words, ha="left", size=11)
+            note(axes, 11.1, top + 1.4, "writing", ha="left")
+            note(axes, 4.8, top + 2.0, words, ha="left", size=11)
     return figure

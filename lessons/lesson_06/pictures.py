@@ -10,6 +10,7 @@ from matplotlib.patches import Arc, Circle
 from course.plots.cells import arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, DASHES, FAINT, FRAME, INK, drawing
 from course.positions import sinusoidal_positional_encoding
+from lessons.remarks import note
 
 __all__ = [
     "added_to_tokens",
@@ -24,12 +25,6 @@ __all__ = [
     "swapped_tokens",
 ]
 
-QUIET = "#5c616a"
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    axes.text(x, y, text, ha=ha, va="center", size=size, color=QUIET)
-
 
 def bag_of_digits() -> Figure:
     """The rows 4 7 9 and 9 4 7 lead into one and the same bag; out of it come max 9 and min 4, but no first."""
@@ -37,15 +32,15 @@ def bag_of_digits() -> Figure:
         blank(axes, 17.0, 5.4)
         cells(axes, 0.5, 0.7, [["4", "7", "9"]], lit=[(0, 0)])
         cells(axes, 0.5, 3.5, [["9", "4", "7"]], lit=[(0, 0)])
-        _note(axes, 2.0, 2.0, "the first digit is 4")
-        _note(axes, 2.0, 4.85, "the first digit is 9")
+        note(axes, 2.0, 2.0, "the first digit is 4")
+        note(axes, 2.0, 4.85, "the first digit is 9")
         arrow(axes, (3.8, 1.3), (6.0, 2.3))
         arrow(axes, (3.8, 3.9), (6.0, 2.9))
         box(axes, 8.0, 2.6, "4   7   9\nin any order", width=3.6, height=1.9)
         for y, text in ((1.1, "max: 9"), (2.6, "min: 4"), (4.1, "first: ?")):
             arrow(axes, (10.0, 2.6), (11.8, y), dashed=text.endswith("?"))
             axes.text(12.1, y, text, va="center", weight="bold", size=12)
-        _note(axes, 8.0, 4.3, "what is left without positions")
+        note(axes, 8.0, 4.3, "what is left without positions")
     return figure
 
 
@@ -54,16 +49,16 @@ def naive_ways() -> Figure:
     with drawing(8.4, 4.0) as (figure, (axes,)):
         blank(axes, 17.4, 8.2)
         for place in range(9):
-            _note(axes, 5.5 + place, 0.45, str(place))
-        _note(axes, 4.7, 0.45, "position", ha="right")
+            note(axes, 5.5 + place, 0.45, str(place))
+        note(axes, 4.7, 0.45, "position", ha="right")
         cells(axes, 5.0, 0.9, [[str(i) for i in range(9)]], lit=[(0, 8)])
-        _note(axes, 14.4, 1.4, "grows without end", ha="left")
+        note(axes, 14.4, 1.4, "grows without end", ha="left")
         cells(axes, 5.0, 2.4, [["0", ".25", ".5", ".75", "1"]], lit=[(0, 1)])
         cells(axes, 5.0, 3.4, [["0", ".12", ".25", ".38", ".5", ".62", ".75", ".88", "1"]], lit=[(0, 2)])
-        _note(axes, 14.4, 3.4, "the same number,\nanother position", ha="left")
+        note(axes, 14.4, 3.4, "the same number,\nanother position", ha="left")
         binary = [[f"{i:04b}"[3 - row] for i in range(9)] for row in (3, 2, 1, 0)]
         cells(axes, 5.0, 4.9, np.array(binary)[1:], lit=[(row, column) for row in range(3) for column in (3, 4)])
-        _note(axes, 14.4, 6.4, "from 3 to 4 every\ndigit flips", ha="left")
+        note(axes, 14.4, 6.4, "from 3 to 4 every\ndigit flips", ha="left")
         for y, name in ((1.4, "index"), (2.9, "normalised, 5 tokens"), (3.9, "normalised, 9 tokens")):
             axes.text(4.7, y, name, ha="right", va="center", weight="bold")
         axes.text(4.7, 6.4, "binary digits,\nthe last three", ha="right", va="center", weight="bold")
@@ -88,7 +83,7 @@ def clock_hands() -> Figure:
             x = 3.6 + 2.3 * column
             axes.text(x, 0.3, f"pair {column}", ha="center", va="center", weight="bold")
             speed = f"{frequency:g}" + (" radian" if frequency == 1 else "")
-            _note(axes, x, 0.85, speed + " a step" if column == 0 else f"{frequency:g} a step")
+            note(axes, x, 0.85, speed + " a step" if column == 0 else f"{frequency:g} a step")
             for row, position in enumerate(positions):
                 _clock(axes, x, 2.2 + 1.95 * row, position * frequency)
         for row, position in enumerate(positions):
@@ -102,14 +97,14 @@ def one_row_of_waves() -> Figure:
         blank(axes, 15.4, 5.8)
         _clock(axes, 2.3, 2.1, 1.0, radius=1.3)
         _clock(axes, 6.1, 2.1, 0.01, radius=1.3)
-        _note(axes, 2.3, 4.0, "pair 0: turned by 1")
-        _note(axes, 6.1, 4.0, "pair 1: turned by 0.01")
-        _note(axes, 4.2, 5.2, "sine: how far right the tip is. Cosine: how far up.")
+        note(axes, 2.3, 4.0, "pair 0: turned by 1")
+        note(axes, 6.1, 4.0, "pair 1: turned by 0.01")
+        note(axes, 4.2, 5.2, "sine: how far right the tip is. Cosine: how far up.")
         arrow(axes, (7.9, 2.1), (9.4, 2.1))
         cells(axes, 9.9, 1.6, [["0.84", "0.54", "0.01", "1.00"]], title="row of position 1")
         for place, name in enumerate(("sin 1", "cos 1", "sin .01", "cos .01")):
-            _note(axes, 10.4 + place, 2.95, name, size=9)
-        _note(axes, 11.9, 3.8, "columns 0, 1, 2, 3")
+            note(axes, 10.4 + place, 2.95, name, size=9)
+        note(axes, 11.9, 3.8, "columns 0, 1, 2, 3")
     return figure
 
 
@@ -126,12 +121,12 @@ def shift_as_turn() -> Figure:
             axes.add_patch(
                 Arc((left, 2.5), 1.5, 1.5, theta1=first, theta2=first + math.degrees(turn), color=FRAME, linewidth=2)
             )
-            _note(axes, left, 4.6, f"solid: {names[0]}")
-            _note(axes, left, 5.2, f"dashed: {names[1]}")
+            note(axes, left, 4.6, f"solid: {names[0]}")
+            note(axes, left, 5.2, f"dashed: {names[1]}")
         axes.text(10.4, 2.5, "the turn by 3w\nas a matrix", ha="center", va="center")
         cells(axes, 12.4, 1.5, [["cos", "sin"], ["-sin", "cos"]], title="one pair")
-        _note(axes, 13.4, 4.1, "each of the angle 3w")
-        _note(axes, 13.4, 4.8, "p does not occur in it")
+        note(axes, 13.4, 4.1, "each of the angle 3w")
+        note(axes, 13.4, 4.8, "p does not occur in it")
     return figure
 
 
@@ -145,12 +140,12 @@ def added_to_tokens() -> Figure:
         shown = [[f"{value:.1f}" for value in row[:2]] for row in table]
         lit = [(row, column) for row in range(3) for column in range(2)]
         cells(axes, 4.2, 1.0, shown, lit=lit, title="encoding")
-        _note(axes, 6.5, 2.5, "the first 3 rows", ha="left")
-        _note(axes, 6.5, 5.0, "kept for longer rows", ha="left")
+        note(axes, 6.5, 2.5, "the first 3 rows", ha="left")
+        note(axes, 6.5, 5.0, "kept for longer rows", ha="left")
         sign(axes, 10.3, 2.5, "=")
         total = [["7.0", "9.0"], ["1.8", "0.5"], ["2.9", "1.6"]]
         cells(axes, 11.4, 1.0, total, title="x + encoding")
-        _note(axes, 12.4, 4.5, "two of the columns")
+        note(axes, 12.4, 4.5, "two of the columns")
     return figure
 
 
@@ -215,14 +210,14 @@ def swapped_tokens() -> Figure:
         blank(axes, 15.6, 5.4)
         cells(axes, 0.4, 0.6, [["F", "4", "7", "9"]], lit=[(0, 1), (0, 3)])
         cells(axes, 0.4, 3.2, [["F", "9", "7", "4"]], lit=[(0, 1), (0, 3)])
-        _note(axes, 2.4, 2.4, "two tokens change places")
+        note(axes, 2.4, 2.4, "two tokens change places")
         for y in (1.1, 3.7):
             arrow(axes, (4.6, y), (5.8, y))
             box(axes, 7.1, y, "model", width=2.4)
             arrow(axes, (8.4, y), (9.6, y))
             box(axes, 11.0, y, "logits", width=2.6)
         sign(axes, 11.0, 2.4, "=  ?", size=15)
-        _note(axes, 12.6, 2.4, "always equal:\nit has no idea\nof the order", ha="left")
+        note(axes, 12.6, 2.4, "always equal:\nit has no idea\nof the order", ha="left")
     return figure
 
 
@@ -231,16 +226,16 @@ def digits_by_place() -> Figure:
     with drawing(7.8, 3.0) as (figure, (axes,)):
         blank(axes, 15.4, 5.9)
         for place, name in enumerate(("0", "1", "2", "3")):
-            _note(axes, 6.0 + 1.2 * place, 0.5, name, size=11)
-        _note(axes, 5.0, 0.5, "place", ha="right", size=11)
+            note(axes, 6.0 + 1.2 * place, 0.5, name, size=11)
+        note(axes, 5.0, 0.5, "place", ha="right", size=11)
         rows = [(1.1, "first number", "543", [1, 2]), (2.6, "second number", "876", [1, 2])]
         rows += [(4.6, "answer", "3201", [2])]
         for top, name, digits, lit in rows:
             axes.text(5.0, top + 0.5, name, ha="right", va="center", weight="bold")
             for place, digit in enumerate(digits):
                 cells(axes, 5.5 + 1.2 * place, top, [[digit]], lit=[(0, 0)] if place in lit else [])
-        _note(axes, 10.6, 2.6, "to write place 2, look at place 2\nand at the places beside it", ha="left")
-        _note(axes, 10.6, 5.1, "345 + 678 = 1023,\nthe ones first", ha="left")
+        note(axes, 10.6, 2.6, "to write place 2, look at place 2\nand at the places beside it", ha="left")
+        note(axes, 10.6, 5.1, "345 + 678 = 1023,\nthe ones first", ha="left")
         arrow(axes, (8.4, 4.5), (8.4, 3.7))
         arrow(axes, (8.2, 4.5), (7.4, 3.7))
     return figure

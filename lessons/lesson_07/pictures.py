@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 
 from course.plots.cells import LIT, PALE, arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, DASHES, FAINT, FRAME, INK, drawing
+from lessons.remarks import note
 
 __all__ = [
     "alone_and_together",
@@ -23,21 +24,16 @@ __all__ = [
     "writes_and_reads",
 ]
 
-QUIET = "#5c616a"
 DONE = "#e4e2da"
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    axes.text(x, y, text, ha=ha, va="center", size=size, color=QUIET)
 
 
 def writes_and_reads() -> Figure:
     """Three steps of writing abc backwards: what the model reads, what it says, and how that is read in turn."""
     with drawing(8.2, 3.2) as (figure, (axes,)):
         blank(axes, 17.0, 6.4)
-        _note(axes, 0.6, 0.4, "reads", ha="left")
-        _note(axes, 8.0, 0.4, "model", ha="center")
-        _note(axes, 11.1, 0.4, "says", ha="center")
+        note(axes, 0.6, 0.4, "reads", ha="left")
+        note(axes, 8.0, 0.4, "model", ha="center")
+        note(axes, 11.1, 0.4, "says", ha="center")
         for step, (reads, says) in enumerate([("^", "c"), ("^c", "b"), ("^cb", "a")]):
             y = 1.0 + 1.7 * step
             cells(axes, 0.6, y, [list(reads)], lit=[(0, step)] if step else [])
@@ -49,7 +45,7 @@ def writes_and_reads() -> Figure:
                 axes.plot(
                     [11.2, 11.2, step + 2.1, step + 2.1], [y + 1.0, y + 1.35, y + 1.35, y + 1.65], color=COLOURS[1]
                 )
-        _note(axes, 12.4, 2.4, "what it says\nis what it reads next", ha="left")
+        note(axes, 12.4, 2.4, "what it says\nis what it reads next", ha="left")
     return figure
 
 
@@ -65,8 +61,8 @@ def errors_travel() -> Figure:
         for top, name, letters, wrong in rows:
             axes.text(4.6, top + 0.5, name, ha="right", va="center", weight="bold")
             cells(axes, 5.0, top, [list(letters)], lit=[(0, place) for place in wrong])
-        _note(axes, 13.4, 2.4, "one error", ha="left")
-        _note(axes, 13.4, 3.8, "it is read", ha="left")
+        note(axes, 13.4, 2.4, "one error", ha="left")
+        note(axes, 13.4, 3.8, "it is read", ha="left")
     return figure
 
 
@@ -76,8 +72,8 @@ def rows_that_end() -> Figure:
         blank(axes, 13.6, 5.7)
         table = ["a$__", "cba$", "ba$_"]
         for column in range(4):
-            _note(axes, 5.0 + column, 0.35, f"{column + 1}")
-        _note(axes, 4.2, 0.35, "step", ha="right")
+            note(axes, 5.0 + column, 0.35, f"{column + 1}")
+        note(axes, 4.2, 0.35, "step", ha="right")
         ends = [(0, 1), (1, 3), (2, 2)]
         cells(axes, 4.5, 0.8, [list(row) for row in table], lit=ends)
         for row, source in enumerate(("a", "abc", "ab")):
@@ -86,9 +82,9 @@ def rows_that_end() -> Figure:
                 if token == "_":
                     corner = (4.5 + column, 0.8 + row)
                     axes.add_patch(Rectangle(corner, 1, 1, facecolor=DONE, edgecolor=FAINT, linewidth=1, zorder=1.2))
-        _note(axes, 8.9, 1.3, "has ended: padding from here on", ha="left")
-        _note(axes, 8.9, 2.3, "the last to end", ha="left")
-        _note(axes, 6.5, 4.6, "after step 4 all have ended, and the loop stops")
+        note(axes, 8.9, 1.3, "has ended: padding from here on", ha="left")
+        note(axes, 8.9, 2.3, "the last to end", ha="left")
+        note(axes, 6.5, 4.6, "after step 4 all have ended, and the loop stops")
     return figure
 
 
@@ -216,13 +212,13 @@ def best_of_many() -> Figure:
             axes.text(
                 8.6, y + 0.5, verdict, ha="center", va="center", weight="bold" if verdict == "right" else "normal"
             )
-        _note(axes, 2.6, 0.4, "four answers, drawn by lot")
-        _note(axes, 6.2, 0.4, "log-likelihood")
-        _note(axes, 8.6, 0.4, "right?")
+        note(axes, 2.6, 0.4, "four answers, drawn by lot")
+        note(axes, 6.2, 0.4, "log-likelihood")
+        note(axes, 8.6, 0.4, "right?")
         axes.add_patch(Rectangle((0.35, 2.02), 6.9, 1.27, fill=False, edgecolor=FRAME, linewidth=2.2))
-        _note(axes, 10.4, 2.65, "best of 4 keeps this one", ha="left")
-        _note(axes, 10.4, 1.5, "top@4 counts this one", ha="left")
-        _note(axes, 10.4, 5.1, "top@4 must know the right answer,\nbest of 4 needs the model alone", ha="left")
+        note(axes, 10.4, 2.65, "best of 4 keeps this one", ha="left")
+        note(axes, 10.4, 1.5, "top@4 counts this one", ha="left")
+        note(axes, 10.4, 5.1, "top@4 must know the right answer,\nbest of 4 needs the model alone", ha="left")
     return figure
 
 
@@ -233,7 +229,7 @@ def cache_grid() -> Figure:
         for left, name, cached in ((1.6, "without a cache", False), (9.0, "with a cache", True)):
             axes.text(left + 2.5, 0.4, name, ha="center", va="center", weight="bold")
             for step in range(5):
-                _note(axes, left - 0.3, 1.3 + step, f"{step + 1}", ha="right")
+                note(axes, left - 0.3, 1.3 + step, f"{step + 1}", ha="right")
                 for token in range(step + 1):
                     new = not cached or token == step
                     axes.add_patch(
@@ -249,9 +245,9 @@ def cache_grid() -> Figure:
                     axes.text(
                         left + token + 0.5, 1.3 + step, "read" if new else "kept", ha="center", va="center", size=8
                     )
-        _note(axes, 4.1, 6.4, "1 + 2 + 3 + 4 + 5 = 15 tokens read")
-        _note(axes, 11.5, 6.4, "5 tokens read")
-        _note(axes, 0.7, 3.3, "step")
+        note(axes, 4.1, 6.4, "1 + 2 + 3 + 4 + 5 = 15 tokens read")
+        note(axes, 11.5, 6.4, "5 tokens read")
+        note(axes, 0.7, 3.3, "step")
     return figure
 
 
@@ -266,6 +262,6 @@ def alone_and_together() -> Figure:
         arrow(axes, (3.9, 4.6), (5.6, 4.6))
         cells(axes, 6.0, 4.1, [["a", "$"]], lit=[(0, 0), (0, 1)])
         sign(axes, 11.5, 2.9, "=  ?", size=15)
-        _note(axes, 12.3, 2.9, "padding does\nnot count", ha="left")
+        note(axes, 12.3, 2.9, "padding does\nnot count", ha="left")
         axes.plot([10.3, 10.6, 10.6, 10.3], [1.4, 1.4, 4.6, 4.6], color=INK, linewidth=1.2)
     return figure

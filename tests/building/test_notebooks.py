@@ -103,6 +103,8 @@ def copy(tmp_path: Path) -> Repository:
         shutil.copytree(REPOSITORY.root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path)
+    (tmp_path / "grader").mkdir()  # the course comes with its grader
+    shutil.copy(REPOSITORY.root / "grader" / "repository.py", tmp_path / "grader")
     return Repository(tmp_path)
 
 
@@ -128,11 +130,11 @@ def test_pictures_are_drawn_again_when_what_draws_them_changes(
 ) -> None:
     lesson = LESSONS[0]
     drawn: list[str] = []
-    monkeypatch.setattr(pictures, "draw", lambda name: drawn.append(name) or name.encode())
+    monkeypatch.setattr(pictures, "draw", lambda name, lesson: drawn.append(name) or name.encode())
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
     assert building.out_of_step(copy, lesson) == []
     assert drawn == []
-    for changed in ("course/plots/pictures/lesson_01.py", "course/plots/style.py", "course/tasks/curve.py"):
+    for changed in ("lessons/lesson_01/pictures.py", "course/plots/style.py", "course/tasks/curve.py"):
         path = copy.root / changed
         kept = path.read_text("utf-8")
         path.write_text(kept + "\n# another look\n", "utf-8")
@@ -150,7 +152,7 @@ def test_pictures_are_drawn_again_when_what_draws_them_changes(
 
 def test_a_build_that_has_nothing_to_do_executes_nothing(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
-    monkeypatch.setattr(pictures, "draw", lambda _: pytest.fail("drawn"))
+    monkeypatch.setattr(pictures, "draw", lambda *_: pytest.fail("drawn"))
     before = {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()}
     copy.notebook(LESSONS[0]).write_text("{}")
     said: list[str] = []

@@ -75,7 +75,7 @@ def with_cell(source: str) -> Callable[[NotebookNode], str]:
 
 # Who, what happened, and words of the repair's sentence; each of them keeps full marks.
 MENDED: dict[str, tuple[Callable[[NotebookNode], str], str]] = {
-    "doubled": (doubled, "2 cells are called mse_loss"),
+    "doubled": (doubled, "2 cells are called batched_dot"),
     "stripped": (stripped, "metadata is gone"),
     "points_edited": (points_edited, "points of pick"),
     "marks_edited": (marks_edited, "cell of batched_dot had lost its mark"),

@@ -10,15 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import batched_dot
-from grader.authoring.aspects import (
-    USUAL,
-    dtype,
-    gradients,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
 
@@ -73,9 +65,7 @@ BATCHED_DOT = Exercise(
         gradients(),
         special("a batch of one", "one"),
         special("axes of length one", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from course.training import loss_is_sound
-from grader.authoring.aspects import CONTENT, special
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.aspects import special, tells_apart
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_01.exercises.patients import loss
 
 Loss = Callable[[Any, Any], Any]
@@ -122,8 +122,7 @@ LOSS_IS_SOUND = Exercise(
     cases=_losses,
     references=(loss_is_sound, _tensors_only),
     aspects=(
-        Aspect("sound losses pass", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"sound"})),
-        Aspect("broadcasts are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"broken"})),
+        *tells_apart(sound="sound losses pass", broken="broadcasts are found"),
         special("whatever a loss makes of the errors", "absolute"),
         special("whichever shape is the broken one", "column"),
         special("mild bugs too", "mild"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 
-from grader.authoring.draw import normal, strided
+from grader.authoring.aspects import USUAL
+from grader.authoring.draw import dims, normal, strided
+from grader.authoring.spec import Case, tagged
 
 Params = list[tuple[Any, Any]]  # [(W, b), ...]; tensors or NumPy arrays
 
@@ -40,6 +43,27 @@ def draw_batch(
     """As `draw_network`, and `targets` (n, sizes[-1])."""
     network = draw_network(generator, sizes, n, dtype)
     return {**network, "targets": normal(generator, n, sizes[-1], dtype=dtype)}
+
+
+class NetworkSizes:
+    """Sizes of the networks that every exercise on a forward pass is tried on."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self.n, *self.two = dims(generator, 4, 2, 8)
+        self.m, *self.four = dims(generator, 6, 3, 9)
+        self.side = int(generator.integers(3, 6))
+        self.width = int(generator.integers(3, 6))
+
+    def cases(self, draw: Callable[[list[int], int], dict[str, Any]]) -> list[Case]:
+        """The cases in the usual dtype; `draw(sizes, n)` makes the inputs of each."""
+        return [
+            Case("with two layers", draw(self.two, self.n), USUAL),
+            Case("with four layers", draw(self.four, self.m), USUAL),
+            Case("where all sizes are equal", draw([self.side] * 4, self.side), USUAL),
+            Case("with one input and one output", draw([1, self.width, 1], 6), USUAL),
+            Case("with a single layer", draw(self.two[:2], self.n), tagged("single")),
+            Case("on a batch of one", draw(self.four[:4], 1), tagged("one")),
+        ]
 
 
 def spread(params: Params) -> Params:

@@ -135,3 +135,24 @@ FORWARD_MISTAKES = (
         "How can you look at the last pair without taking it away?",
     ),
 )
+
+
+def bent_otherwise(tanh: Any, sigmoid: Any) -> tuple[Mistake, ...]:
+    """Another function where ReLU belongs, of whichever library; and a result that lost its axes."""
+    return (
+        Mistake(
+            "tanh_instead_of_relu",
+            with_activation(tanh),
+            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
+        ),
+        Mistake(
+            "sigmoid_instead_of_relu",
+            with_activation(sigmoid),
+            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
+        ),
+        Mistake(
+            "squeezed",
+            lambda params, inputs: forward(params, inputs).squeeze(),
+            "Axes of length one disappear from your result. Is a batch of one example still a batch?",
+        ),
+    )

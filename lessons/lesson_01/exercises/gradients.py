@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course.mlp import loss_gradients, mlp_predict, mse_loss
-from grader.authoring.aspects import CONTENT, USUAL, dtype, shape, special, untouched, values
+from grader.authoring.aspects import CONTENT, USUAL, any_numbers, shape, special, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_01.exercises.drawing import Params, draw_batch, relu, spread
@@ -147,9 +147,7 @@ LOSS_GRADIENTS = Exercise(
         special("a single layer", "single"),
         special("one output", "column"),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         Aspect(
             "old gradients untouched",
             keys=("arguments",),

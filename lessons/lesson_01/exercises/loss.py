@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict, mse_loss
 from course.mlp_numpy import mlp_predict_numpy, mse_loss_numpy
-from grader.authoring.aspects import CONTENT, USUAL, dtype, gradients, special, untouched, values
+from grader.authoring.aspects import CONTENT, USUAL, any_numbers, gradients, special, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_01.exercises.drawing import Params, draw_batch, forward, spread, to_numpy
@@ -205,9 +205,7 @@ MSE_LOSS = Exercise(
         gradients(),
         one_output(),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -11,10 +11,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
-from grader.authoring.aspects import KNOWN, USUAL, dtype, gradients, special, untouched, values
-from grader.authoring.draw import dims, strided
+from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, special, untouched, values
+from grader.authoring.draw import strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_01.exercises.drawing import draw_network
+from lessons.lesson_01.exercises.drawing import NetworkSizes, draw_network
 from lessons.lesson_01.exercises.models import (
     ActivationBeside,
     AddedOneByOne,
@@ -37,22 +37,14 @@ from lessons.lesson_01.exercises.models import (
 
 
 def _models(generator: np.random.Generator) -> list[Case]:
-    def draw(sizes: list[int], n: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
-        return {"sizes": sizes, **draw_network(generator, sizes, n, kind)}
+    def draw(widths: list[int], n: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
+        return {"sizes": widths, **draw_network(generator, widths, n, kind)}
 
-    n, *two = dims(generator, 4, 2, 8)
-    m, *four = dims(generator, 6, 3, 9)
-    side = int(generator.integers(3, 6))
-    width = int(generator.integers(3, 6))
-    apart = draw(two, n)
+    sizes = NetworkSizes(generator)
+    apart = draw(sizes.two, sizes.n)
     return [
-        Case("with two layers", draw(two, n), USUAL),
-        Case("with four layers", draw(four, m), USUAL),
-        Case("where all sizes are equal", draw([side] * 4, side), USUAL),
-        Case("with one input and one output", draw([1, width, 1], 6), USUAL),
-        Case("with a single layer", draw(two[:2], n), frozenset({"single"})),
-        Case("on a batch of one", draw(four[:4], 1), frozenset({"one"})),
-        Case("with a model and inputs in float64", draw(two, n, torch.float64), frozenset({"float64"})),
+        *sizes.cases(draw),
+        Case("with a model and inputs in float64", draw(sizes.two, sizes.n, torch.float64), frozenset({"float64"})),
         Case(
             "with inputs that are not contiguous",
             {**apart, "inputs": strided(apart["inputs"])},
@@ -73,10 +65,8 @@ MLP_MODULE = Exercise(
         gradients(),
         special("a single layer", "single"),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN),
+        *any_numbers(),
+        modes(weight=1.0),
         untouched(),
     ),
     mistakes=(

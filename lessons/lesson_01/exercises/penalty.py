@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course.mlp import l2_penalty
-from grader.authoring.aspects import USUAL, dtype, gradients, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, special, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
@@ -56,9 +56,7 @@ L2_PENALTY = Exercise(
         gradients(),
         special("a single layer", "single"),
         special("layers of width one", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

@@ -9,15 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course.tensors import pick
-from grader.authoring.aspects import (
-    USUAL,
-    dtype,
-    gradients,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, integers, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake
 
@@ -77,9 +69,7 @@ PICK = Exercise(
         gradients(),
         special("a single row", "one"),
         special("rows of one entry", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(

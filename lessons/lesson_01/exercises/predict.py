@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -11,53 +11,37 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict
 from course.mlp_numpy import mlp_predict_numpy
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, dtype, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_01.exercises.drawing import Params, draw_network, forward, spread, to_numpy
-from lessons.lesson_01.exercises.forward import FORWARD_MISTAKES, all_but_the_last, with_activation
+from lessons.lesson_01.exercises.drawing import NetworkSizes, Params, draw_network, forward, spread, to_numpy
+from lessons.lesson_01.exercises.forward import FORWARD_MISTAKES, all_but_the_last, bent_otherwise, with_activation
 
 
 def _networks(generator: np.random.Generator) -> list[Case]:
-    n, *two = dims(generator, 4, 2, 8)
-    m, *four = dims(generator, 6, 3, 9)
-    side = int(generator.integers(3, 6))
-    width = int(generator.integers(3, 6))
+    sizes = NetworkSizes(generator)
     apart = draw_network(generator, dims(generator, 3, 3, 7), 4)
     apart = {
         "params": spread(apart["params"]),
         "inputs": strided(apart["inputs"]),
     }
     return [
-        Case("with two layers", draw_network(generator, two, n), USUAL),
-        Case("with four layers", draw_network(generator, four, m), USUAL),
-        Case("where all sizes are equal", draw_network(generator, [side] * 4, side), USUAL),
-        Case("with one input and one output", draw_network(generator, [1, width, 1], 6), USUAL),
-        Case("with a single layer", draw_network(generator, two[:2], n), frozenset({"single"})),
-        Case("on a batch of one", draw_network(generator, four[:4], 1), frozenset({"one"})),
-        Case("with float64", draw_network(generator, two, n, torch.float64), frozenset({"float64"})),
+        *sizes.cases(partial(draw_network, generator)),
+        Case("with float64", draw_network(generator, sizes.two, sizes.n, torch.float64), frozenset({"float64"})),
         Case("with tensors that are not contiguous", apart, frozenset({"strided"})),
     ]
 
 
 def _numpy_networks(generator: np.random.Generator) -> list[Case]:
     """The same in NumPy, where float64 is the usual thing and float32 the one to keep."""
-    n, *two = dims(generator, 4, 2, 8)
-    m, *four = dims(generator, 6, 3, 9)
-    side = int(generator.integers(3, 6))
-    width = int(generator.integers(3, 6))
+    sizes = NetworkSizes(generator)
 
-    def draw(sizes: list[int], rows: int, kind: torch.dtype = torch.float64) -> Any:
-        return to_numpy(draw_network(generator, sizes, rows, kind))
+    def draw(widths: list[int], rows: int, kind: torch.dtype = torch.float64) -> Any:
+        return to_numpy(draw_network(generator, widths, rows, kind))
 
     return [
-        Case("with two layers", draw(two, n), USUAL),
-        Case("with four layers", draw(four, m), USUAL),
-        Case("where all sizes are equal", draw([side] * 4, side), USUAL),
-        Case("with one input and one output", draw([1, width, 1], 6), USUAL),
-        Case("with a single layer", draw(two[:2], n), frozenset({"single"})),
-        Case("on a batch of one", draw(four[:4], 1), frozenset({"one"})),
-        Case("with float32", draw(two, n, torch.float32), frozenset({"float32"})),
+        *sizes.cases(draw),
+        Case("with float32", draw(sizes.two, sizes.n, torch.float32), frozenset({"float32"})),
     ]
 
 
@@ -93,21 +77,7 @@ MLP_PREDICT_NUMPY = Exercise(
     ),
     mistakes=(
         *FORWARD_MISTAKES,
-        Mistake(
-            "tanh_instead_of_relu",
-            with_activation(np.tanh),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
-        ),
-        Mistake(
-            "sigmoid_instead_of_relu",
-            with_activation(lambda x: 1 / (1 + np.exp(-x))),
-            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
-        ),
-        Mistake(
-            "squeezed",
-            lambda params, inputs: forward(params, inputs).squeeze(),
-            "Axes of length one disappear from your result. Is a batch of one example still a batch?",
-        ),
+        *bent_otherwise(np.tanh, lambda x: 1 / (1 + np.exp(-x))),
         Mistake(
             "made_float64",
             lambda params, inputs: forward(params, inputs).astype(np.float64),
@@ -154,28 +124,12 @@ MLP_PREDICT = Exercise(
         gradients(),
         special("a single layer", "single"),
         special("a batch of one", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched(),
     ),
     mistakes=(
         *FORWARD_MISTAKES,
-        Mistake(
-            "tanh_instead_of_relu",
-            with_activation(torch.tanh),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
-        ),
-        Mistake(
-            "sigmoid_instead_of_relu",
-            with_activation(torch.sigmoid),
-            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
-        ),
-        Mistake(
-            "squeezed",
-            lambda params, inputs: forward(params, inputs).squeeze(),
-            "Axes of length one disappear from your result. Is a batch of one example still a batch?",
-        ),
+        *bent_otherwise(torch.tanh, torch.sigmoid),
         Mistake(
             "made_float32",
             lambda params, inputs: forward([(W.float(), b.float()) for W, b in params], inputs.float()),

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course.training import sgd_step
-from grader.authoring.aspects import USUAL, dtype, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, shape, special, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
@@ -101,9 +101,7 @@ SGD_STEP = Exercise(
         values(),
         special("a single layer", "single"),
         special("layers of width one", "thin"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         untouched("old parameters untouched", weight=3.0),
     ),
     mistakes=(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from course.vocabulary import round_trips
-from grader.authoring.aspects import CONTENT, special
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.aspects import special, tells_apart
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_02.exercises.patients import pair
 
 Coder = Callable[[Any], Any]
@@ -117,8 +117,7 @@ ROUND_TRIPS = Exercise(
     cases=_pairs,
     references=(round_trips,),
     aspects=(
-        Aspect("sound pairs pass", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"sound"})),
-        Aspect("losses are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"broken"})),
+        *tells_apart(sound="sound pairs pass", broken="losses are found"),
         special("losses that keep the length", "length"),
         special("capitals count", "capitals"),
         special("every space counts", "ends"),

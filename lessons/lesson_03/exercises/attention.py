@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.drawing import mask, padding, with_an_empty_row
-from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, tagged
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs, mask, padding, with_an_empty_row
 
 
 def _triples(generator: np.random.Generator) -> list[Case]:
@@ -26,9 +27,7 @@ def _triples(generator: np.random.Generator) -> list[Case]:
             "value": normal(generator, *leading, k, v, dtype=kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return mask(generator, *sizes)
-
+    allow = partial(mask, generator)
     b, q, k, d, v = dims(generator, 5, 3, 8)
     batch, heads, rows, keys, d_head = dims(generator, 5, 3, 7)
     side = int(generator.integers(3, 5))
@@ -168,7 +167,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     points=3,
     cases=_triples,
     references=(scaled_dot_product_attention,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         shape(),
         values(),
@@ -178,9 +177,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         special("axes of length one, and none", "thin"),
         special("a row with nothing allowed", "empty"),
         special("large scores", "large"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         untouched(),
     ),
     mistakes=(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import EncoderBlock, FeedForward, LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, leave_open, modes, parts, tagged
+from lessons.attending import where_answered
+from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _blocks(generator: np.random.Generator) -> list[Case]:
@@ -27,9 +30,7 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
         x = 1 + 2 * draw.normal(generator, b, n, d_model, dtype=kind)
         return {"num_heads": heads, "d_ff": d_ff, "x": x, "weights": weights}
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, n, heads = draw.dims(generator, 3, 2, 5)
     n += 1
     width = int(generator.integers(2, 4))
@@ -193,7 +194,7 @@ ENCODER_BLOCK = Exercise(
     points=3,
     cases=_blocks,
     references=(EncoderBlock,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         parts(),
         shape(),
@@ -202,9 +203,7 @@ ENCODER_BLOCK = Exercise(
         special("masks that broadcast", "broadcast", 2.0),
         special("axes of length one", "one"),
         special("a row that is all padding", "empty", 0.5),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),
@@ -332,17 +331,8 @@ ENCODER_BLOCK = Exercise(
             _changed(lambda self, d, h, f: self.add_module("feed_forward", FeedForward(d, 4 * d))),
             "Your feed-forward network is four times d_model wide, whatever d_ff says. Where is it handed on?",
         ),
-        Mistake(
-            "x_changed",
-            _forwards(_in_place),
-            "The result is right, but the caller's x has changed too. What does += do to a tensor that somebody else "
-            "holds?",
-        ),
-        Mistake(
-            "dropout_added",
-            _forwards(_dropping),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
-        ),
+        slip("x_changed", _forwards(_in_place)),
+        slip("dropout_added", _forwards(_dropping)),
         Mistake(
             "graph_cut",
             _made(thought=lambda self, x: x.detach() + self.feed_forward(self.norm2(x))),

@@ -12,8 +12,8 @@ from course.blocks import EncoderBlock
 from course.classifier import TransformerClassifier
 from grader.authoring import draw
 from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_03.exercises.drawing import Inputs, tagged
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.models import (
     Bare,
     BatchNormed,

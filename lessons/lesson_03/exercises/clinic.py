@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from course.classifier import ignores_padding
 from grader.authoring import draw
-from grader.authoring.aspects import CONTENT, KNOWN, special, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.aspects import modes, special, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_03.exercises.patients import reader
 
 # (model, rows of tokens, tag, words for the learner)
@@ -207,8 +207,7 @@ IGNORES_PADDING = Exercise(
     cases=_models,
     references=(ignores_padding,),
     aspects=(
-        Aspect("sound models pass", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"sound"})),
-        Aspect("leaks are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"broken"})),
+        *tells_apart(sound="sound models pass", broken="leaks are found"),
         special("every row counts", "rows"),
         special("small leaks too", "mild"),
         special("leaks of the amount", "amount"),
@@ -220,7 +219,7 @@ IGNORES_PADDING = Exercise(
         special("rounding is no leak", "rounding"),
         special("positions are no leak", "places"),
         special("a row of padding alone", "empty", 0.5),
-        Aspect("train and eval mode restored", keys=("training_mode",), kinds=KNOWN),
+        modes("train and eval mode restored", 1.0),
         untouched("the model is left as it was"),
     ),
     mistakes=(

@@ -12,10 +12,11 @@ from torch.nn import functional as F
 
 from course.blocks import FeedForward
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
+from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _networks(generator: np.random.Generator) -> list[Case]:
@@ -122,9 +123,7 @@ FEED_FORWARD = Exercise(
         values(),
         gradients(),
         special("a batch of one, a single token", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),
@@ -197,10 +196,9 @@ FEED_FORWARD = Exercise(
             _forwards(lambda self, x: x + _Network.forward(self, x)),
             "Your result is the right one plus x. That step comes later, in the block. What does this network return?",
         ),
-        Mistake(
+        slip(
             "no_bias",
             _making(lambda d_model, d_ff: (nn.Linear(d_model, d_ff, bias=False), nn.Linear(d_ff, d_model, bias=False))),
-            "Your layers have no bias. Which argument switched it off?",
         ),
         Mistake(
             "second_layer_forgotten",
@@ -212,16 +210,8 @@ FEED_FORWARD = Exercise(
             _NamesForgotten,
             "The network works, but nobody finds its parts. Which two names does the docstring give them?",
         ),
-        Mistake(
-            "dropout_added",
-            _bending(lambda x: F.dropout(torch.relu(x), 0.5)),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
-        ),
-        Mistake(
-            "squeezed",
-            _forwards(lambda self, x: _Network.forward(self, x).squeeze()),
-            "Axes of length one disappear from your result. Is a batch of one row still a batch?",
-        ),
+        slip("dropout_added", _bending(lambda x: F.dropout(torch.relu(x), 0.5))),
+        slip("squeezed", _forwards(lambda self, x: _Network.forward(self, x).squeeze())),
         Mistake(
             "x_changed",
             _forwards(lambda self, x: (lambda y: (x.detach().relu_(), y)[1])(_Network.forward(self, x))),

@@ -10,8 +10,9 @@ import torch
 from course.attention import merge_heads, split_heads
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_03.exercises.drawing import Inputs, tagged
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _wholes(generator: np.random.Generator) -> list[Case]:
@@ -233,17 +234,8 @@ SPLIT_HEADS = Exercise(
             "A -1 stands for the batch, and takes up whatever is left over: a larger batch comes out where the heads "
             "don't fit. What should the caller hear about it?",
         ),
-        Mistake(
-            "filled_in_float32",
-            _checked(_filled),
-            "Whatever comes in, float32 comes out. Which dtype does a fresh tensor of zeros have, unless you say "
-            "otherwise?",
-        ),
-        Mistake(
-            "graph_cut",
-            _checked(lambda x, n: _by_rearranging(x, n).detach()),
-            "The numbers are right, but no gradient flows back. Where do they leave the graph?",
-        ),
+        slip("filled_in_float32", _checked(_filled)),
+        slip("graph_cut", _checked(lambda x, n: _by_rearranging(x, n).detach())),
     ),
     variants={
         "view": _checked(_by_view),
@@ -322,22 +314,9 @@ MERGE_HEADS = Exercise(
             "After the swap the numbers no longer lie in order in memory, and view stops there. Which call copies "
             "them if it must?",
         ),
-        Mistake(
-            "squeezed",
-            lambda x: _merged(x).squeeze(),
-            "Axes of length one disappear from your result. Is a batch of one row still a batch?",
-        ),
-        Mistake(
-            "filled_in_float32",
-            _merged_in_float32,
-            "Whatever comes in, float32 comes out. Which dtype does a fresh tensor of zeros have, unless you say "
-            "otherwise?",
-        ),
-        Mistake(
-            "graph_cut",
-            lambda x: _merged(x).detach(),
-            "The numbers are right, but no gradient flows back. Where do they leave the graph?",
-        ),
+        slip("squeezed", lambda x: _merged(x).squeeze()),
+        slip("filled_in_float32", _merged_in_float32),
+        slip("graph_cut", lambda x: _merged(x).detach()),
     ),
     variants={
         "joined": _merged,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
 
 from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.layers import (
     Attention,
     DealtOut,
@@ -31,6 +34,7 @@ from lessons.lesson_03.exercises.layers import (
     squeezed,
     with_a_mask,
 )
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
@@ -44,9 +48,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     heads = int(generator.integers(2, 4))
     b, (q, k) = 5 - heads, draw.dims(generator, 2, 4, 7)
     width = int(generator.integers(2, 4))
@@ -87,7 +89,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     points=4,
     cases=_layers,
     references=(MultiHeadAttention,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         parts(),
         shape(),
@@ -98,9 +100,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         special("one head", "one head"),
         special("axes of length one", "one"),
         special("rows with nothing allowed", "empty"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),
@@ -187,16 +187,8 @@ MULTI_HEAD_ATTENTION = Exercise(
             made(layers=("query", "key", "key")),
             "One layer makes keys and values. Which of the four layers has nothing to do?",
         ),
-        Mistake(
-            "mask_not_passed_on",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v)),
-            "The mask changes nothing: forward takes it and hands it to nobody. Which call wants it?",
-        ),
-        Mistake(
-            "mask_inverted",
-            with_a_mask(lambda mask: ~mask),
-            "The mask is turned round on its way. Does the next function not read it as you do, True = may attend?",
-        ),
+        slip("mask_not_passed_on", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v))),
+        slip("mask_inverted", with_a_mask(lambda mask: ~mask)),
         Mistake(
             "mask_with_an_axis_more",
             with_a_mask(lambda mask: mask.unsqueeze(1)),
@@ -221,16 +213,8 @@ MULTI_HEAD_ATTENTION = Exercise(
             "Your weights are the mean over the heads, as PyTorch's own layer returns them. How many matrices does the "
             "docstring ask for?",
         ),
-        Mistake(
-            "weights_forgotten",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[0]),
-            "The output is right, but it comes alone. What else should forward return?",
-        ),
-        Mistake(
-            "pair_swapped",
-            forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[::-1]),
-            "Output and weights have changed places. Which one comes first?",
-        ),
+        slip("weights_forgotten", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[0])),
+        slip("pair_swapped", forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, v, mask)[::-1])),
         Mistake(
             "residual_added",
             forwards(
@@ -239,11 +223,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             "Your output is the right one plus the queries. That step comes later, in the block. What does this layer "
             "return?",
         ),
-        Mistake(
-            "no_bias",
-            made(bias=False),
-            "Your layers have no bias. Which argument switched it off?",
-        ),
+        slip("no_bias", made(bias=False)),
         Mistake(
             "other_names",
             OtherNames,
@@ -254,12 +234,11 @@ MULTI_HEAD_ATTENTION = Exercise(
             forwards(squeezed),
             "Axes of length one disappear from your results. Is a batch of one row still a batch?",
         ),
-        Mistake(
+        slip(
             "dropout_added",
             forwards(
                 lambda self, q, k, v, mask=None: Attention.forward(self, nn.functional.dropout(q, 0.3), k, v, mask)
             ),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
         ),
         Mistake(
             "graph_cut",

@@ -12,10 +12,21 @@ from torch.nn import functional as F
 
 from course.blocks import LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import KNOWN, USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.authoring.aspects import (
+    KNOWN,
+    USUAL,
+    any_numbers,
+    gradients,
+    modes,
+    parts,
+    shape,
+    special,
+    untouched,
+    values,
+)
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
+from lessons.drawing import Inputs
 
 
 def _rows(generator: np.random.Generator) -> list[Case]:
@@ -184,9 +195,7 @@ LAYER_NORM = Exercise(
         special("eps where it matters", "eps", 2.0),
         special("another eps", "other eps"),
         special("equal numbers", "constant"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),

@@ -10,9 +10,9 @@ import torch
 from course.attention import padding_mask
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, special, untouched, values
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, tagged
+from lessons.drawing import Inputs
 
 
 def _tokens(generator: np.random.Generator) -> list[Case]:

@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from course.blocks import LearnedPositionalEmbedding
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_03.exercises.drawing import Inputs, modes, parts, tagged
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _tables(generator: np.random.Generator) -> list[Case]:
@@ -130,9 +131,7 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         special("a full table", "full"),
         special("batch, length and d_model of one size", "equal", 0.5),
         special("a batch of one, a single token", "one"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched("x untouched", 2.0),
     ),
@@ -238,27 +237,14 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "The numbers are right, but no gradient reaches the table, so it would never learn. Where does it leave "
             "the graph?",
         ),
-        Mistake(
-            "x_changed",
-            _forwards(_in_place),
-            "The result is right, but the caller's x has changed too. What does += do to a tensor that somebody else "
-            "holds?",
-        ),
+        slip("x_changed", _forwards(_in_place)),
         Mistake(
             "data_changed",
             _forwards(_in_place_behind_the_graph),
             "x itself was changed through .data, behind the back of its owner. Which sum makes a new tensor?",
         ),
-        Mistake(
-            "dropout_added",
-            _forwards(lambda self, x: F.dropout(_Positions.forward(self, x), 0.3, self.training)),
-            "Some of your numbers fall out by chance. Does the signature name a dropout?",
-        ),
-        Mistake(
-            "squeezed",
-            _forwards(lambda self, x: _Positions.forward(self, x).squeeze()),
-            "Axes of length one disappear from your result. Is a batch of one row still a batch?",
-        ),
+        slip("dropout_added", _forwards(lambda self, x: F.dropout(_Positions.forward(self, x), 0.3, self.training))),
+        slip("squeezed", _forwards(lambda self, x: _Positions.forward(self, x).squeeze())),
         Mistake(
             "graph_cut",
             _forwards(lambda self, x: _Positions.forward(self, x.detach())),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from torch import nn
 
 from course.attention import SelfAttention, masked_softmax, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
-from lessons.lesson_03.exercises.drawing import Inputs, attention_weights, leave_open, modes, parts, tagged
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.slips import slip
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
@@ -25,9 +28,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind, ("query", "key", "value")),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, n, d = draw.dims(generator, 3, 3, 6)
     side = int(generator.integers(3, 6))
     laid_out = layer(b, n, d)
@@ -161,7 +162,7 @@ SELF_ATTENTION = Exercise(
     points=2,
     cases=_layers,
     references=(SelfAttention,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         parts(),
         shape(),
@@ -171,9 +172,7 @@ SELF_ATTENTION = Exercise(
         special("masks that broadcast", "broadcast"),
         special("a batch of one, a single token", "one"),
         special("a row with nothing allowed", "empty", 0.5),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),
@@ -212,17 +211,15 @@ SELF_ATTENTION = Exercise(
             _forwards(lambda self, x, mask=None: scaled_dot_product_attention(self.query(x), self.key(x), x, mask)),
             "The weights are right, but they take the mean of x itself. Which layer makes the values?",
         ),
-        Mistake(
+        slip(
             "mask_not_passed_on",
             _forwards(
                 lambda self, x, mask=None: scaled_dot_product_attention(self.query(x), self.key(x), self.value(x))
             ),
-            "The mask changes nothing: forward takes it and hands it to nobody. Which call wants it?",
         ),
-        Mistake(
+        slip(
             "mask_inverted",
             _forwards(lambda self, x, mask=None: _Layer.forward(self, x, None if mask is None else ~mask)),
-            "The mask is turned round on its way. Does the next function not read it as you do, True = may attend?",
         ),
         Mistake(
             "mask_with_an_axis_more",
@@ -244,21 +241,9 @@ SELF_ATTENTION = Exercise(
             _forwards(lambda self, x, mask=None: (lambda o, w: (x + o, w))(*_Layer.forward(self, x, mask))),
             "Your output is the right one plus x. That step comes later, in the block. What does this layer return?",
         ),
-        Mistake(
-            "weights_forgotten",
-            _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[0]),
-            "The output is right, but it comes alone. What else should forward return?",
-        ),
-        Mistake(
-            "pair_swapped",
-            _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[::-1]),
-            "Output and weights have changed places. Which one comes first?",
-        ),
-        Mistake(
-            "no_bias",
-            _made(lambda self, d: self.__dict__["_modules"].update(_without_bias(d))),
-            "Your layers have no bias. Which argument switched it off?",
-        ),
+        slip("weights_forgotten", _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[0])),
+        slip("pair_swapped", _forwards(lambda self, x, mask=None: _Layer.forward(self, x, mask)[::-1])),
+        slip("no_bias", _made(lambda self, d: self.__dict__["_modules"].update(_without_bias(d)))),
         Mistake(
             "one_layer_three_names",
             _made(lambda self, d: self.__dict__["_modules"].update(key=self.query, value=self.query)),

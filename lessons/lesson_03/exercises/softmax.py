@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,18 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import masked_softmax
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.attending import where_answered
 from lessons.drawing import mask, with_an_empty_row
-from lessons.lesson_03.exercises.drawing import leave_open, tagged
 
 
 def _scores(generator: np.random.Generator) -> list[Case]:
     def draw(*sizes: int, kind: torch.dtype = torch.float32) -> torch.Tensor:
         return 2 * normal(generator, *sizes, dtype=kind)
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return mask(generator, *sizes)
-
+    allow = partial(mask, generator)
     b, q, k = dims(generator, 3, 3, 6)
     batch, heads, rows, keys = dims(generator, 4, 3, 6)
     side = int(generator.integers(3, 6))
@@ -213,7 +212,7 @@ MASKED_SOFTMAX = Exercise(
     points=2,
     cases=_scores,
     references=(masked_softmax,),
-    canonical=leave_open,
+    canonical=where_answered,
     aspects=(
         shape(),
         values(),
@@ -222,9 +221,7 @@ MASKED_SOFTMAX = Exercise(
         special("a row with nothing allowed", "empty", 2.0),
         special("large scores", "large"),
         special("a single key", "thin", 0.5),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         untouched(),
     ),
     mistakes=(

@@ -1,11 +1,11 @@
 """Lesson 3's pictures, first sitting: a soft dictionary, attention as a matrix, a bag of tokens, positions."""
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course.plots.cells import arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, FAINT, INK, drawing
+from lessons.remarks import note
 from lessons.tables import measured
 
 __all__ = [
@@ -21,11 +21,6 @@ __all__ = [
 
 WORDS = ["cat", "sees", "ball"]
 WEIGHTS = [0.665, 0.245, 0.09]  # the softmax of 2, 1, 0
-GREY = "#5c616a"  # side remarks
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10) -> None:
-    axes.text(x, y, text, ha="center", va="center", size=size, color=GREY)
 
 
 def what_cls_looks_at() -> Figure:
@@ -50,7 +45,7 @@ def what_cls_looks_at() -> Figure:
                     stroke = {"arrowstyle": "-", "color": COLOURS[nth], "linewidth": 0.5 + 9 * weight, "alpha": 0.75}
                     stroke |= {"connectionstyle": f"arc3,rad={-bend}", "linestyle": "-"}
                     axes.annotate("", xy=(x, top + 1.5), xytext=start, arrowprops=stroke)
-                _note(axes, x, top + 2.62, f"{weight:.2f}", size=9.5)
+                note(axes, x, top + 2.62, f"{weight:.2f}", size=9.5)
     return figure
 
 
@@ -61,10 +56,10 @@ def soft_dictionary() -> Figure:
         axes.text(4.2, 0.4, "a dictionary", ha="center", weight="bold")
         axes.text(13.6, 0.4, "attention: a soft dictionary", ha="center", weight="bold")
         for left, shares in [(0.3, ["yes", "no", "no"]), (9.6, ["0.665", "0.245", "0.090"])]:
-            _note(axes, left + 1.2, 1.3, "query")
-            _note(axes, left + 3.9, 1.3, "key")
-            _note(axes, left + 5.6, 1.3, "fits?" if left < 5 else "share")
-            _note(axes, left + 7.5, 1.3, "value")
+            note(axes, left + 1.2, 1.3, "query")
+            note(axes, left + 3.9, 1.3, "key")
+            note(axes, left + 5.6, 1.3, "fits?" if left < 5 else "share")
+            note(axes, left + 7.5, 1.3, "value")
             box(axes, left + 1.0, 3.3, "cat" if left < 5 else "who?", width=1.7, height=0.8)
             for row, (word, share) in enumerate(zip(WORDS, shares, strict=True)):
                 y = 2.2 + 1.1 * row
@@ -74,10 +69,10 @@ def soft_dictionary() -> Figure:
                 if left > 5 or row == 0:
                     width = 1 + 6 * WEIGHTS[row] if left > 5 else 3
                     axes.plot([left + 1.9, left + 2.95], [3.3, y], color=COLOURS[0], linewidth=width)
-        _note(axes, 4.2, 5.9, "one key fits, or none", size=11)
-        _note(axes, 4.2, 6.7, "result: (10, 0)", size=11)
-        _note(axes, 13.6, 5.9, "every key fits a little", size=11)
-        _note(axes, 13.6, 6.7, "result: 0.665·(10, 0) + 0.245·(0, 10) + 0.090·(10, 10)", size=11)
+        note(axes, 4.2, 5.9, "one key fits, or none", size=11)
+        note(axes, 4.2, 6.7, "result: (10, 0)", size=11)
+        note(axes, 13.6, 5.9, "every key fits a little", size=11)
+        note(axes, 13.6, 6.7, "result: 0.665·(10, 0) + 0.245·(0, 10) + 0.090·(10, 10)", size=11)
     return figure
 
 
@@ -88,12 +83,12 @@ def softmax_with_a_mask() -> Figure:
         cells(axes, 0.4, 0.9, [["2", "1", "0"]], title="scores")
         cells(axes, 0.4, 3.2, [["yes", "yes", "no"]], title="mask: may look?", lit=[(0, 2)])
         arrow(axes, (3.8, 2.4), (5.4, 2.4))
-        _note(axes, 4.6, 1.9, "exp")
+        note(axes, 4.6, 1.9, "exp")
         cells(axes, 5.9, 1.9, [["7.39", "2.72", "0"]], title="hidden: 0", lit=[(0, 2)], below="sum: 10.11")
         arrow(axes, (9.3, 2.4), (11.3, 2.4))
-        _note(axes, 10.3, 1.9, "by the sum")
+        note(axes, 10.3, 1.9, "by the sum")
         cells(axes, 11.8, 1.9, [["0.73", "0.27", "0"]], title="weights", lit=[(0, 2)], below="sum: 1")
-        _note(axes, 16.7, 2.4, "not 0.665,\n0.245, 0.090")
+        note(axes, 16.7, 2.4, "not 0.665,\n0.245, 0.090")
     return figure
 
 
@@ -112,7 +107,7 @@ def attention_as_a_matrix() -> Figure:
         cells(axes, 13.4, 2.0, [["4", "2", "0"]], title="scores (1, 3)", below="halved, since √4 = 2: 2, 1, 0")
         axes.plot([14.9, 14.9, 2.1], [3.8, 4.8, 4.8], color=INK, linewidth=1.6)
         arrow(axes, (2.1, 4.8), (2.1, 6.2))
-        _note(axes, 8.5, 4.45, "softmax")
+        note(axes, 8.5, 4.45, "softmax")
         weights = [[f"{weight:.2f}"[1:] for weight in WEIGHTS]]
         cells(axes, 0.6, 7.2, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
         sign(axes, 4.3, 7.7, "·")
@@ -134,7 +129,7 @@ def one_attention_layer() -> Figure:
             box(axes, 6.0, y, f"self.{name}\nLinear", width=2.6, height=1.2)
             end = {"query": 2.5, "key": 3.0, "value": 3.5}[name]
             arrow(axes, (7.4, y), (10.2, end))
-            _note(axes, 8.6, y + (0.35 if name == "value" else -0.35 if name == "query" else -0.3), role)
+            note(axes, 8.6, y + (0.35 if name == "value" else -0.35 if name == "query" else -0.3), role)
         box(axes, 11.8, 3.0, "scaled dot\nproduct\nattention", width=3.0, height=2.0)
         arrow(axes, (13.4, 2.6), (14.6, 2.0))
         arrow(axes, (13.4, 3.4), (14.6, 4.2))
@@ -149,11 +144,11 @@ def bag_of_tokens() -> Figure:
         blank(axes, 17.4, 5.4)
         for y, text, label in [(1.0, "32-4", "yes: 32 is larger"), (3.4, "4-32", "no: 4 is not")]:
             cells(axes, 0.4, y, [list(text)])
-            _note(axes, 2.4, y + 1.4, label)
+            note(axes, 2.4, y + 1.4, label)
             arrow(axes, (4.8, y + 0.5), (7.2, 2.5))
         box(axes, 8.9, 2.5, "one bag:\n2  3  4  -", width=3.0, height=1.7)
         arrow(axes, (10.6, 2.5), (12.6, 2.5))
-        _note(axes, 11.6, 1.9, "mix by\nweight")
+        note(axes, 11.6, 1.9, "mix by\nweight")
         box(axes, 14.8, 2.5, "one vector,\none answer", width=4.0, height=1.5)
     return figure
 
@@ -175,7 +170,7 @@ def token_by_token() -> Figure:
                     arrow(axes, (x, 2.15), (x, 2.95))
                     box(axes, x, 3.4, "MLP", width=1.3, height=0.8)
                     arrow(axes, (x, 3.85), (x, 4.75))
-        _note(axes, 13.0, 6.1, "the same MLP, four times")
+        note(axes, 13.0, 6.1, "the same MLP, four times")
     return figure
 
 
@@ -193,5 +188,5 @@ def positions_added() -> Figure:
             cells(axes, 7.4, top, [row], title="its place" if top < 2 else "", below=place)
             sign(axes, 10.1, top + 0.5, "=")
             cells(axes, 10.8, top, [total], lit=[(0, 0), (0, 1)], title="what attention sees" if top < 2 else "")
-        _note(axes, 15.4, 2.6, "one token,\ntwo places:\ntwo vectors", size=11)
+        note(axes, 15.4, 2.6, "one token,\ntwo places:\ntwo vectors", size=11)
     return figure

@@ -7,6 +7,7 @@ from matplotlib.patches import Rectangle
 
 from course.plots.cells import LIT, PALE, arrow, blank, box, cells, sign
 from course.plots.style import COLOURS, FAINT, FRAME, INK, drawing
+from lessons.remarks import note
 
 __all__ = [
     "classifier_stack",
@@ -19,13 +20,8 @@ __all__ = [
     "vectors_cut_into_heads",
 ]
 
-GREY = "#5c616a"  # side remarks
 TOKENS = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])  # (3, 4): three tokens of four numbers
 LEFT_HALF = [(row, column) for row in range(3) for column in range(2)]
-
-
-def _note(axes: Axes, x: float, y: float, text: str, size: float = 10, ha: str = "center") -> None:
-    axes.text(x, y, text, size=size, color=GREY, ha=ha, va="center")
 
 
 def vectors_cut_into_heads() -> Figure:
@@ -74,7 +70,7 @@ def heads_as_views() -> Figure:
             cells(axes, 6.2, top, view, lit=largest, title=f"view of head {nth}")
             for row, word in enumerate(words):
                 axes.text(6.05, top + 0.5 + row, word, ha="right", va="center", size=10)
-                _note(axes, 6.7 + row, top + 3.3, word)
+                note(axes, 6.7 + row, top + 3.3, word)
             arrow(axes, (9.5, middle), (10.9, middle))
             box(axes, 12.4, middle, f"result {nth}\n(3, d_head)", width=2.7, height=1.4)
             arrow(axes, (13.85, middle), (15.2, 4.7 if nth == 0 else 5.7))
@@ -92,7 +88,7 @@ def mask_over_keys() -> Figure:
             axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key"
         )
         arrow(axes, (9.1, 2.6), (10.7, 2.6))
-        _note(axes, 9.9, 2.1, "broadcast")
+        note(axes, 9.9, 2.1, "broadcast")
         rows = [["yes", "yes", "no"]] * 3
         cells(axes, 12.6, 1.1, rows, lit=[(i, 2) for i in range(3)], title="for every head: (3, 3)", below="keys")
         for row, query in enumerate(["query 4", "query 7", "query 0"]):
@@ -109,10 +105,10 @@ def norm_axes() -> Figure:
         cells(axes, 11.0, 1.2, numbers, lit=[(row, 1) for row in range(4)], title="BatchNorm")
         for left in (2.2, 11.0):
             for row in range(4):
-                _note(axes, left - 0.2, 1.7 + row, f"token {row}", ha="right")
-            _note(axes, left + 1.5, 5.6, "features")
-        _note(axes, 5.5, 2.7, "mean 6 and spread\nof this one token", size=10, ha="left")
-        _note(axes, 14.3, 3.2, "mean 4 and spread\nof this feature,\nover all tokens\nof the batch", size=10, ha="left")
+                note(axes, left - 0.2, 1.7 + row, f"token {row}", ha="right")
+            note(axes, left + 1.5, 5.6, "features")
+        note(axes, 5.5, 2.7, "mean 6 and spread\nof this one token", size=10, ha="left")
+        note(axes, 14.3, 3.2, "mean 4 and spread\nof this feature,\nover all tokens\nof the batch", size=10, ha="left")
     return figure
 
 
@@ -147,7 +143,7 @@ def _block(axes: Axes, middle: float, title: str, pre: bool) -> None:
             box(axes, middle, plus - 1.15, "norm", width=3.4, height=0.85)
             axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=1.8)
             axes.plot([middle, middle], [plus - 1.6, end], color=INK, linewidth=1.6)
-    _note(axes, middle, 12.5, "x", size=12)
+    note(axes, middle, 12.5, "x", size=12)
     arrow(axes, (middle, 1.5), (middle, 1.0))
 
 
@@ -157,8 +153,8 @@ def pre_and_post_norm() -> Figure:
         blank(axes, 16.0, 13.0)
         _block(axes, 3.6, "pre-norm: ours", pre=True)
         _block(axes, 11.4, "post-norm: the paper of 2017", pre=False)
-        _note(axes, 6.8, 9.9, "residual", size=10, ha="left")
-        _note(axes, 14.6, 9.9, "residual", size=10, ha="left")
+        note(axes, 6.8, 9.9, "residual", size=10, ha="left")
+        note(axes, 14.6, 9.9, "residual", size=10, ha="left")
     return figure
 
 
@@ -179,15 +175,15 @@ def classifier_stack() -> Figure:
         for place, (name, shape) in enumerate(parts):
             y = 0.7 + 1.2 * place
             box(axes, 4.6, y, name, width=3.8, height=0.8)
-            _note(axes, 7.0, y, shape, size=11, ha="left")
+            note(axes, 7.0, y, shape, size=11, ha="left")
             if place:
                 arrow(axes, (4.6, y - 0.78), (4.6, y - 0.42))
         axes.add_patch(Rectangle((2.3, 3.75), 4.6, 2.3, fill=False, edgecolor=FAINT, linestyle=(0, (4, 3)), lw=1.3))
-        _note(axes, 2.1, 4.9, "num_layers\ntimes", ha="right")
+        note(axes, 2.1, 4.9, "num_layers\ntimes", ha="right")
         stroke = {"arrowstyle": "-|>", "color": COLOURS[1], "linewidth": 1.6, "linestyle": (0, (3, 2))}
         axes.annotate("", xy=(11.2, 4.9), xytext=(13.6, 4.9), arrowprops=stroke)
         axes.plot([10.6, 13.6, 13.6], [0.7, 0.7, 4.9], color=COLOURS[1], linestyle=(0, (3, 2)), linewidth=1.6)
-        _note(axes, 13.4, 2.9, "padding\nmask", ha="right")
+        note(axes, 13.4, 2.9, "padding\nmask", ha="right")
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow, state
+from grader.authoring.calls import Probe, call, call_and_follow, given, state
 from grader.authoring.modules import answered_rows, built, followed, with_followed_rows
 from grader.authoring.patients import Ask, StandIn
 from lessons.lesson_03.probes.classifier import look_at
@@ -16,29 +16,24 @@ from lessons.lesson_03.probes.classifier import look_at
 Inputs = Mapping[str, Any]
 
 
-def _given(inputs: Inputs, *names: str) -> list[Any]:
-    """The inputs of these names, in order; a mask or an option that the case does not have is left out."""
-    return [inputs[name] for name in names if name in inputs]
-
-
 def _masked_softmax(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     scores, mask = inputs["scores"], inputs.get("mask")
     # Entries, not rows, are weighed here: a row that allows nothing is left open as a whole.
     rows = None if mask is None else mask.any(dim=-1).expand(scores.shape[:-1])
-    return with_followed_rows(symbol, _given(inputs, "scores", "mask"), rows, of=(0,))
+    return with_followed_rows(symbol, given(inputs, "scores", "mask"), rows, of=(0,))
 
 
 def _scaled_dot_product_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     query, mask = inputs["query"], inputs.get("mask")
     rows = None if mask is None else mask.any(dim=-1).expand(query.shape[:-1])
-    return with_followed_rows(symbol, _given(inputs, "query", "key", "value", "mask"), rows, of=(0, 1, 2), pair=True)
+    return with_followed_rows(symbol, given(inputs, "query", "key", "value", "mask"), rows, of=(0, 1, 2), pair=True)
 
 
 def _self_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["x"]
     module = built(symbol, x.shape[-1])
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    return followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows, pair=True)
+    return followed(module, inputs["weights"], given(inputs, "x", "mask"), rows, pair=True)
 
 
 def _feed_forward(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -61,20 +56,20 @@ def _merge_heads(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 def _multi_head_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    arguments = [inputs["x"]] * 3 if "x" in inputs else _given(inputs, "queries", "keys", "values")
+    arguments = [inputs["x"]] * 3 if "x" in inputs else given(inputs, "queries", "keys", "values")
     queries = arguments[0]
     module = built(symbol, queries.shape[-1], inputs["num_heads"])
     rows = answered_rows(inputs.get("mask"), queries.shape[:-1])
-    return followed(module, inputs["weights"], [*arguments, *_given(inputs, "mask")], rows, pair=True)
+    return followed(module, inputs["weights"], [*arguments, *given(inputs, "mask")], rows, pair=True)
 
 
 def _padding_mask(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call(symbol, *_given(inputs, "tokens", "pad_id"))
+    return call(symbol, *given(inputs, "tokens", "pad_id"))
 
 
 def _layer_norm(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["x"]
-    module = built(symbol, x.shape[-1], *_given(inputs, "eps"))
+    module = built(symbol, x.shape[-1], *given(inputs, "eps"))
     fresh = [getattr(module, name, None) for name in ("weight", "bias")]
     start = [tensor.detach().clone() if isinstance(tensor, torch.Tensor) else None for tensor in fresh]
     return {"start": start, **followed(module, inputs["weights"], [x])}
@@ -84,7 +79,7 @@ def _encoder_block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["x"]
     module = built(symbol, x.shape[-1], inputs["num_heads"], inputs["d_ff"])
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    seen = followed(module, inputs["weights"], _given(inputs, "x", "mask"), rows)
+    seen = followed(module, inputs["weights"], given(inputs, "x", "mask"), rows)
     # The contract names the four parts, and leaves open what the feed-forward part is made of.
     names = ("attention", "feed_forward", "norm1", "norm2")
     seen["parts"] = {name: "there" if hasattr(module, name) else "missing" for name in names}

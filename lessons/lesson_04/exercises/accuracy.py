@@ -11,8 +11,8 @@ import torch
 from course.sequences import token_accuracy
 from grader.authoring.aspects import USUAL, refused, special, untouched, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_04.exercises.drawing import as_number, draw_scored, ragged, turned, until_telling
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_04.exercises.drawing import a_number, draw_scored, ragged, turned, until_telling
 from lessons.lesson_04.exercises.loss import refusing
 
 Counting = Callable[[torch.Tensor, torch.Tensor], Any]
@@ -171,10 +171,6 @@ def _pad_is_zero(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -
 _CUT_SHORT = counting(lambda right, real: right[real.cumprod(dim=1).bool()].float().mean())
 
 
-def _a_number(observation: Observation, case: Case) -> Observation:
-    return {**observation, "output": as_number(observation["output"])}
-
-
 def _by_loop(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> float:
     right = count = 0
     for row, ids in zip(logits, targets, strict=True):
@@ -200,7 +196,7 @@ TOKEN_ACCURACY = Exercise(
     points=2,
     cases=_cases,
     references=(token_accuracy,),
-    canonical=_a_number,
+    canonical=a_number,
     aspects=(
         Aspect("one number", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
         values(),

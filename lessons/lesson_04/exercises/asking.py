@@ -12,7 +12,7 @@ import torch
 
 from grader.authoring import aspects
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Observation
+from grader.authoring.spec import Aspect, Case, Mistake, Observation
 from lessons.lesson_04.exercises.drawing import as_number
 from lessons.lesson_04.exercises.patients import writer
 
@@ -109,3 +109,63 @@ def _in_words(number: Any) -> Any:
 def on(key: str, name: str, tag: str, weight: float = 1.0) -> Aspect:
     """The right answer in the cases with one special tag."""
     return Aspect(name, keys=(key,), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+
+
+def next_ids(tokens: torch.Tensor, step: int = 1) -> torch.Tensor:
+    """Another id from 1 to the highest for each token; padding stays."""
+    highest = max(int(tokens.max()), 2)
+    return torch.where(tokens == 0, 0, (tokens - 1 + step) % highest + 1)
+
+
+def module_expected(right: Callable[..., Any]) -> Mistake:
+    """The right test, which asks more of the model than that it can be called."""
+
+    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+        mode = model.training
+        model.eval()
+        number = right(model, source, target_input)
+        model.train(mode)
+        return number
+
+    return Mistake(
+        "module_expected",
+        test,
+        "Your test only takes an nn.Module. The docstring allows any callable: what do you need of the model?",
+    )
+
+
+def left_in_eval_mode(right: Callable[..., Any]) -> Mistake:
+    """The right test, which does not put the model back."""
+
+    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+        if isinstance(model, torch.nn.Module):
+            model.eval()
+        return right(model, source, target_input)
+
+    return Mistake(
+        "left_in_eval_mode",
+        test,
+        "The number is right, but the model is in evaluation mode afterwards. In which mode did you find it?",
+    )
+
+
+def misjudged(rises: Any, signed: Any, answers: Any) -> tuple[Mistake, ...]:
+    """Three ways to overlook that logits have moved."""
+    return (
+        Mistake(
+            "no_absolute_value",
+            rises,
+            "You look for the largest rise, so a logit that falls goes unseen. What makes both directions count?",
+        ),
+        Mistake(
+            "signed_mean",
+            signed,
+            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
+            "the signs first?",
+        ),
+        Mistake(
+            "answers_compared",
+            answers,
+            "You compare which symbol is on top, and a logit may move without changing that. What is it that moves?",
+        ),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from torch import nn
 
 from course.seq2seq import DecoderBlock
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
+from lessons.attending import leave_open
+from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import layers as written
-from lessons.lesson_04.exercises.drawing import turned
+from lessons.lesson_04.exercises.drawing import turned, with_an_empty_source
 from lessons.lesson_04.exercises.layers import Block, going, making, norms, with_members
-from lessons.lesson_04.exercises.parts import Inputs, leave_open, modes, parts, tagged, with_an_empty_source
 
 
 def _blocks(generator: np.random.Generator) -> list[Case]:
@@ -35,9 +37,7 @@ def _blocks(generator: np.random.Generator) -> list[Case]:
             "weights": weights,
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
     d_ff = int(generator.integers(20, 25))
     sizes = (b, t, s, heads, 2, d_ff)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import torch
 
 from course.seq2seq import CrossAttention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, shape, special, untouched, values
-from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.attending import attention_weights, where_answered
+from lessons.drawing import Inputs
 from lessons.lesson_04.exercises.attending import (
     Attending,
     Einsum,
@@ -23,16 +26,7 @@ from lessons.lesson_04.exercises.attending import (
     OtherNames,
     attending,
 )
-from lessons.lesson_04.exercises.drawing import turned
-from lessons.lesson_04.exercises.parts import (
-    Inputs,
-    attention_weights,
-    leave_open,
-    modes,
-    parts,
-    tagged,
-    with_an_empty_source,
-)
+from lessons.lesson_04.exercises.drawing import turned, with_an_empty_source
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
@@ -45,9 +39,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
             "weights": drawing.attention(generator, "", d_model, kind),
         }
 
-    def allow(*sizes: int) -> torch.Tensor:
-        return drawing.mask(generator, *sizes)
-
+    allow = partial(drawing.mask, generator)
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
     width = int(generator.integers(2, 4))
     sizes = (b, t, s, heads, width)
@@ -80,10 +72,6 @@ def _layers(generator: np.random.Generator) -> list[Case]:
         Case("with float64", layer(*sizes, kind=torch.float64), tagged("float64")),
         Case("with inputs that are not contiguous", laid_out, tagged("strided")),
     ]
-
-
-def _canonical(observation: Observation, case: Case) -> Observation:
-    return leave_open(observation, case.inputs.get("mask"))
 
 
 def _cut_up(self: Any, x: Any) -> Any:
@@ -157,7 +145,7 @@ CROSS_ATTENTION = Exercise(
     points=3,
     cases=_layers,
     references=(CrossAttention,),
-    canonical=_canonical,
+    canonical=where_answered,
     aspects=(
         parts(),
         shape(),
@@ -168,9 +156,7 @@ CROSS_ATTENTION = Exercise(
         special("axes of length one", "one"),
         special("large scores", "large", 0.5),
         special("a source that is all padding", "empty"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", 0.5),
+        *any_numbers(0.5),
         modes(),
         untouched(),
     ),

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from grader.authoring.draw import normal
+from grader.authoring.spec import Case, Observation
 
 Draw = dict[str, Any]
 
@@ -86,3 +87,14 @@ def as_number(value: Any) -> Any:
     if scalar or (isinstance(value, int) and not isinstance(value, bool)):
         return float(value)
     return value
+
+
+def with_an_empty_source(batch: int, length: int) -> torch.Tensor:
+    """(batch, 1, 1, length), for three rows or more: one without padding, one that is all padding, others between."""
+    lengths = [length, *(1 + i % (length - 1) for i in range(batch - 2)), 0]
+    return (torch.arange(length) < torch.tensor(lengths)[:, None])[:, None, None, :]
+
+
+def a_number(observation: Observation, case: Case) -> Observation:
+    """The canonical form of a measure: see `as_number`."""
+    return {**observation, "output": as_number(observation["output"])}

@@ -9,10 +9,19 @@ import numpy as np
 import torch
 
 from course.seq2seq import encoder_influence
-from grader.authoring.aspects import KNOWN, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_04.exercises.asking import CONTENT, MODES, Draw, in_words, on, tried
-from lessons.lesson_04.exercises.parts import tagged
+from grader.authoring.aspects import modes, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.lesson_04.exercises.asking import (
+    MODES,
+    Draw,
+    in_words,
+    left_in_eval_mode,
+    misjudged,
+    module_expected,
+    next_ids,
+    on,
+    tried,
+)
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -56,15 +65,9 @@ def _models(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def _next_ids(source: torch.Tensor, step: int = 1) -> torch.Tensor:
-    """Another id from 1 to the highest for each token; padding stays."""
-    highest = max(int(source.max()), 2)
-    return torch.where(source == 0, 0, (source - 1 + step) % highest + 1)
-
-
 def _everything_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
     """The difference that a wholly changed source makes."""
-    return model(_next_ids(source), target_input) - model(source, target_input)
+    return model(next_ids(source), target_input) - model(source, target_input)
 
 
 def _changing(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., Any]:
@@ -82,7 +85,7 @@ def _of(measure: Callable[[torch.Tensor], Any]) -> Callable[..., Any]:
 def _only(place: int) -> Callable[[torch.Tensor], torch.Tensor]:
     def change(source: torch.Tensor) -> torch.Tensor:
         changed = source.clone()
-        changed[:, place] = _next_ids(source)[:, place]
+        changed[:, place] = next_ids(source)[:, place]
         return changed
 
     return change
@@ -90,47 +93,33 @@ def _only(place: int) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def _only_row(source: torch.Tensor) -> torch.Tensor:
     changed = source.clone()
-    changed[0] = _next_ids(source)[0]
+    changed[0] = next_ids(source)[0]
     return changed
 
 
 def _argmax(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
     said = model(source, target_input).argmax(-1)
-    others = [model(_next_ids(source, step), target_input).argmax(-1) for step in (1, 2, 3)]
+    others = [model(next_ids(source, step), target_input).argmax(-1) for step in (1, 2, 3)]
     return max((said != other).float().mean().item() for other in others)
 
 
 def _target_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
-    return (model(source, _next_ids(target_input)) - model(source, target_input)).abs().max().item()
+    return (model(source, next_ids(target_input)) - model(source, target_input)).abs().max().item()
 
 
 def _both_changed(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
-    moved = model(_next_ids(source), _next_ids(target_input)) - model(source, target_input)
+    moved = model(next_ids(source), next_ids(target_input)) - model(source, target_input)
     return moved.abs().max().item()
 
 
 def _in_place(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> float:
     logits = model(source, target_input)
-    source[:] = _next_ids(source)
+    source[:] = next_ids(source)
     return (model(source, target_input) - logits).abs().max().item()
 
 
-def _evaluated(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
-    if isinstance(model, torch.nn.Module):
-        model.eval()
-    return _everything_changed(model, source, target_input).abs().max().item()
-
-
-def _module_expected(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
-    mode = model.training
-    model.eval()
-    moved = _everything_changed(model, source, target_input).abs().max().item()
-    model.train(mode)
-    return moved
-
-
 def _numpy(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> Any:
-    return np.abs(model(_next_ids(source), target_input).numpy() - model(source, target_input).numpy()).max()
+    return np.abs(model(next_ids(source), target_input).numpy() - model(source, target_input).numpy()).max()
 
 
 def _backwards(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> float:
@@ -162,10 +151,12 @@ def _at_random(model: Model, source: torch.Tensor, target_input: torch.Tensor) -
 
 def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor) -> Any:
     """One call for the source and a changed copy."""
-    both = model(torch.cat([source, _next_ids(source)]), torch.cat([target_input, target_input]))
+    both = model(torch.cat([source, next_ids(source)]), torch.cat([target_input, target_input]))
     before, after = both.chunk(2)
     return torch.dist(before, after).item()
 
+
+_right = _of(lambda moved: moved.abs().max().item())
 
 ENCODER_INFLUENCE = Exercise(
     symbol="encoder_influence",
@@ -174,8 +165,7 @@ ENCODER_INFLUENCE = Exercise(
     references=(encoder_influence,),
     canonical=in_words("influence"),
     aspects=(
-        Aspect("deaf models get 0", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("deaf")),
-        Aspect("listening is found", keys=("influence",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("listens")),
+        *tells_apart("influence", deaf="deaf models get 0", listens="listening is found"),
         on("influence", "a source without order", "bag"),
         on("influence", "a batch of one", "one row"),
         on("influence", "the first token", "first"),
@@ -185,7 +175,7 @@ ENCODER_INFLUENCE = Exercise(
         on("influence", "small moves", "faint"),
         on("influence", "ids that exist", "ids"),
         on("influence", "models with parameters", "module"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5),
+        modes(),
         untouched(),
     ),
     mistakes=(
@@ -249,21 +239,10 @@ ENCODER_INFLUENCE = Exercise(
             _of(lambda moved: moved[:, -1].abs().max().item()),
             "You compare the logits at the last target place only. Where else may something move?",
         ),
-        Mistake(
-            "no_absolute_value",
-            _of(lambda moved: moved.max().clamp(min=0).item()),
-            "You look for the largest rise, so a logit that falls goes unseen. What makes both directions count?",
-        ),
-        Mistake(
-            "signed_mean",
-            _of(lambda moved: abs(moved.mean(dtype=torch.float64).item())),
-            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
-            "the signs first?",
-        ),
-        Mistake(
-            "answers_compared",
-            _argmax,
-            "You compare which symbol is on top, and a logit may move without changing that. What is it that moves?",
+        *misjudged(
+            rises=_of(lambda moved: moved.max().clamp(min=0).item()),
+            signed=_of(lambda moved: abs(moved.mean(dtype=torch.float64).item())),
+            answers=_argmax,
         ),
         Mistake(
             "rounded",
@@ -291,16 +270,8 @@ ENCODER_INFLUENCE = Exercise(
             "You add 1 to every id, and the highest of them is then no symbol any more. How do you stay among the "
             "ids that exist?",
         ),
-        Mistake(
-            "module_expected",
-            _module_expected,
-            "Your test only takes an nn.Module. The docstring allows any callable: what do you need of the model?",
-        ),
-        Mistake(
-            "left_in_eval_mode",
-            _evaluated,
-            "The number is right, but the model is in evaluation mode afterwards. In which mode did you find it?",
-        ),
+        module_expected(_right),
+        left_in_eval_mode(_right),
         Mistake(
             "graph_in_the_way",
             _numpy,
@@ -319,8 +290,8 @@ ENCODER_INFLUENCE = Exercise(
         ),
     ),
     variants={
-        "all tokens at once": _changing(_next_ids),
-        "all tokens, two further": _changing(lambda source: _next_ids(source, 2)),
+        "all tokens at once": _changing(next_ids),
+        "all tokens, two further": _changing(lambda source: next_ids(source, 2)),
         "everything to zero": _changing(torch.zeros_like),
         "mean move": _of(lambda moved: moved.abs().mean().item()),
         "a count": _of(lambda moved: int((moved != 0).sum())),

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from course.sequences import exact_match
 from grader.authoring.aspects import USUAL, special, untouched, values
 from grader.authoring.draw import dims, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_04.exercises.drawing import as_number, draw_tokens
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_04.exercises.drawing import a_number, draw_tokens
 
 Rows = Callable[[torch.Tensor, torch.Tensor, int], Any]
 
@@ -183,16 +183,12 @@ def _copied(predictions: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -
     return sum(torch.equal(a, b) for a, b in zip(canvas, targets, strict=True)) / targets.size(0)
 
 
-def _a_number(observation: Observation, case: Case) -> Observation:
-    return {**observation, "output": as_number(observation["output"])}
-
-
 EXACT_MATCH = Exercise(
     symbol="exact_match",
     points=2,
     cases=_cases,
     references=(exact_match,),
-    canonical=_a_number,
+    canonical=a_number,
     aspects=(
         Aspect("one number", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
         values(),

@@ -13,10 +13,10 @@ from course.blocks import LayerNorm
 from course.seq2seq import Seq2SeqTransformer
 from grader.authoring.aspects import CONTENT, KNOWN, untouched
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import models as written
 from lessons.lesson_04.exercises.models import Model, model
-from lessons.lesson_04.exercises.parts import Inputs, tagged
 
 
 def sizes_of(generator: np.random.Generator, num_layers: int, max_length: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow
+from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04.probes.asking import ask_about
 from lessons.lesson_04.probes.translators import look_at
@@ -16,28 +16,23 @@ from lessons.lesson_04.probes.translators import look_at
 Inputs = Mapping[str, Any]
 
 
-def _given(inputs: Inputs, *names: str) -> list[Any]:
-    """The inputs of these names, in order; what the case does not have is left out."""
-    return [inputs[name] for name in names if name in inputs]
-
-
 def _shift_right(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return call(symbol, inputs["targets"], inputs["start_id"])
 
 
 def _sequence_cross_entropy(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call_and_follow(symbol, *_given(inputs, "logits", "targets", "pad_id"))
+    return call_and_follow(symbol, *given(inputs, "logits", "targets", "pad_id"))
 
 
 def _measure(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call(symbol, *_given(inputs, "logits", "predictions", "targets", "pad_id"))
+    return call(symbol, *given(inputs, "logits", "predictions", "targets", "pad_id"))
 
 
 def _cross_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     x = inputs["decoder_states"]
     module = built(symbol, x.shape[-1], inputs["num_heads"])
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    arguments = _given(inputs, "decoder_states", "encoder_states", "mask")
+    arguments = given(inputs, "decoder_states", "encoder_states", "mask")
     return _followed(module, inputs["weights"], {"": module}, arguments, rows, pair=True)
 
 
@@ -91,14 +86,6 @@ def _inside(layer: Any) -> dict[str, str]:
     return dict(zip(("linear_in", "linear_out"), linears, strict=True)) if len(linears) == 2 else {}
 
 
-def _seq2seq(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return look_at(symbol, inputs)
-
-
-def _encoder_influence(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return ask_about(symbol, inputs)
-
-
 PROBES: dict[str, Probe] = {
     "shift_right": _shift_right,
     "sequence_cross_entropy": _sequence_cross_entropy,
@@ -107,6 +94,6 @@ PROBES: dict[str, Probe] = {
     "exact_match": _measure,
     "CrossAttention": _cross_attention,
     "DecoderBlock": _decoder_block,
-    "Seq2SeqTransformer": _seq2seq,
-    "encoder_influence": _encoder_influence,
+    "Seq2SeqTransformer": look_at,
+    "encoder_influence": ask_about,
 }

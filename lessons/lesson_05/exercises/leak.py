@@ -9,10 +9,19 @@ import numpy as np
 import torch
 
 from course.causal import future_leak
-from grader.authoring.aspects import KNOWN, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_04.exercises.asking import CONTENT, MODES, Draw, in_words, on, tried
-from lessons.lesson_04.exercises.parts import tagged
+from grader.authoring.aspects import modes, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.lesson_04.exercises.asking import (
+    MODES,
+    Draw,
+    in_words,
+    left_in_eval_mode,
+    misjudged,
+    module_expected,
+    next_ids,
+    on,
+    tried,
+)
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -62,12 +71,6 @@ def _models(generator: np.random.Generator) -> list[Case]:
         tried("with padding", draw("next token", padded=True), tagged("leaks")),
         tried("where an id is the vocabulary's last", draw("next token", last_id=True), tagged("ids")),
     ]
-
-
-def next_ids(target: torch.Tensor, step: int = 1) -> torch.Tensor:
-    """Another id from 1 to the highest for each token; padding stays."""
-    highest = max(int(target.max()), 2)
-    return torch.where(target == 0, 0, (target - 1 + step) % highest + 1)
 
 
 def changed_from(target: torch.Tensor, place: int, until: int | None = None) -> torch.Tensor:
@@ -159,20 +162,6 @@ def _in_place(model: Model, source: torch.Tensor, target: torch.Tensor) -> float
     return largest(found)
 
 
-def _evaluated(model: Any, source: torch.Tensor, target: torch.Tensor) -> float:
-    if isinstance(model, torch.nn.Module):
-        model.eval()
-    return largest(_earlier(_moves(model, source, target)))
-
-
-def _module_expected(model: Any, source: torch.Tensor, target: torch.Tensor) -> float:
-    mode = model.training
-    model.eval()
-    leak = largest(_earlier(_moves(model, source, target)))
-    model.train(mode)
-    return leak
-
-
 def _at_least_two(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
     return max(part.abs().max().item() for part in _earlier(_moves(model, source, target))[1:])
 
@@ -214,6 +203,8 @@ def _by_random_ids(model: Model, source: torch.Tensor, target: torch.Tensor) -> 
     return leak
 
 
+_right = leaking(lambda moves: largest(_earlier(moves)))
+
 FUTURE_LEAK = Exercise(
     symbol="future_leak",
     points=3,
@@ -221,8 +212,7 @@ FUTURE_LEAK = Exercise(
     references=(future_leak,),
     canonical=in_words("leak"),
     aspects=(
-        Aspect("closed models get 0", keys=("leak",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("closed")),
-        Aspect("leaks are found", keys=("leak",), kinds=CONTENT, weight=3.0, core=True, tags=tagged("leaks")),
+        *tells_apart("leak", closed="closed models get 0", leaks="leaks are found"),
         on("leak", "far ahead", "far"),
         on("leak", "from the last place to the first", "first and last"),
         on("leak", "one place of several", "place"),
@@ -233,7 +223,7 @@ FUTURE_LEAK = Exercise(
         on("leak", "a single target token", "single"),
         on("leak", "ids that exist", "ids"),
         on("leak", "models with parameters", "module"),
-        Aspect("train and eval mode untouched", keys=("training_mode",), kinds=KNOWN, weight=0.5),
+        modes(),
         untouched(),
     ),
     mistakes=(
@@ -318,21 +308,12 @@ FUTURE_LEAK = Exercise(
             leaking(lambda moves: largest([moved[:1] for moved in _earlier(moves)])),
             "You compare the first row only. In which row may the leak hide?",
         ),
-        Mistake(
-            "no_absolute_value",
-            leaking(lambda moves: max((m.max().item() for m in _earlier(moves)[1:]), default=0.0)),
-            "You look for the largest rise, so a logit that falls goes unseen. What makes both directions count?",
-        ),
-        Mistake(
-            "signed_mean",
-            leaking(lambda moves: max((abs(m.double().mean().item()) for m in _earlier(moves)[1:]), default=0.0)),
-            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
-            "the signs first?",
-        ),
-        Mistake(
-            "answers_compared",
-            _answers,
-            "You compare which symbol is on top, and a logit may move without changing that. What is it that moves?",
+        *misjudged(
+            rises=leaking(lambda moves: max((m.max().item() for m in _earlier(moves)[1:]), default=0.0)),
+            signed=leaking(
+                lambda moves: max((abs(m.double().mean().item()) for m in _earlier(moves)[1:]), default=0.0)
+            ),
+            answers=_answers,
         ),
         Mistake(
             "rounded",
@@ -361,16 +342,8 @@ FUTURE_LEAK = Exercise(
             "You add 1 to an id, and the highest of them is then no symbol any more. How do you stay among the ids "
             "that exist?",
         ),
-        Mistake(
-            "module_expected",
-            _module_expected,
-            "Your test only takes an nn.Module. The docstring allows any callable: what do you need of the model?",
-        ),
-        Mistake(
-            "left_in_eval_mode",
-            _evaluated,
-            "The number is right, but the model is in evaluation mode afterwards. In which mode did you find it?",
-        ),
+        module_expected(_right),
+        left_in_eval_mode(_right),
         Mistake(
             "target_changed_in_place",
             _in_place,
@@ -378,7 +351,7 @@ FUTURE_LEAK = Exercise(
         ),
     ),
     variants={
-        "place by place": leaking(lambda moves: largest(_earlier(moves))),
+        "place by place": _right,
         "every cut": _every_cut,
         "prefixes": _prefixes,
         "below the diagonal": _masked,

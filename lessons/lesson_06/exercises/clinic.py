@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from course.positions import sees_order
-from grader.authoring.aspects import CONTENT, KNOWN, special
+from grader.authoring.aspects import KNOWN, modes, special, tells_apart
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_06.exercises.patients import ordered
@@ -226,15 +226,14 @@ SEES_ORDER = Exercise(
     cases=_models,
     references=(sees_order,),
     aspects=(
-        Aspect("blind models are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"blind"})),
-        Aspect("seeing models are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"seeing"})),
+        *tells_apart(blind="blind models are found", seeing="seeing models are found"),
         special("some reorderings show nothing", "some", weight=2.0),
         special("rounding is no order", "rounding"),
         special("small changes", "little"),
         special("every row, and a row alone", "rows"),
         special("nothing to reorder", "equal"),
         special("no dropout while looking", "dropout"),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
+        modes("mode left as it was", 1.0),
         Aspect("model and tokens untouched", keys=("arguments",), kinds=KNOWN),
     ),
     mistakes=(

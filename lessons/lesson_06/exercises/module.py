@@ -14,7 +14,8 @@ from torch.nn import functional as F
 from course.positions import SinusoidalPositionalEncoding, sinusoidal_positional_encoding
 from grader.authoring.aspects import KNOWN, USUAL, gradients, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 
 Add = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -39,14 +40,6 @@ def _inputs(generator: np.random.Generator) -> list[Case]:
         Case("with a model and inputs in float64", draw(batch, length, half, 2, torch.float64), frozenset({"float64"})),
         Case("with inputs that are not contiguous", laid_out, frozenset({"strided"})),
     ]
-
-
-def _in_single_precision(observation: Observation, case: Case) -> Observation:
-    """A table made in float32 and one made in float64 are both right: their difference is not looked at."""
-    kept = dict(observation)
-    if case.inputs["x"].dtype == torch.float64:
-        kept["output"] = observation["output"].float()
-    return kept
 
 
 class _Table(nn.Module):
@@ -137,16 +130,14 @@ MODULE = Exercise(
     points=2,
     cases=_inputs,
     references=(SinusoidalPositionalEncoding,),
-    canonical=_in_single_precision,
+    canonical=in_single_precision,
     aspects=(
         values(),
         Aspect("a buffer, nothing to learn", keys=("parameters", "buffers"), kinds=KNOWN, weight=2.0),
         gradients(1.0),
         special("rows of max_length", "full"),
         special("a batch of one, rows of one", "one"),
-        Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *ANY_NUMBERS,
         Aspect("the same each time", keys=("again", "training_mode"), kinds=KNOWN),
         untouched(),
     ),

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.positions import rotary_embedding, shift_matrix, sinusoidal_positional_encoding
-from grader.authoring.aspects import KNOWN, USUAL, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, integers, normal
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 from lessons.lesson_06.exercises.waves import BASE, draw_base
 
 
@@ -60,14 +61,6 @@ def _vectors(generator: np.random.Generator) -> list[Case]:
 def with_heads_cut_out(x: torch.Tensor) -> torch.Tensor:
     """The same numbers, laid out as `split_heads` leaves them: length before heads in memory."""
     return x.transpose(1, 2).contiguous().transpose(1, 2)
-
-
-def in_single_precision(observation: Observation, case: Case) -> Observation:
-    """Angles made in float32 are as good as those made in float64: the contract fixes no precision."""
-    kept = dict(observation)
-    if any(isinstance(v, torch.Tensor) and v.dtype == torch.float64 for v in case.inputs.values()):
-        kept["output"] = observation["output"].float()
-    return kept
 
 
 Parts = tuple[torch.Tensor, torch.Tensor]
@@ -177,9 +170,7 @@ ROTARY = Exercise(
         special("any positions", "elsewhere", weight=2.0),
         special("another base", "base"),
         special("one vector, one pair", "one"),
-        Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *ANY_NUMBERS,
         untouched(),
     ),
     mistakes=(

@@ -12,7 +12,8 @@ from course.positions import relative_attention_scores, rotary_embedding, sinuso
 from grader.authoring.aspects import KNOWN, USUAL, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_06.exercises.rotary import draw_positions, in_single_precision, with_heads_cut_out
+from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
+from lessons.lesson_06.exercises.rotary import draw_positions, with_heads_cut_out
 
 
 def _rows(generator: np.random.Generator) -> list[Case]:
@@ -92,9 +93,7 @@ SCORES = Exercise(
         special("any positions", "elsewhere"),
         Aspect("only distances count", keys=("moved",), kinds=KNOWN),
         special("a batch of one, a single position", "one"),
-        Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *ANY_NUMBERS,
         untouched(),
     ),
     mistakes=(

@@ -10,10 +10,10 @@ import torch
 
 from course.beam import beam_search
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special, untouched
-from grader.authoring.spec import Aspect, Exercise, Mistake
+from grader.authoring.aspects import main, shape, special
+from grader.authoring.spec import Exercise, Mistake
 from lessons.lesson_07.exercises.beam_cases import beam_cases
-from lessons.lesson_07.exercises.drawing import in_full_width
+from lessons.lesson_07.exercises.drawing import OF_IDS, in_full_width
 from lessons.lesson_07.exercises.searching import WRONG, Ways, searcher
 
 
@@ -76,9 +76,7 @@ BEAM = Exercise(
         special("the length penalty", "penalty", weight=2.0),
         special("what is cut competes", "cut"),
         special("a batch of one, a wide beam", "small"),
-        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
-        untouched(),
+        *OF_IDS,
     ),
     mistakes=(
         Mistake(

@@ -11,9 +11,10 @@ from torch.nn import functional as F
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from course.sampling import best_of_n, sample_with_temperature
-from grader.authoring.aspects import CONTENT, KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import CONTENT, main, shape, special
 from grader.authoring.spec import Aspect, Exercise, Mistake
 from lessons.lesson_07.exercises.best_cases import as_shares, best_cases
+from lessons.lesson_07.exercises.drawing import OF_IDS
 
 Likelihood = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -138,9 +139,7 @@ BEST_OF_N = Exercise(
         special("the best of a few", "few", weight=2.0),
         special("a batch of one", "one"),
         Aspect("chance from the generator alone", ("chance",), CONTENT, tags=frozenset({"chance"})),
-        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
-        untouched(),
+        *OF_IDS,
     ),
     mistakes=(
         Mistake(

@@ -13,9 +13,17 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import KNOWN, main, shape, special
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_07.exercises.drawing import in_full_width
+from lessons.lesson_07.exercises.drawing import (
+    OF_IDS,
+    Begin,
+    Behind,
+    in_full_width,
+    slips,
+    with_padding,
+    with_the_start,
+)
 from lessons.lesson_07.exercises.greedy import ending_cases
 from lessons.lesson_07.exercises.patients import counting_model
 
@@ -38,15 +46,11 @@ def _stepper(
     encode: Callable[[Any, torch.Tensor], torch.Tensor] = lambda model, source: model.encode(source),
     feed: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, start: written[:, -1:],
     remember: Callable[[Any], Any] = lambda cache: cache,
-    begin: Callable[[torch.Tensor, int, int], torch.Tensor] = lambda source, start, end: torch.full_like(
-        source[:, :1], start
-    ),
-    behind: Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor] = lambda chosen, ended, end: chosen.masked_fill(
-        ended, 0
-    ),
+    begin: Begin = with_the_start,
+    behind: Behind = with_padding,
     stop: Callable[[torch.Tensor], bool] = lambda ended: bool(ended.all()),
     steps: Callable[[int], int] = lambda max_length: max_length,
-    finish: Callable[[torch.Tensor], torch.Tensor] = lambda written: written[:, 1:],
+    finish: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, end: written[:, 1:],
 ) -> Callable[..., torch.Tensor]:
     """The right way with one step replaced."""
 
@@ -64,38 +68,29 @@ def _stepper(
                 ended = ended | (chosen == end_id)
                 if stop(ended):
                     break
-        return finish(written)
+        return finish(written, end_id)
 
     return decode
 
 
-def _whole_prefix(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """Everything written so far is read once more in every step, one token after the other, by one cache."""
-    cache, states = KeyValueCache(), model.encode(source)
-    written = torch.full_like(source[:, :1], start_id)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_length):
-        for place in range(written.shape[1]):
-            logits = model.decode_step(written[:, place : place + 1], states, cache)
-        chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
-        written = torch.cat([written, chosen[:, None]], dim=1)
-        ended = ended | (chosen == end_id)
-    return written[:, 1:]
+def _all_read_again(anew: bool) -> Callable[..., torch.Tensor]:
+    """Everything written so far is read once more in every step: by one cache, or `anew` by a cache of its own."""
 
+    def decode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
+        cache, states = KeyValueCache(), model.encode(source)
+        written = torch.full_like(source[:, :1], start_id)
+        ended = torch.zeros(len(source), dtype=torch.bool)
+        for _ in range(max_length):
+            if anew:
+                cache = KeyValueCache()
+            for place in range(written.shape[1]):
+                logits = model.decode_step(written[:, place : place + 1], states, cache)
+            chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
+            written = torch.cat([written, chosen[:, None]], dim=1)
+            ended = ended | (chosen == end_id)
+        return written[:, 1:]
 
-def _read_anew(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """Right ids, and no work is saved: a new cache reads everything again in every step."""
-    states = model.encode(source)
-    written = torch.full_like(source[:, :1], start_id)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_length):
-        cache = KeyValueCache()
-        for place in range(written.shape[1]):
-            logits = model.decode_step(written[:, place : place + 1], states, cache)
-        chosen = logits[:, -1].argmax(-1).masked_fill(ended, 0)
-        written = torch.cat([written, chosen[:, None]], dim=1)
-        ended = ended | (chosen == end_id)
-    return written[:, 1:]
+    return decode
 
 
 def _encoded_each_step(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
@@ -151,10 +146,7 @@ def _own_cache(model: Any, source: torch.Tensor, start_id: int, end_id: int, max
     return _stepper(remember=lambda cache: memory)(model, source, start_id, end_id, max_length)
 
 
-def _left_in_eval_mode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    model.eval()
-    return cached_greedy_decode(model, source, start_id, end_id, max_length)
-
+_SLIPS = slips(_stepper)
 
 CACHED = Exercise(
     symbol="cached_greedy_decode",
@@ -170,9 +162,7 @@ CACHED = Exercise(
         special("rows that end at different times", "differ", weight=2.0),
         special("cut at max_length", "cut"),
         special("a batch of one, padded sources", "one"),
-        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
-        untouched(),
+        *OF_IDS,
     ),
     mistakes=(
         Mistake(
@@ -189,13 +179,13 @@ CACHED = Exercise(
         ),
         Mistake(
             "whole_prefix_each_step",
-            _whole_prefix,
+            _all_read_again(anew=False),
             "You feed all that was written in every step, and the cache keeps it each time. Which tokens has the "
             "model not read yet?",
         ),
         Mistake(
             "read_anew_each_step",
-            _read_anew,
+            _all_read_again(anew=True),
             "The ids are right, but every token is read again and again, by one new cache after the other. What is "
             "the cache for?",
         ),
@@ -214,57 +204,20 @@ CACHED = Exercise(
             _stepper(feed=lambda written, start: written[:, -2:-1] if written.shape[1] > 1 else written),
             "You feed the token before the last one, so the model is always one behind. Which one was written last?",
         ),
-        Mistake(
-            "start_never_fed",
-            _stepper(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
-            "Your rows begin with padding instead of the start token. What did the model read first in training?",
-        ),
-        Mistake(
-            "begins_with_the_end",
-            _stepper(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
-            "Your rows begin with the end token. Which of the two ids opens a row?",
-        ),
+        _SLIPS["start_never_fed"],
+        _SLIPS["begins_with_the_end"],
         Mistake(
             "states_of_row_0",
             _stepper(encode=lambda model, source: model.encode(source)[:1].expand(len(source), -1, -1)),
             "Every row answers the first source. Which encoder states belong to which row?",
         ),
-        Mistake(
-            "start_kept",
-            _stepper(finish=lambda written: written),
-            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
-        ),
-        Mistake(
-            "goes_on_behind_the_end",
-            _stepper(behind=lambda chosen, ended, end: chosen),
-            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
-        ),
-        Mistake(
-            "end_repeated",
-            _stepper(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
-            "Behind the end you write more ends. Which id is padding?",
-        ),
-        Mistake(
-            "stops_with_the_first_end",
-            _stepper(stop=lambda ended: bool(ended.any())),
-            "As soon as one row ends, all of them stop. When may the whole batch stop?",
-        ),
-        Mistake(
-            "start_counted",
-            _stepper(steps=lambda max_length: max_length - 1),
-            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
-            "returned, or what the model reads?",
-        ),
-        Mistake(
-            "one_token_too_many",
-            _stepper(steps=lambda max_length: max_length + 1),
-            "Rows that don't end are one token longer than max_length. How often does your loop run?",
-        ),
-        Mistake(
-            "left_in_eval_mode",
-            _left_in_eval_mode,
-            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
-        ),
+        _SLIPS["start_kept"],
+        _SLIPS["goes_on_behind_the_end"],
+        _SLIPS["end_repeated"],
+        _SLIPS["stops_with_the_first_end"],
+        _SLIPS["start_counted"],
+        _SLIPS["one_token_too_many"],
+        _SLIPS["left_in_eval_mode"],
     ),
     variants={
         "step by step": _stepper(),

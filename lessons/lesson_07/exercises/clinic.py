@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from course.decoding import ends_each_sequence
-from grader.authoring.aspects import CONTENT, KNOWN, special
+from grader.authoring.aspects import KNOWN, special, tells_apart
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_07.exercises.decoders import decoder
 from lessons.lesson_07.probes.toy_answers import END, answer_of
@@ -159,8 +159,7 @@ ENDS_EACH = Exercise(
     cases=_decoders,
     references=(ends_each_sequence,),
     aspects=(
-        Aspect("sound decoders pass", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"sound"})),
-        Aspect("broken decoders are found", kinds=CONTENT, weight=3.0, core=True, tags=frozenset({"broken"})),
+        *tells_apart(sound="sound decoders pass", broken="broken decoders are found"),
         special("padding does not count", "width"),
         special("alike alone and in the batch is sound", "alike"),
         special("the end belongs to the answer", "ends"),

@@ -10,13 +10,17 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from grader.authoring.aspects import KNOWN, modes, untouched
 from grader.authoring.draw import normal
-from grader.authoring.spec import Case, Observation
+from grader.authoring.spec import Aspect, Case, Mistake, Observation
 from lessons.lesson_07.probes.writing_models import WritingModel
 
 WIDTH = 5  # of the toy's vectors
 NEVER = -30.0  # the logit of what is never written: padding, and the start
 HIDDEN = -torch.inf  # the logit of what can't be drawn
+
+OF_IDS = (Aspect("whole numbers", keys=("kind",), kinds=KNOWN), modes("mode left as it was", 1.0), untouched())
+"""What holds of every decoder that returns ids."""
 
 
 @dataclass(frozen=True)
@@ -132,17 +136,29 @@ def _until_all(ended: torch.Tensor) -> bool:
     return bool(ended.all())
 
 
+Begin = Callable[[torch.Tensor, int, int], torch.Tensor]
+"""(source, start_id, end_id) -> the tokens that the model reads first, (batch, 1)."""
+Behind = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
+"""(tokens chosen, rows that have ended, end_id) -> the tokens that are written, (batch,)."""
+
+
+def with_the_start(source: torch.Tensor, start: int, end: int) -> torch.Tensor:
+    """The right way to begin."""
+    return torch.full_like(source[:, :1], start)
+
+
+def with_padding(chosen: torch.Tensor, ended: torch.Tensor, end: int) -> torch.Tensor:
+    """The right thing behind an end."""
+    return chosen.masked_fill(ended, 0)
+
+
 def writer(
     feed: Callable[[torch.Tensor], torch.Tensor] = lambda written: written,
     look: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits[:, -1],
     choose: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits.argmax(dim=-1),
-    begin: Callable[[torch.Tensor, int, int], torch.Tensor] = lambda source, start, end: torch.full_like(
-        source[:, :1], start
-    ),
+    begin: Begin = with_the_start,
     read: Callable[[torch.Tensor], torch.Tensor] = lambda source: source,
-    behind: Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor] = lambda chosen, ended, end: chosen.masked_fill(
-        ended, 0
-    ),
+    behind: Behind = with_padding,
     stop: Callable[[torch.Tensor], bool] = _until_all,
     steps: Callable[[int], int] = lambda max_length: max_length,
     finish: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, end: written[:, 1:],
@@ -162,3 +178,61 @@ def writer(
         return finish(written, end_id)
 
     return decode
+
+
+def slips(way: Callable[..., Callable[..., torch.Tensor]]) -> dict[str, Mistake]:
+    """What goes wrong in any way to decode greedily, by name; `way` makes a decoder with one step replaced."""
+
+    def evaluated(model: Any, *arguments: Any) -> torch.Tensor:
+        model.eval()
+        return way()(model, *arguments)
+
+    told = (
+        Mistake(
+            "start_kept",
+            way(finish=lambda written, end: written),
+            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
+        ),
+        Mistake(
+            "goes_on_behind_the_end",
+            way(behind=lambda chosen, ended, end: chosen),
+            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
+        ),
+        Mistake(
+            "stops_with_the_first_end",
+            way(stop=lambda ended: bool(ended.any())),
+            "As soon as one row ends, all of them stop. When may the whole batch stop?",
+        ),
+        Mistake(
+            "end_repeated",
+            way(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
+            "Behind the end you write more ends. Which id is padding?",
+        ),
+        Mistake(
+            "start_never_fed",
+            way(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
+            "Your rows begin with padding instead of the start token. What did the model read first in training?",
+        ),
+        Mistake(
+            "begins_with_the_end",
+            way(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
+            "Your rows begin with the end token. Which of the two ids opens a row?",
+        ),
+        Mistake(
+            "start_counted",
+            way(steps=lambda max_length: max_length - 1),
+            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
+            "returned, or what the model reads?",
+        ),
+        Mistake(
+            "one_token_too_many",
+            way(steps=lambda max_length: max_length + 1),
+            "Rows that don't end are one token longer than max_length. How often does your loop run?",
+        ),
+        Mistake(
+            "left_in_eval_mode",
+            evaluated,
+            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
+        ),
+    )
+    return {mistake.name: mistake for mistake in told}

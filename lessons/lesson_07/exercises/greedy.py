@@ -9,10 +9,10 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, USUAL, main, shape, special, untouched
+from grader.authoring.aspects import USUAL, main, shape, special
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_07.exercises.drawing import draw_ending, in_full_width, writer
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.lesson_07.exercises.drawing import OF_IDS, draw_ending, in_full_width, slips, writer
 
 
 def ending_cases(generator: np.random.Generator) -> list[Case]:
@@ -94,11 +94,6 @@ def _mode_put_back(model: Any, source: torch.Tensor, start_id: int, end_id: int,
     return ids
 
 
-def _left_in_eval_mode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    model.eval()
-    return greedy_decode(model, source, start_id, end_id, max_length)
-
-
 def _never_generates(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
     """One pass over a target that is not there: the generation loop is never reached."""
     ids: torch.Tensor = model(source, source).argmax(dim=-1)
@@ -119,6 +114,8 @@ def _one_late(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_
     return ids * (late == 0)
 
 
+_SLIPS = slips(writer)
+
 GREEDY = Exercise(
     symbol="greedy_decode",
     points=4,
@@ -131,46 +128,28 @@ GREEDY = Exercise(
         special("rows that end at different times", "differ", weight=3.0),
         special("cut at max_length", "cut"),
         special("a batch of one", "one"),
-        Aspect("whole numbers", keys=("kind",), kinds=KNOWN),
-        Aspect("mode left as it was", keys=("training_mode",), kinds=KNOWN),
-        untouched(),
+        *OF_IDS,
     ),
     mistakes=(
-        Mistake(
-            "start_kept",
-            writer(finish=lambda written, end: written),
-            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
-        ),
+        _SLIPS["start_kept"],
         Mistake(
             "end_dropped",
             writer(finish=_last_token_cleaned),
             "The end token is gone from your rows. How could one tell then whether a row ended, or was cut?",
         ),
-        Mistake(
-            "goes_on_behind_the_end",
-            writer(behind=lambda chosen, ended, end: chosen),
-            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
-        ),
+        _SLIPS["goes_on_behind_the_end"],
         Mistake(
             "writes_to_the_last_column",
             writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False),
             "No row ever stops before max_length. Who looks for the end token?",
         ),
-        Mistake(
-            "stops_with_the_first_end",
-            writer(stop=lambda ended: bool(ended.any())),
-            "As soon as one row ends, all of them stop. When may the whole batch stop?",
-        ),
+        _SLIPS["stops_with_the_first_end"],
         Mistake(
             "stops_with_row_0",
             writer(stop=lambda ended: bool(ended[0])),
             "The batch stops when its row 0 ends. What about the rows that go on?",
         ),
-        Mistake(
-            "end_repeated",
-            writer(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
-            "Behind the end you write more ends. Which id is padding?",
-        ),
+        _SLIPS["end_repeated"],
         Mistake(
             "one_token_behind_the_end",
             _one_late,
@@ -188,16 +167,8 @@ GREEDY = Exercise(
             writer(feed=lambda written: written[:, -1:]),
             "The model sees nothing but the last token. How can it know what was written before?",
         ),
-        Mistake(
-            "start_never_fed",
-            writer(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
-            "Your rows begin with padding instead of the start token. What did the model read first in training?",
-        ),
-        Mistake(
-            "begins_with_the_end",
-            writer(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
-            "Your rows begin with the end token. Which of the two ids opens a row?",
-        ),
+        _SLIPS["start_never_fed"],
+        _SLIPS["begins_with_the_end"],
         Mistake(
             "begins_with_the_source",
             writer(begin=lambda source, start, end: source[:, :1]),
@@ -213,17 +184,8 @@ GREEDY = Exercise(
             writer(read=lambda source: source[:1].expand(len(source), -1)),
             "Every row answers the first source. Which source belongs to which row?",
         ),
-        Mistake(
-            "start_counted",
-            writer(steps=lambda max_length: max_length - 1),
-            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
-            "returned, or what the model reads?",
-        ),
-        Mistake(
-            "one_token_too_many",
-            writer(steps=lambda max_length: max_length + 1),
-            "Rows that don't end are one token longer than max_length. How often does your loop run?",
-        ),
+        _SLIPS["start_counted"],
+        _SLIPS["one_token_too_many"],
         Mistake(
             "never_cut",
             writer(steps=lambda max_length: max_length + 9),
@@ -248,11 +210,7 @@ GREEDY = Exercise(
             ).tolist(),
             "You return lists. What makes one tensor of rows of equal length?",
         ),
-        Mistake(
-            "left_in_eval_mode",
-            _left_in_eval_mode,
-            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
-        ),
+        _SLIPS["left_in_eval_mode"],
     ),
     variants={
         "row by row": _row_by_row,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course.sampling import top_p_filter
-from grader.authoring.aspects import KNOWN, dtype, shape, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, shape, special, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
@@ -162,9 +162,7 @@ TOP_P = Exercise(
         special("a batch of one", "one"),
         special("equal logits", "ties"),
         special("-inf on the way in", "hidden"),
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided"),
+        *any_numbers(),
         Aspect("a new tensor", keys=("tensor",), kinds=KNOWN),
         untouched(),
     ),
