@@ -110,7 +110,14 @@ def there() -> dict[str, Any]:
         "OMP_WAIT_POLICY": "passive",  # a thread that has nothing to do uses no processor
         "PYTHONPATH": str(REPOSITORY.root),
     }
-    done = subprocess.run([sys.executable, __file__], env=os.environ | old, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.test_other_processors"],
+        cwd=REPOSITORY.root,
+        env=os.environ | old,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
