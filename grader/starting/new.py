@@ -43,7 +43,7 @@ def new_course(folder: Path) -> Made:
     name = folder.name
     if _COURSE.fullmatch(name) is None:
         raise GraderError(
-            f"{name!r} can't be a course's name: take small letters, digits and hyphens, as in my-course."
+            f"{name!r} can't be a course's name: use lower-case letters, digits and hyphens, as in my-course."
         )
     if folder.exists():
         raise GraderError(f"{folder} exists already, and nothing was changed: name a new folder.")
@@ -77,7 +77,7 @@ def new_lesson(name: str, start: Path | None = None) -> Made:
     found = _LESSON.fullmatch(name)
     if found is None:
         raise GraderError(
-            f"{name!r} can't be a lesson's name: take a number of two digits and a topic in small letters, "
+            f"{name!r} can't be a lesson's name: use a number of two digits and a topic in lower-case letters, "
             "as in 02_my_topic."
         )
     names = repository.lesson_names()

@@ -85,7 +85,7 @@ def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
 @pytest.mark.parametrize("name", ["My Course", "1st", "a--b", "café", "-x"])
 def test_a_bad_name_for_a_course(name: str, grader: Say, tmp_path: Path) -> None:
     said = grader("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
-    assert said.endswith("can't be a course's name: take small letters, digits and hyphens, as in my-course.")
+    assert said.endswith("can't be a course's name: use lower-case letters, digits and hyphens, as in my-course.")
     assert not list(tmp_path.iterdir())
 
 
