@@ -127,7 +127,7 @@ def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> i
     monkeypatch.chdir(course.root)
     monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
     monkeypatch.setattr("grader.running.zygotes.warm_up", lambda jobs: None)
-    monkeypatch.setattr(cli.grading, "check_walls", lambda lesson, required: None)
+    monkeypatch.setattr("grader.running.protection.check_walls", lambda lesson, required: None)
     try:
         cli.main()
     except SystemExit as end:
