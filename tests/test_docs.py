@@ -91,7 +91,8 @@ def by_grader(arguments: list[str], course: Path, env: dict[str, str]) -> str:
     """The command line in this process, which has imported all that it needs: `test_cli.py` has it in its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(course)
-        for name, value in env.items():
+        # This process has the repository\'s own lessons already; those of the course are a copy of them.
+        for name, value in {**env, "GRADER_LESSONS": str(ROOT / "lessons")}.items():
             patch.setenv(name, value)
         done = CliRunner().invoke(cli.app, arguments)
     assert done.exit_code == 0, f"{shlex.join(arguments)}\n{done.output}"
