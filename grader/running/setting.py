@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 from grader.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
+from grader.travelling import SECRET, file_of, imported
+
+_SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -20,8 +25,8 @@ class Setting:
     """The package of lessons. It is hidden once all that is needed of it is imported."""
     probes: str | None
     """How the symbols are called; None where all are plain functions."""
-    experiments: str | None
-    """What the notebook's set-up cell imports of the lesson; None where the lesson has nothing of the kind."""
+    companions: tuple[str, ...]
+    """What the notebook's set-up cell imports of the lessons: experiments, say, but nothing that knows answers."""
     library: tuple[str, ...]
     """The packages that learners build."""
     blanked: tuple[str, ...]
@@ -46,16 +51,25 @@ def setting_of(name: str) -> Setting:
 def _setting(syllabus: Syllabus, full: str) -> Setting:
     lesson = load_lesson(full)
     load_probes(full)  # refuses those that bring an answer along
-
-    def module(part: str) -> str | None:
-        return syllabus.module(full, part) if syllabus.has(full, part) else None
-
     return Setting(
         lesson=full,
         root=str(syllabus.root),
         lessons=syllabus.package,
-        probes=module("probes"),
-        experiments=module("experiments"),
+        probes=syllabus.module(full, "probes") if syllabus.has(full, "probes") else None,
+        companions=_companions(syllabus, full),
         library=library_of(lesson),
         blanked=tuple(modules_of([lesson])),
     )
+
+
+def _companions(syllabus: Syllabus, name: str) -> tuple[str, ...]:
+    """The modules of the course's lessons that the set-up cell of a text imports."""
+    cell = "".join(_SETUP.findall(syllabus.text(name).read_text("utf-8")))
+    modules = {
+        module
+        for module in imported(ast.parse(cell))
+        if module.split(".")[0] == syllabus.package
+        and not SECRET & set(module.split("."))
+        and file_of(module, syllabus.root) is not None
+    }
+    return tuple(sorted(modules))

@@ -103,7 +103,7 @@ def _for_lesson(
     root: str,
     lessons: str,
     probes: str | None,
-    experiments: str | None,
+    companions: list[str],
     library: list[str],
     blanked: list[str],
 ) -> Child:
@@ -119,8 +119,8 @@ def _for_lesson(
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             with contextlib.suppress(NotImplementedError):  # a later lesson's, made with what is blank in this one
                 importlib.import_module(module.name)
-    if experiments is not None:
-        importlib.import_module(experiments)
+    for companion in companions:
+        importlib.import_module(companion)
     own = importlib.import_module(probes).PROBES if probes is not None else {}
     child = Child(own, frozenset(library), (*library, lessons))
     known = [name for name in sys.modules if name.startswith(f"{lessons}.") and SECRET & set(name.split("."))]
