@@ -78,3 +78,8 @@ def named(names: Sequence[str], limit: int = 50) -> str:
     """Names in a sentence: "ada, bob and 3 more"."""
     shown = ", ".join(map(visible, names[:limit]))
     return f"{shown} and {len(names) - limit:,} more" if len(names) > limit else shown
+
+
+def harmless(text: str) -> str:
+    """The text with all that is no printable character written out: what could steer a terminal, or turn a line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -80,11 +80,6 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def harmless(text: str) -> str:
-    """The text with all that is no printable character written out: what could steer a terminal, or turn a line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def fresh(value: Any) -> Any:
     """A deep copy of plain data that keeps the layout in memory of tensors that are not contiguous."""
     if isinstance(value, torch.Tensor):

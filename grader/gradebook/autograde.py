@@ -9,13 +9,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from grader.authoring.observe import harmless
 from grader.batch import Job, grade_files, progress
 from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt
 from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.writer import Writer
+from grader.plain import harmless
 from grader.running.intake import read_file, read_submission
 from grader.running.result import Failure, Result
 

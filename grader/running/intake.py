@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.observe import harmless
 from grader.authoring.spec import Lesson
+from grader.plain import harmless
 from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
 from grader.running.reading import Unreadable as Unreadable
