@@ -30,7 +30,7 @@ ATTACKS = {
     "the course": "spy(*map(read, glob.glob(COURSE + '/**', recursive=True)), read(COURSE + '/gradebook.db'))",
     "the course's names": "done('list', lambda: os.listdir(COURSE))",
     "passwords": """
-for path in ("/etc/shadow", "/etc/passwd", "/etc/hostname", "/root/.bashrc", "/root/.profile"):
+for path in ("/etc/shadow", "/etc/passwd", "/etc/hostname", *(f"/root/{name}" for name in (".bashrc", ".profile"))):
     done(path, lambda: open(path, "rb").read())""",
     "root": """
 if 0 in (os.getuid(), os.geteuid(), os.getgid(), os.getegid(), *os.getgroups()): tell(os.getgroups())""",
