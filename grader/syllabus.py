@@ -48,6 +48,7 @@ GROUP = "grader.lessons"
 FOLDER = "lessons"
 """What a folder of lessons is called where there are several."""
 CONFIGURATION = "nbgrader_config.py"
+_SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 
 
@@ -105,6 +106,10 @@ class Syllabus:
     def text(self, name: str) -> Path:
         """The lesson's text."""
         return self.place(name) / f"{name}.py"
+
+    def setup(self, name: str) -> str:
+        """The code of the text's set-up cell."""
+        return "".join(_SETUP.findall(self.text(name).read_text("utf-8")))
 
     def module(self, name: str, part: str) -> str:
         """The dotted name of a part of a lesson ("lessons.lesson_01.probes")."""

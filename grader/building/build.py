@@ -6,7 +6,6 @@ import ast
 import hashlib
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,7 +116,6 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 # compared with another one: what both were made from is.
 
 _PICTURES = "pictures"
-_SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 _ENGINE = frozenset({"grader"})
 
 
@@ -130,7 +128,7 @@ def made_from(repository: Repository, lesson: str) -> dict[str, str]:
     """
     text = repository.text(lesson)
     executed = _digest(repository, _reached(repository, text), leaving_out=text)
-    executed.update("".join(_SETUP.findall(text.read_text("utf-8"))).encode())
+    executed.update(repository.syllabus.setup(lesson).encode())
     solution = _read(repository.solution(lesson))
     pictures = attached(solution) if solution else {}
     file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None

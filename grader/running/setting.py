@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 from grader.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
 from grader.travelling import SECRET, file_of, imported
-
-_SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,9 @@ def _setting(syllabus: Syllabus, full: str) -> Setting:
 
 def _companions(syllabus: Syllabus, name: str) -> tuple[str, ...]:
     """The modules of the course's lessons that the set-up cell of a text imports."""
-    cell = "".join(_SETUP.findall(syllabus.text(name).read_text("utf-8")))
     modules = {
         module
-        for module in imported(ast.parse(cell))
+        for module in imported(ast.parse(syllabus.setup(name)))
         if module.split(".")[0] == syllabus.package
         and not SECRET & set(module.split("."))
         and file_of(module, syllabus.root) is not None
