@@ -9,6 +9,8 @@ It holds no secret: no seed, no reference, no gradebook. It is told what to do o
   `{"ask", "arguments"}`, each of which is answered with `{"value"}` or `{"raised"}`
 - `{"do": "restore", "symbol", "module", "source"}`: the course's text of a symbol that has been answered for.
   It comes in a message of its own: what a message holds, the learner's code can find
+
+An `{"error"}` ends the answers to any message.
 """
 
 from __future__ import annotations
@@ -166,7 +168,8 @@ def _packed(answer: dict[str, Any]) -> bytes:
     try:
         return encode(answer, MAX_TEXT)
     except Exception as error:
-        return encode({"error": describe_error(error)})
+        why = {"error": describe_error(error)}
+        return encode({"seen": why} if "seen" in answer else why)
 
 
 def _home(symbol: Any) -> str:

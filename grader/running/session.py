@@ -131,8 +131,10 @@ class Session:
             while patient is not None and "ask" in answer:
                 self._put(self._reply(patient, answer, clock), clock)
                 answer = self._take(clock)
-            if "error" in answer:  # the learner's code got around the probe's own net
-                answer = {"seen": {"error": error_in(answer)}}
+            if "error" in answer:  # the learner's code got around the probe's own net: no more answers come
+                rest = {place: {"seen": {"error": error_in(answer)}} for place in question.order if place not in answers}
+                answers |= rest
+                break
             if not answers and (answer.get("absent") is True or answer.get("imported") is True):
                 return [answer]
             seen = answer.get("seen")

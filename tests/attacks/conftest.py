@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 
 from grader.running import zygotes
+from tests.attacks.attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 
 SECRETS = (
     "gradebook.db",

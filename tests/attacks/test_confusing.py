@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks import CANARY, LESSON, POINTS, SEED, Attack, answer, assert_nothing_told, carry_out, code, notebook, setup
 from rich.console import Console
 
 from grader.batch import Failure, Job, grade_files
@@ -24,6 +23,19 @@ from grader.repository import Repository
 from grader.running.grade import Result, grade
 from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
+from tests.attacks.attacks import (
+    CANARY,
+    LESSON,
+    POINTS,
+    SEED,
+    Attack,
+    answer,
+    assert_nothing_told,
+    carry_out,
+    code,
+    notebook,
+    setup,
+)
 
 COURSE = Path("/nowhere")
 PICK = code(answer("pick"), "pick")

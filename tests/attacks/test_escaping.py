@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attacks import MARK, PATIENT, SEED, Attack, carry_out, family, wait_until
 
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
+from tests.attacks.attacks import MARK, PATIENT, SEED, Attack, carry_out, family, wait_until
 
 SERVER = socket.create_server(("127.0.0.1", 0))
 TCP, ABSTRACT = SERVER.getsockname()[1], f"{MARK}socket {os.getpid()}"

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
 
 from grader.running.limits import WALL_FACTOR
 from grader.running.session import Session
 from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
+from tests.attacks.attacks import LESSON, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
 
 BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
 # Processor time ends these; the wall clock would take three times as long.

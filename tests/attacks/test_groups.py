@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, PATIENT, setup
 
 from grader.running import session as looking
 from grader.running.limits import Limits
 from grader.running.session import Session, Stopped
 from grader.running.setting import setting_of
 from grader.sandbox.groups import NoGroups, home
+from tests.attacks.attacks import LESSON, PATIENT, setup
 
 LIMITS = replace(PATIENT, memory_bytes=2**27, file_bytes=2**31, processes=48)
 PIECE = 100 * 2**20

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, code, notebook
 
 from grader.batch import Failure, Job, grade_files
 from grader.running import reader
 from grader.running.intake import Submission, Unreadable, read_submission
 from grader.running.reading import MAX_CELLS, MAX_TEXT, cells_of
+from tests.attacks.attacks import LESSON, code, notebook
 
 SETUP = code(f'check = grader.checks("{LESSON}")', "setup")
 PICK = code("def pick(values, index):\n    return values", "pick")

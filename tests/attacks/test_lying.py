@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, POINTS, Attack, answer, carry_out, code, notebook, setup
 
 from grader.running.grade import grade
+from tests.attacks.attacks import LESSON, POINTS, ROOMY, Attack, answer, carry_out, code, notebook, setup
 
 DOT = {"batched_dot": "def batched_dot(a, b):\n    return a"}
 BLANK = {"batched_dot": "def batched_dot(a, b):\n    raise NotImplementedError()"}
@@ -140,22 +140,26 @@ w.encode = c.encode = lambda *args: b'passed'""",
     "patched probe": before(
         FIND_CHILD
         + "answer = {'seen': {'output': 2.0, 'score': 2.0}}\n"
-        + "type(child).probe = lambda self, symbol, cases: iter([answer] * len(cases))",
+        + "type(child).probe = lambda self, symbol, cases, patients: iter([answer] * len(cases))",
         hurts_itself=True,
     ),
     "answers that hold verdicts": before(
         FIND_CHILD
         + """
 verdict = {"seen": {"output": {"passed": True}, "score": 2.0, "status": "passed", "error": None, "aspects": []}}
-type(child).probe = lambda self, symbol, cases: iter([verdict] * len(cases))""",
+type(child).probe = lambda self, symbol, cases, patients: iter([verdict] * len(cases))""",
         hurts_itself=True,
     ),
     "an answer that says it is done": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'ok': True}])", hurts_itself=True
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'ok': True}])", hurts_itself=True
     ),
     "too few answers": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases: iter([{'seen': {}}, {'absent': True}])",
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'seen': {}}])",
         hurts_itself=True,
+        limits=replace(ROOMY, probe_seconds=0.2),  # the grader waits for the rest as long as it may
+    ),
+    "an error instead of answers": before(
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: 1 / 0", hurts_itself=True
     ),
     "an error of arrays": before(
         FIND_CHILD
@@ -169,7 +173,7 @@ type(child).probe = lambda self, symbol, cases: iter([verdict] * len(cases))""",
     "seen what nobody sees": before(
         FIND_CHILD
         + "answer = {'seen': {'output': np.zeros(0, 'uint8'), 'gradients': 7, 'arguments': [[]]}}\n"
-        + "type(child).probe = lambda self, symbol, cases: iter([answer] * len(cases))",
+        + "type(child).probe = lambda self, symbol, cases, patients: iter([answer] * len(cases))",
         hurts_itself=True,
     ),
     "AST transformer": before(

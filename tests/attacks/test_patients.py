@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
 
 from grader.checking.judge import Judge
 from grader.running import zygotes
@@ -16,6 +15,7 @@ from grader.running.grade import grade
 from grader.running.session import Question
 from grader.running.wire import MAX_MESSAGE, decode
 from grader.syllabus import lesson_names, load_lesson, load_probes
+from tests.attacks.attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
 
 CLINICS = (
     "loss_is_sound",

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from attacks import CANARY, PATIENT, SEED, Attack, carry_out, setup
+
+from tests.attacks.attacks import CANARY, PATIENT, SEED, Attack, carry_out, setup
 
 # Each of these tells what it finds, in an exception.
 SPIES = {

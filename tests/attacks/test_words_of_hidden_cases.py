@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
 
 from grader.checking.judge import Judge
 from grader.gradebook.feedback import page
@@ -14,6 +13,7 @@ from grader.gradebook.writer import outputs
 from grader.running.grade import grade
 from grader.running.result import OwnTest
 from grader.syllabus import load_lesson, load_probes
+from tests.attacks.attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
 
 JUDGE = Judge(load_lesson(LESSON)["pick"], load_probes(LESSON)["pick"], SEED)
 HIDDEN = {f"{float(case.inputs['values'].flatten()[0]):.7f}" for case in JUDGE.cases if case.inputs["values"].numel()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from attacks import SMALL, Attack, carry_out
+
+from tests.attacks.attacks import SMALL, Attack, carry_out
 
 DEEDS = {
     "gradebook": "done('write', lambda: open(COURSE + '/gradebook.db', 'a').write('x'))",

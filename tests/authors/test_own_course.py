@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from commands import run
 
 from grader.building import frame
 from grader.repository import Repository
+from tests.authors.commands import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")

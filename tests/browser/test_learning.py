@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from driving import SECONDS, Notebook, new_page, worst_contrast
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from grader.learning import progress
 from grader.learning.lessons import offers, released
+from tests.browser.driving import SECONDS, Notebook, new_page, worst_contrast
 
 if TYPE_CHECKING:
-    from conftest import Serve
+    from tests.browser.conftest import Serve
 
 ROOT = Path(__file__).parents[2]
 LESSON, BLANK, BEGUN, ABSENT = "01_pytorch_basics", "02_tokenizer", "05_causal_masks", "04_seq2seq_cross_attention"

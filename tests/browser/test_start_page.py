@@ -17,7 +17,7 @@ import pytest
 from grader.learning.lessons import released
 
 if TYPE_CHECKING:
-    from conftest import Serve
+    from tests.browser.conftest import Serve
 
 LESSON = "01_pytorch_basics"
 BASE = "/user/ada"

@@ -24,7 +24,7 @@ from grader.repository import Repository
 from lessons.lesson_01.demo import LESSON
 
 if TYPE_CHECKING:
-    from conftest import Serve
+    from tests.browser.conftest import Serve
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 OURS, PLAIN = "ada", "bela"

@@ -10,9 +10,9 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from simulated import BLOCKED, Machine, cells, machine, packed, published
 
 from grader.repository import Repository
+from tests.colab.simulated import BLOCKED, Machine, cells, machine, packed, published
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.lesson_names()[0]

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from downloads import LESSON, Entry, at, download, folder, notebook, tree, zipped
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +28,7 @@ from grader.collecting.tables import doubt_lines
 from grader.exporting import FORMATS, Mark, text
 from grader.plain import cell, draws_nothing, visible
 from grader.submitting.package import Note, pack
+from tests.collecting.downloads import LESSON, Entry, at, download, folder, notebook, tree, zipped
 
 ADA = ("Ada_1_assignsubmission_file_/x.ipynb", notebook("Ada's"))
 EVE = "Eve_2_assignsubmission_file_/"

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from downloads import LESSON, OTHER, at, download, folder, notebook, tree, zipped
 
 from grader.collecting.collect import Collected, collect
 from grader.collecting.roster import Roster
 from grader.collecting.tables import in_a_line, to_know
 from grader.gradebook.writer import timestamp
 from grader.submitting.package import Note, pack
+from tests.collecting.downloads import LESSON, OTHER, at, download, folder, notebook, tree, zipped
 
 FILE = f"{LESSON}/{LESSON}.ipynb"
 

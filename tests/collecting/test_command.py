@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from downloads import LESSON, OTHER, download, notebook, tree
 
 from grader import cli
 from grader.repository import Repository
+from tests.collecting.downloads import LESSON, OTHER, download, notebook, tree
 
 Run = Callable[..., tuple[int, str, str]]
 

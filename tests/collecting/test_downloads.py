@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from downloads import LESSON, download, notebook, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from grader.collecting import entries, reading
 from grader.collecting.collect import collect
 from grader.collecting.reading import Found, Reader, TooMuch
 from grader.errors import GraderError
+from tests.collecting.downloads import LESSON, download, notebook, zipped
 
 
 def why(path: Path) -> dict[str, str]:

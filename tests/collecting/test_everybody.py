@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from downloads import LESSON, OTHER, at, download, notebook, zipped
 
 from grader import cli
 from grader.collecting.collect import Collected, collect
@@ -15,6 +14,7 @@ from grader.collecting.names import without_teams
 from grader.collecting.roster import Roster
 from grader.collecting.tables import doubt_lines, missing_lines, to_know
 from grader.repository import Repository
+from tests.collecting.downloads import LESSON, OTHER, at, download, notebook, zipped
 
 BLANK = (Repository.find(Path(__file__).parent).root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_bytes()
 FILE = f"{LESSON}/{LESSON}.ipynb"

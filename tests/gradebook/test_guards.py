@@ -17,7 +17,14 @@ from typing import Any
 import nbformat
 import pytest
 from rich.console import Console
-from small_class import (
+from sqlalchemy import Engine, event
+
+from grader.batch import Failure
+from grader.errors import GraderError
+from grader.gradebook import files as writing
+from grader.gradebook.course import Course
+from grader.gradebook.files import Halt, alone
+from tests.gradebook.small_class import (
     EXERCISES,
     FIRST,
     LESSON,
@@ -35,13 +42,6 @@ from small_class import (
     quick,
     result,
 )
-from sqlalchemy import Engine, event
-
-from grader.batch import Failure
-from grader.errors import GraderError
-from grader.gradebook import files as writing
-from grader.gradebook.course import Course
-from grader.gradebook.files import Halt, alone
 
 __all__ = ["alembic", "course", "quick"]
 

@@ -16,7 +16,13 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from small_class import (
+from sqlalchemy import Engine, event
+
+from grader.batch import Failure
+from grader.demo.learners import Learner
+from grader.gradebook import journal as journals
+from grader.gradebook.course import Course
+from tests.gradebook.small_class import (
     FIRST,
     LESSON,
     OTHER,
@@ -36,12 +42,6 @@ from small_class import (
     result,
     small_course,
 )
-from sqlalchemy import Engine, event
-
-from grader.batch import Failure
-from grader.demo.learners import Learner
-from grader.gradebook import journal as journals
-from grader.gradebook.course import Course
 
 __all__ = ["alembic", "course", "quick"]
 

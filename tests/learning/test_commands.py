@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from learners import LESSON, answer, cells, own
 
 from grader import cli
 from grader.learning import progress
 from grader.learning.lessons import offers
+from tests.learning.learners import LESSON, answer, cells, own
 
 Run = Callable[..., tuple[int, str]]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from jupyter_client.manager import start_new_kernel
-from learners import LESSON, own
 
 from grader.learning import progress
+from tests.learning.learners import LESSON, own
 
 
 def test_the_best_score_is_kept(tmp_path: Path) -> None:

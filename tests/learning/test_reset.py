@@ -9,13 +9,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from learners import LESSON, answer, cells, notebook, own
 
 from grader.errors import GraderError
 from grader.learning import progress
 from grader.learning.lessons import released
 from grader.learning.reset import place, reset
 from grader.running.intake import read_submission
+from tests.learning.learners import LESSON, answer, cells, notebook, own
 
 MINE = "def pick(values, index):\n    return values[0]"
 OTHER = "def batched_dot(a, b):\n    return a"

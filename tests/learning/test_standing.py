@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from learners import LESSON, own
 
 from grader.errors import GraderError
 from grader.learning import lessons, progress
@@ -17,6 +16,7 @@ from grader.learning.lessons import offers, released
 from grader.learning.standing import Standing, course_folder, next_up, standings
 from grader.learning.table import in_a_line, progress_table
 from grader.syllabus import Syllabus, find_lesson, lesson_names, load_lesson
+from tests.learning.learners import LESSON, own
 
 
 @pytest.mark.parametrize("name", lesson_names())

@@ -12,7 +12,14 @@ from typing import Any
 import jsonschema
 import pytest
 import torch
-from submissions import (
+
+from grader.checking.judge import Judge, Verdict
+from grader.checking.notebook import Checker
+from grader.running.grade import grade
+from grader.running.limits import Limits
+from grader.running.result import Result
+from grader.syllabus import load_lesson, load_probes
+from tests.running.submissions import (
     FULL,
     LESSON,
     REPOSITORY,
@@ -26,13 +33,6 @@ from submissions import (
     stub,
     without_metadata,
 )
-
-from grader.checking.judge import Judge, Verdict
-from grader.checking.notebook import Checker
-from grader.running.grade import grade
-from grader.running.limits import Limits
-from grader.running.result import Result
-from grader.syllabus import load_lesson, load_probes
 
 QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
 SCHEMA = json.loads((REPOSITORY.root / "grader" / "results.schema.json").read_text("utf-8"))

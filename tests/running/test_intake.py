@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rough, stub, without_metadata
 
 from grader.errors import GraderError
 from grader.running import reading
 from grader.running.intake import Cell, Submission, Unreadable, read_file, read_submission, understood
 from grader.running.reading import cells_of
 from lessons.lesson_01.demo import LESSON
+from tests.running.submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rough, stub, without_metadata
 
 SETUP = f'import grader\ncheck = grader.checks("{LESSON}")'
 

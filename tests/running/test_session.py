@@ -8,7 +8,6 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
-from submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
 from grader.authoring.spec import Case
 from grader.errors import GraderError
@@ -18,6 +17,7 @@ from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
 from grader.running.session import Question, Session, Stopped
 from grader.running.setting import setting_of
+from tests.running.submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
 ROOMY = Limits(cell_seconds=60.0, probe_seconds=60.0, cpu_seconds=300.0, memory_bytes=2**30)
 QUICK = replace(ROOMY, cell_seconds=1.0)  # for cells that never end

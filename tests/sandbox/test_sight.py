@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_walls import behind_walls
+from tests.sandbox.test_walls import behind_walls
 
 from grader.sandbox import sight
 from grader.sandbox.reasons import why_no_namespaces

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_notebooks import LESSON, notebook
 
 import grader
+from tests.submitting.small_notebooks import LESSON, notebook
 
 COURSE = "a-course"
 

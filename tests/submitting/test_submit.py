@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_notebooks import LESSON, SETUP, notebook
 
 import grader
 from grader.submitting import notebook as submitting
 from grader.submitting import package
 from grader.submitting.errors import NotSubmitted
 from grader.submitting.unsaved import not_in_the_file
+from tests.submitting.small_notebooks import LESSON, SETUP, notebook
 
 NAME = f"{LESSON}.submission.zip"
 ANSWER = "def mse_loss(params, batch):\n    return 3"

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import pytest
 from jupyter_client import BlockingKernelClient
-from small_notebooks import LESSON, notebook
 
 from grader.submitting import where
+from tests.submitting.small_notebooks import LESSON, notebook
 
 KERNEL = "0f2c"
 

@@ -16,12 +16,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from small_class import LESSON, OTHER, REPOSITORY, SEED, content, files, hand_in, small_course
-
 from grader.demo.learners import Learner
 from grader.gradebook.course import Course
+from tests.gradebook.small_class import LESSON, OTHER, REPOSITORY, SEED, content, files, hand_in, small_course
 
 KILLS = 30
 COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON, "--seed", str(SEED)]
