@@ -132,8 +132,8 @@ class Session:
                 self._put(self._reply(patient, answer, clock), clock)
                 answer = self._take(clock)
             if "error" in answer:  # the learner's code got around the probe's own net: no more answers come
-                rest = {place: {"seen": {"error": error_in(answer)}} for place in question.order if place not in answers}
-                answers |= rest
+                missing = [left for left in question.order if left not in answers]
+                answers |= {left: {"seen": {"error": error_in(answer)}} for left in missing}
                 break
             if not answers and (answer.get("absent") is True or answer.get("imported") is True):
                 return [answer]

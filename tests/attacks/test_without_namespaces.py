@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.attacks.conftest import zygotes_of_our_own
 
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.sandbox import fences
 from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, wait_until
+from tests.attacks.conftest import zygotes_of_our_own
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or fences.landlock_version() == 0 or bool(fences.seccomp_missing()),

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sandbox.test_walls import behind_walls
 
 from grader.sandbox import sight
 from grader.sandbox.reasons import why_no_namespaces
 from grader.sandbox.sight import CannotHide, Sight
+from tests.sandbox.test_walls import behind_walls
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")
 
