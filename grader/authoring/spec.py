@@ -54,7 +54,8 @@ class Aspect:
 
     It holds when, in every case with all of `tags`, the observations under `keys` differ from the reference's in
     none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
-    of the right shape is no work.
+    of the right shape is no work. `meaning` is one sentence for learners that explains the name ("The result keeps
+    the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Aspect:
     weight: float = 1.0
     core: bool = False
     tags: frozenset[str] = frozenset()
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,14 @@ class Mistake:
 
     `advice` is said to the learner as it stands: name what the result equals, then ask the question that leads
     on ("Your result is the sum of the squared errors. Which division turns a sum into a mean?").
+
+    A `central` mistake misses what the exercise is there to teach. It costs at least a third of the points.
     """
 
     name: str
     implementation: Any
     advice: str
+    central: bool = False
 
 
 @dataclass(frozen=True)

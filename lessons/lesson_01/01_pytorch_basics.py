@@ -75,6 +75,7 @@
 # Under each figure, *In words* unfolds to the same thing as text. Everything here runs on the CPU.
 
 # %% setup=true
+import math
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
@@ -92,6 +93,8 @@ from lessons.lesson_01 import experiments as lab
 from course.progress import Progress
 from course.tasks.curve import baseline_losses, grid, noisy_curve, shared_inputs, true_curve
 from course.timing import median_seconds, try_to_compile
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · Shapes are puzzles

@@ -76,6 +76,7 @@
 # Both belong to the course and can be read, in `course/plots` and `lessons/lesson_02/experiments.py`.
 
 # %% setup=true
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -84,7 +85,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
+from torch import nn
 
 from course import plots
 from course.byte_pairs import merge_pair
@@ -92,6 +95,8 @@ from course.data import moby_dick
 from lessons.lesson_02 import experiments as lab
 from course.libraries import quiet, try_to_import
 from course.tasks.difference import baseline_accuracies, difference_task, draw_with_repeats, shared_texts
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · One number for each character

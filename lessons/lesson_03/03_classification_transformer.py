@@ -80,8 +80,10 @@
 import copy
 import math
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
 from torch import nn
 
@@ -90,6 +92,8 @@ from lessons.tables import measured
 from lessons.lesson_03 import experiments as lab
 from course.fitting import accuracy, fit, predict
 from course.tracing import attention_maps, trace
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · A soft dictionary

@@ -81,8 +81,10 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
 from torch import nn
 
@@ -93,6 +95,8 @@ from lessons.lesson_04 import experiments as lab
 from course.lengths import TRAINED, exact_by_length
 from course.seq2seq_fitting import best_device, fit, generate, predict
 from course.tasks import addition, reversal
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · How good is a row of answers?

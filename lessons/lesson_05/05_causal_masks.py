@@ -79,10 +79,13 @@
 # The next cell brings the tools. Run it first. `plots` draws, and `lab` runs the longer experiments, in `lessons/lesson_05/experiments.py`.
 
 # %% setup=true
+import math
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
 from torch import nn
 
@@ -96,6 +99,8 @@ from course.seq2seq import CrossAttention, Seq2SeqTransformer, encoder_influence
 from course.seq2seq_fitting import best_device, fit, generate, predict
 from course.sequences import exact_match, shift_right
 from course.tasks import addition, reversal
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · The leak

@@ -77,10 +77,13 @@
 
 # %% setup=true
 import copy
+import math
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
 from torch import nn
 
@@ -90,6 +93,8 @@ from lessons.tables import measured
 from lessons.lesson_06 import experiments as lab
 from course.lengths import TRAINED, lines_of
 from course.tasks import addition, digit_operations, reversal
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · Why order must be told

@@ -79,11 +79,15 @@
 # The models are small, so all of this lesson runs on the CPU.
 
 # %% setup=true
+import math
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
+from torch import nn
 
 from course import plots
 from course.cached_model import CachedSeq2SeqTransformer
@@ -94,6 +98,8 @@ from course.seq2seq import Seq2SeqTransformer
 from course.seq2seq_fitting import predict
 from course.sequences import exact_match
 from course.tasks import reversal
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · On its own
