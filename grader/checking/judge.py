@@ -242,6 +242,14 @@ def blank_message(symbol: str) -> str:
     return f"{symbol} is still blank: write it in its cell, run that cell, then check again."
 
 
+def ours_message(symbol: str) -> str:
+    """Said to somebody who goes on with the course's own answer."""
+    return (
+        f"This is the course's own {symbol}. It earns no points, but every cell below works with it. "
+        "Write your own whenever you like."
+    )
+
+
 def _evidence(case: Case, first: Difference, expected: Observation, got: Observation) -> Evidence:
     """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
     whole = expected.get(first.key)

@@ -28,7 +28,7 @@ from grader.checking.judge import (
     Judge,
     Status,
     Verdict,
-    blank_message,
+    ours_message,
 )
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
@@ -226,7 +226,7 @@ class _Walk:
                 if "absent" in answer:
                     return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
                 if "imported" in answer:
-                    return zero(judge.exercise, MISSING, blank_message(symbol))
+                    return zero(judge.exercise, MISSING, ours_message(symbol))
                 seen.append(_observation(answer))
         except Stopped as stop:
             self._fresh(self.session.restart)
