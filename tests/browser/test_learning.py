@@ -51,7 +51,8 @@ def place(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pl
             (folder / lesson).mkdir(parents=True)
             shutil.copy(path, folder / lesson)
     assert MAKE_LAB
-    with serve(folder, *MAKE_LAB[1].split()) as address:  # as `make lab` does
+    assert "JUPYTER_CONFIG_PATH" in MAKE_LAB[0]
+    with serve(folder, *MAKE_LAB[1].split(), learner=True) as address:  # as `make lab` does
         yield Place(folder, address)
 
 
@@ -72,6 +73,19 @@ def lesson(browser: Browser, place: Place) -> Iterator[Notebook]:
     notebook.run("# Set-up")
     yield notebook
     page.close()
+
+
+def test_there_is_nothing_for_instructors_and_no_news(lesson: Notebook) -> None:
+    menus = lesson.page.get_by_role("menubar").first.get_by_role("menuitem")
+    expect(menus.filter(has_text="Nbgrader")).to_have_count(1)
+    menus.filter(has_text="Nbgrader").click()
+    entries = lesson.page.locator(".lm-Menu-item:visible")
+    expect(entries.filter(has_text="Assignment List")).to_have_count(1)
+    for name in ("Formgrader", "Course List", "Create Assignment"):
+        expect(entries.filter(has_text=name)).to_have_count(0)
+    lesson.page.keyboard.press("Escape")
+    expect(lesson.page.get_by_text("Jupyter news")).to_have_count(0)
+    expect(lesson.page.get_by_text("Create Assignment")).to_have_count(0)
 
 
 def on_the_start_page(page: Page, lesson: str) -> Locator:
