@@ -72,4 +72,6 @@ def one_at_a_time(text: str) -> str:
 def _nest(found: re.Match[str]) -> str:
     hints = [hint.strip() for hint in re.split(r"^</details>\n*", found[0], flags=re.MULTILINE) if hint.strip()]
     end = found[0][len(found[0].rstrip("\n")) :]
-    return "\n\n".join(hints) + "\n</details>" * len(hints) + end
+    more = found.string[found.end() :].strip()
+    gap = "\n\n<br>" if more else ""  # a closed fold has no margin: the next line would stick to it
+    return "\n\n".join(hints) + "\n</details>" * len(hints) + gap + end

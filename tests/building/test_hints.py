@@ -35,7 +35,7 @@ def test_each_stands_inside_the_one_before() -> None:
     nested = one_at_a_time("Before.\n\n" + hint(1) + hint(2) + hint(3, "`a`\n\n- b") + "\nDocs: here.")
     assert depths(nested) == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)]
     assert nested.startswith("Before.\n\n<details><summary>Hint 1</summary>\n\nWhich axis?\n\n<details>")
-    assert nested.endswith("`a`\n\n- b\n</details>\n</details>\n</details>\n\nDocs: here.")
+    assert nested.endswith("`a`\n\n- b\n</details>\n</details>\n</details>\n\n<br>\n\nDocs: here.")
 
 
 def test_what_is_no_hint_stays_as_it_is() -> None:
