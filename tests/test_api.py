@@ -100,7 +100,7 @@ def test_the_page_lists_every_status_and_its_links_lead_somewhere() -> None:
 
 
 def test_the_schema_says_what_is_written_and_no_more(space: dict[str, Any]) -> None:
-    own = grader.OwnResult("test_mine", 1.0, 2.0, "It went through without an error.")
+    own = grader.OwnResult("test_mine", 1.0, 2.0, "It ran without an error.")
     document = grader.to_json([dataclasses.replace(space["result"], own_tests=(own,)), Failure("a.ipynb", "No.")])
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(document, SCHEMA)

@@ -137,7 +137,7 @@ def test_the_command(
     for to in FORMATS:
         code, out, err = run("01", "--to", to)
         assert (code, out) == (0, text(marks(course, LESSON), to, LESSON))
-        assert err == "4 learners, 1 without a submission; 1 to be looked at by hand (in Formgrader)\n"
+        assert err == "4 learners, 1 without a submission; 1 to be graded by hand (in Formgrader)\n"
     code, out, _ = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
     assert (code, out) == (0, "")
     assert "Zoë" in (tmp_path / "m.csv").read_text("utf-8")

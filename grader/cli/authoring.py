@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel="For authors")
 def build(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all unless given.")] = None,
-    check: Annotated[bool, typer.Option(help="Change nothing; fail when something is out of step.")] = False,
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; by default all.")] = None,
+    check: Annotated[bool, typer.Option(help="Change nothing; fail if anything is out of date.")] = False,
 ) -> None:
     """Make notebooks/ and solutions/ from the lessons."""
     from grader.building.build import build as build_one
@@ -43,7 +43,7 @@ def build(
 
 @app.command(rich_help_panel="For authors")
 def audit(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; all unless given.")] = None,
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; by default all.")] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the counts to this file.", dir_okay=False)
     ] = None,
@@ -105,7 +105,7 @@ def _say_made(made: Made, folder: Path | None) -> None:
         f"Made {folder}, a course with one small lesson." if folder else f"Made lesson {made.lesson} in {made.root}.",
         "Edit first:",
         f"  {text}  what learners read",
-        f"  {answers}  what they are to write, with the answers",
+        f"  {answers}  what they write, with the answers",
         f"  {exercises}  the cases it is tried on, and the mistakes people make",
         f"Then: {f'cd {folder} && ' if folder else ''}grader build {made.lesson}",
     ]
@@ -116,7 +116,7 @@ def _say_made(made: Made, folder: Path | None) -> None:
 @app.command(rich_help_panel="To try it out")
 def demo(
     folder: Annotated[
-        Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
+        Path | None, typer.Option(help="Where to make the demo's course; by default a temporary folder.")
     ] = None,
 ) -> None:
     """Release lessons, take in what a small class submits, grade it, write feedback: all in a fresh course."""

@@ -143,7 +143,7 @@ class _Walk:
             try:
                 self.session.hand_over(files)
             except Stopped:
-                self.troubles.append("The other files that were handed in could not be laid out.")
+                self.troubles.append("The other files that were handed in could not be copied into the working folder.")
                 self._fresh(self.session.restart)
         for step in submission.steps:
             if isinstance(step, Cell):
@@ -216,7 +216,7 @@ class _Walk:
         if error is not None:
             return OwnResult(name, 0.0, test.points, _say_stop(error))
         score = test.points if not isinstance(value, int | float) else min(max(float(value), 0.0), test.points)
-        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It went through without an error.")
+        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It ran without an error.")
 
     def _look(self, symbol: str) -> Verdict:
         judge, question = self.judges[symbol]
@@ -267,7 +267,7 @@ def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
     fails = " and ".join(aspect.name for aspect in verdict.aspects if not aspect.passed)
     message = (
         f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}. "
-        "Does it do the same for every shape and every number?"
+        "Does it work for every shape and every number?"
     )
     return replace(verdict, message=message, evidence=None)
 

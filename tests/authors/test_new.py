@@ -116,7 +116,12 @@ def test_a_lesson_needs_a_course(grader: Say, tmp_path: Path, monkeypatch: pytes
 
 FAULTS = {
     "no LESSON": ("contents.py", "LESSON =", "LESSONS =", r"contents\.py should define LESSON, a grader"),
-    "no Python": ("exercises.py", "points=2,", "points=2,,", r"exercises\.py, line 28, is no Python: .* Correct it"),
+    "no Python": (
+        "exercises.py",
+        "points=2,",
+        "points=2,,",
+        r"exercises\.py, line 28, is not valid Python: .* Correct it",
+    ),
     "a name that is not there": (
         "exercises.py",
         "points=2,",

@@ -103,7 +103,7 @@ def test_gradescope(tmp_path: Path) -> None:
     assert students(done) == ["0777", "bob@example.org"]
     assert "handed in by 2 together" in to_know(done.placed[0][0])
     assert timestamp(into / "0777" / LESSON) == datetime(2026, 2, 3, 18, 11, 12, 123456)
-    assert said(done).count("has no name that a folder could have: use --roster") == 2
+    assert said(done).count("has a name that no folder can have: use --roster") == 2
 
 
 def test_gradescopes_notes_may_be_broken(tmp_path: Path) -> None:
