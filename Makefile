@@ -32,7 +32,8 @@ lint: .venv/ready-to-test
 	@$(BIN)/mypy
 
 claims: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons/lesson_*/test_claims.py tests/lessons/lesson_*/long --long --verbose
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons/lesson_*/test_claims.py \
+	tests/lessons/lesson_*/long tests/lessons/long --long --verbose
 
 # Kills `grader autograde` at 30 random moments and goes on; some ten minutes.
 kills: .venv/ready-to-test

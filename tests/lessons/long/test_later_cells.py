@@ -1,8 +1,7 @@
 """Whatever a check accepts, every later cell runs with: right answers in place of the course's own, and then all cells.
 
-Training is cut short: what is asked is whether the cells run, not what comes out. In one run each exercise is answered
-in another way than the course does it; the next run takes the next way. `make test` has the first run of each lesson,
-`make claims` all of them.
+What the library trains is cut short: the question is whether the cells run, not what comes out. In each run every
+exercise is answered differently from the course; the next run takes the next answer. `make claims` runs them all.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ import contextlib
 import importlib
 import io
 import itertools
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import jupytext
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 import torch
 from nbformat import NotebookNode
@@ -42,11 +43,11 @@ def ways(lesson: str) -> dict[str, list[tuple[str, Any]]]:
 
 
 def runs() -> list[Any]:
-    found = []
-    for lesson in lesson_names():
-        count = max(len(known) for known in ways(lesson).values())
-        found += [pytest.param(lesson, i, id=f"{lesson[:2]}-{i}") for i in range(count)]
-    return found
+    return [
+        pytest.param(lesson, i, id=f"{lesson[:2]}-{i}")
+        for lesson in lesson_names()
+        for i in range(max(len(known) for known in ways(lesson).values()))
+    ]
 
 
 def cells(lesson: str) -> list[NotebookNode]:
@@ -55,20 +56,26 @@ def cells(lesson: str) -> list[NotebookNode]:
     return [cell for cell in jupytext.reads(text, fmt="py:percent").cells if cell.cell_type == "code"]
 
 
+class Short(Progress):
+    """A bar for a few steps."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.islice(super().__iter__(), STEPS)
+
+
 @contextlib.contextmanager
 def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever shows its progress ends after a few steps; nothing is printed, no figure stays open."""
-    whole = Progress.__iter__
-    monkeypatch.setattr(Progress, "__iter__", lambda self: itertools.islice(whole(self), STEPS))
+    """Nothing is printed, no figure stays open, and what the library trains ends after a few steps."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("course.", "lessons.")) and name != "course.progress" and hasattr(module, "Progress"):
+            monkeypatch.setattr(module, "Progress", Short)
+    monkeypatch.setattr(plt, "show", lambda *_, **__: None)
     threads = torch.get_num_threads()
     with mpl.rc_context(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        mpl.use("Agg")
         try:
             yield
         finally:
-            import matplotlib.pyplot as plt
-
             plt.close("all")
             torch.set_num_threads(threads)
 
@@ -76,6 +83,7 @@ def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize(("lesson", "number"), runs())
 def test_every_later_cell_runs(lesson: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     known = ways(lesson)
+    importlib.import_module(f"lessons.lesson_{lesson[:2]}.experiments")
     space: dict[str, Any] = {"__name__": "__main__"}
     taken = {}
     with cut_short(monkeypatch):
