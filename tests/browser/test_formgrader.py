@@ -77,7 +77,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     made = browser.new_page(viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(90 * SECONDS)
+    made.set_default_timeout(300 * SECONDS)
     yield made
     made.close()
 
