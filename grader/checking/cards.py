@@ -106,7 +106,7 @@ def _evidence(evidence: Evidence) -> str:
     tables = _tables(evidence.expected, evidence.got)
     if not tables:
         return ""
-    what = html.escape(f"{place(evidence.path)}, seen {evidence.label}")
+    what = html.escape(f"{evidence.called or place(evidence.path)}, seen {evidence.label}")
     return (
         f'<div style="margin-top:10px"><div style="font-size:13px">{what[:1].upper()}{what[1:]}:</div>'
         f'<div style="display:flex;flex-wrap:wrap;gap:24px">{tables}</div></div>'
