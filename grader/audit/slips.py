@@ -37,6 +37,7 @@ def failing(judge: Judge, seen: Sequence[Observation], expected: Sequence[Observ
     return frozenset(
         aspect.name
         for case, e, s in zip(judge.cases, expected, seen, strict=True)
+        if e is not s
         for difference in compare(e, s)
         for aspect in judge.exercise.aspects
         if concerns(aspect, case, difference)
@@ -46,14 +47,31 @@ def failing(judge: Judge, seen: Sequence[Observation], expected: Sequence[Observ
 def slipped(judge: Judge, seen: list[Observation]) -> Iterator[Slipped]:
     """An answer with each of the slips that leave something of it to see; `seen` is in its canonical form."""
     expected = judge.references[0]
-    own = failing(judge, seen, expected)
+    wrong = _wrong_keys(judge, seen, expected)
+    right = not any(wrong)
     for name, spoil in _slips(judge, expected, seen):
         combined = [spoil(s, e, c) for s, e, c in zip(seen, expected, judge.cases, strict=True)]
-        spoilt = failing(judge, combined, seen)
-        if all(c is s for c, s in zip(combined, seen, strict=True)) or not spoilt - own and not own:
+        if all(c is s for c, s in zip(combined, seen, strict=True)):
             continue
-        if not own or own - spoilt or name == _OTHER_KIND:
-            yield Slipped(name, combined, spoilt)
+        if right or name == _OTHER_KIND or _still_shows(wrong, seen, combined):
+            yield Slipped(name, combined, failing(judge, combined, seen))
+
+
+def _wrong_keys(judge: Judge, seen: list[Observation], expected: list[Observation]) -> list[set[str]]:
+    """Per case, under which names an answer is wrong in a way that an aspect looks at."""
+    return [
+        {d.key for d in compare(e, s) if any(concerns(aspect, case, d) for aspect in judge.exercise.aspects)}
+        for case, e, s in zip(judge.cases, expected, seen, strict=True)
+    ]
+
+
+def _still_shows(wrong: list[set[str]], seen: list[Observation], combined: list[Observation]) -> bool:
+    """Whether the slip leaves alone something that the answer had got wrong."""
+    return any(
+        c is s or ("error" not in c and any(key in s and c.get(key) is s[key] for key in keys))
+        for keys, s, c in zip(wrong, seen, combined, strict=True)
+        if keys
+    )
 
 
 _OTHER_KIND = "returns another kind of container"

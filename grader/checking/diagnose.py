@@ -77,12 +77,14 @@ class _Search:
             first = self._of_the_core(recast=True)
         left = self.failing - (self._alike_in(first) if first else frozenset())
         if first is None and any(aspect.name in left for aspect in self.core):
-            return Diagnosis()
+            if not (recast and self._right_but_for_the_container):
+                return Diagnosis()
+            left -= {aspect.name for aspect in self.core}
         found = [first] if first else []
-        while len(found) < 2 and left and (mistake := self._beside_the_core(left, found)):
-            found.append(mistake)
-            left -= self._alike_in(mistake)
-        return Diagnosis(tuple(found), recast and first is not None)
+        while len(found) < 2 and left and (other := self._beside_the_core(left, found)):
+            found.append(other)
+            left -= self._alike_in(other)
+        return Diagnosis(tuple(found), recast and bool(found))
 
     @property
     def exercise(self) -> Exercise:
@@ -119,6 +121,16 @@ class _Search:
                 not self.comparing(self.expected[place], self.got[place], self.core_keys),
             ),
         )
+
+    @cached_property
+    def _right_but_for_the_container(self) -> bool:
+        return not any(
+            self._wrong_in_the_core(place, compare(self._core_of(e), _as_in(e, g, self.core_keys)))
+            for place, (e, g) in enumerate(zip(self.expected, self.got, strict=True))
+        )
+
+    def _core_of(self, seen: Observation) -> Observation:
+        return {key: seen[key] for key in (*self.core_keys, "error") if key in seen}
 
     def _is_core(self, place: int) -> bool:
         return any(aspect.tags <= self.catalogue.cases[place].tags for aspect in self.core)
@@ -162,14 +174,18 @@ class _Search:
         for order, mistake in enumerate(self.exercise.mistakes):
             if not self._agrees_in_the_core(mistake, recast):
                 continue
-            apart = {
-                name
-                for place in self.places
-                for name in self._concerned(place, self._apart(mistake, place, recast=recast))
-            }
+            apart = set().union(*(self._unaccounted(mistake, place, recast) for place in self.places))
             if apart <= self.failing:
                 found.append((len(apart), order, mistake))
         return min(found)[2] if found else None
+
+    def _unaccounted(self, mistake: Mistake, place: int, recast: bool) -> set[str]:
+        """The aspects in which answer and mistake disagree in one case, other than where the answer is wrong anyway."""
+        wrong = {difference.key for difference in self.comparing(self.expected[place], self.got[place])}
+        if "error" in wrong:
+            return set()
+        found = self._apart(mistake, place, recast=recast)
+        return self._concerned(place, [difference for difference in found if difference.key not in wrong])
 
     def _agrees_in_the_core(self, mistake: Mistake, recast: bool) -> bool:
         wrong = False
@@ -178,13 +194,17 @@ class _Search:
                 return False
             seen, expected = self.catalogue.seen_of(mistake, place), self.expected[place]
             found = (
-                compare(expected, _as_in(expected, seen, self.core_keys))
+                compare(self._core_of(expected), _as_in(expected, seen, self.core_keys))
                 if recast and "error" not in seen
                 else self._spoilt_at(mistake, place)
             )
             if self._wrong_in_the_core(place, found):
-                # Many mistakes stop with a TypeError. An error tells them apart only by its message.
-                wrong |= "error" not in seen or seen["error"].get("message") == self.got[place]["error"].get("message")
+                # Many mistakes stop with a TypeError: an error tells them apart only by its message. A result that
+                # is not there tells nothing at all.
+                if "error" in seen:
+                    wrong |= seen["error"].get("message") == self.got[place]["error"].get("message")
+                else:
+                    wrong |= any(key in seen for key in self.core_keys)
         return wrong
 
     def _beside_the_core(self, left: frozenset[str], but: list[Mistake]) -> Mistake | None:
@@ -229,9 +249,9 @@ def _recast(expected: Value, value: Value) -> Value:
         return value
     try:
         if isinstance(expected, torch.Tensor):
-            return torch.as_tensor(value)
+            return torch.as_tensor(value, dtype=None if isinstance(value, np.ndarray) else expected.dtype)
         if isinstance(expected, np.ndarray):
-            return np.asarray(value)
+            return np.asarray(value, dtype=None if isinstance(value, torch.Tensor) else expected.dtype)
         if isinstance(expected, float):
             return float(value)
     except (TypeError, ValueError, RuntimeError):

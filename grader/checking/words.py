@@ -176,14 +176,14 @@ def _say_values(where: str, expected: Any, got: Any) -> str:
     if isinstance(expected, dict):
         return _say_keys(where, expected, got)
     if isinstance(expected, str) and expected[:_MAX_TEXT] == got[:_MAX_TEXT]:
-        same = next((i for i, (a, b) in enumerate(zip(expected, got, strict=False)) if a != b), None)
-        at = min(len(expected), len(got)) if same is None else same
-        return f"{_cap(where)} is the expected text up to character {at}, but not from there on."
+        pairs = enumerate(zip(expected, got, strict=False))
+        until = next((i for i, (one, other) in pairs if one != other), min(len(expected), len(got)))
+        return f"{_cap(where)} is the expected text up to character {until}, but not from there on."
     return f"{_cap(where)} should be {kind_of(expected)}, but it is {kind_of(got)}."
 
 
 def _say_keys(where: str, expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
-    missing, more = ([key for key in one if key not in other] for one, other in ((expected, got), (got, expected)))
+    missing, more = ([name for name in one if name not in other] for one, other in ((expected, got), (got, expected)))
     if missing:
         return f"{_cap(where)} should have the key {harmless(missing[0][:_MAX_TEXT])!r}, but it doesn't."
     return f"{_cap(where)} has the key {harmless(more[0][:_MAX_TEXT])!r}, which isn't expected."
