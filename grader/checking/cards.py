@@ -85,8 +85,10 @@ def card(verdict: Verdict) -> str:
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
             f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
         )
+    # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they are no formulas.
     return (
-        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="'
+        f'<div role="group" class="tex2jax_ignore mathjax_ignore" '
+        f'aria-label="{title}: {html.escape(verdict.symbol)}" style="'
         f"{_paint('border-left', accent, '4px solid ')};{_paint('background', ground)};{_INKED};"
         f"padding:10px 14px;border-radius:4px;margin:4px 0;font-family:system-ui,sans-serif;"
         f'font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'

@@ -75,15 +75,15 @@ class _Search:
         recast = first is None and not self.says_little
         if recast:
             first = self._of_the_core(recast=True)
-        left = self.failing - (self._alike_in(first) if first else frozenset())
+        left = self.failing - (self._alike_in(first, recast) if first else frozenset())
         if first is None and any(aspect.name in left for aspect in self.core):
             if not (recast and self._right_but_for_the_container):
                 return Diagnosis()
             left -= {aspect.name for aspect in self.core}
         found = [first] if first else []
-        while len(found) < 2 and left and (other := self._beside_the_core(left, found)):
+        while len(found) < 2 and left and (other := self._beside_the_core(left, found, recast)):
             found.append(other)
-            left -= self._alike_in(other)
+            left -= self._alike_in(other, recast)
         return Diagnosis(tuple(found), recast and bool(found))
 
     @property
@@ -207,33 +207,39 @@ class _Search:
                     wrong |= any(key in seen for key in self.core_keys)
         return wrong
 
-    def _beside_the_core(self, left: frozenset[str], but: list[Mistake]) -> Mistake | None:
-        """The mistake whose aspects all are among those `left`, and that the answer agrees with in most of them."""
+    def _beside_the_core(self, left: frozenset[str], but: list[Mistake], recast: bool) -> Mistake | None:
+        """The mistake that is wrong only where the answer is, leaves the core alone, and explains most of what is left.
+
+        It must do what the answer does in at least one of the aspects that are `left` to explain.
+        """
         found = []
         for order, mistake in enumerate(self.exercise.mistakes):
-            own = self._spoilt(mistake, left)
-            if not own or mistake in but:
+            own = self._spoilt(mistake)
+            if not own & left or mistake in but:
                 continue
-            alike = own & self._alike_in(mistake)
-            if alike:
-                found.append((len(own - alike), -len(alike), order, mistake))
+            alike = own & self._alike_in(mistake, recast)
+            if alike & left:
+                found.append((len(own - alike), -len(alike & left), order, mistake))
         return min(found)[3] if found else None
 
-    def _spoilt(self, mistake: Mistake, left: frozenset[str]) -> frozenset[str]:
-        """The aspects in which a mistake is wrong; none where one is not `left`."""
+    def _spoilt(self, mistake: Mistake) -> frozenset[str]:
+        """The aspects in which a mistake is wrong; none where the answer is right in one, or where one is the core."""
+        allowed = self.failing - {aspect.name for aspect in self.core}
         spoilt: set[str] = set()
         for place in self.places:
             spoilt |= self._concerned(place, self._spoilt_at(mistake, place))
-            if spoilt - left or (self.says_little and self._told_by_the_answer(spoilt)):
+            if spoilt - allowed or (self.says_little and self._told_by_the_answer(spoilt)):
                 return frozenset()
         return frozenset(spoilt)
 
     def _told_by_the_answer(self, names: set[str]) -> bool:
         return any(a.name in names and set(a.keys) & set(self.core_keys) for a in self.exercise.aspects)
 
-    def _alike_in(self, mistake: Mistake) -> frozenset[str]:
+    def _alike_in(self, mistake: Mistake, recast: bool = False) -> frozenset[str]:
         """The aspects in which the answer does what the mistake does."""
-        apart = {n for place in self.places for n in self._concerned(place, self._apart(mistake, place))}
+        apart = {
+            name for place in self.places for name in self._concerned(place, self._apart(mistake, place, recast=recast))
+        }
         return frozenset(a.name for a in self.exercise.aspects) - apart
 
 

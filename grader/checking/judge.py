@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -133,6 +134,13 @@ class Judge:
         self.cases: list[Case] = sorted(exercise.cases(generator), key=_size)
         self._seen: dict[tuple[str, int], Observation] = {}
         self._catalogue = Catalogue(exercise, self.cases, self._seen_of)
+
+    def without(self, mistake: Mistake) -> Judge:
+        """The same judge, who has never heard of this mistake."""
+        other = copy(self)
+        known = replace(self.exercise, mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake))
+        other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
+        return other
 
     def observe(self, symbol: Any) -> list[Observation]:
         """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
