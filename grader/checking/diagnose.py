@@ -210,17 +210,29 @@ class _Search:
     def _beside_the_core(self, left: frozenset[str], but: list[Mistake], recast: bool) -> Mistake | None:
         """The mistake that is wrong only where the answer is, leaves the core alone, and explains most of what is left.
 
-        It must do what the answer does in at least one of the aspects that are `left` to explain.
+        The answer must do the same in at least half of the aspects in which the mistake is wrong. None where two
+        mistakes explain it equally well: to go on where an error is asked for looks alike whatever the reason.
         """
         found = []
-        for order, mistake in enumerate(self.exercise.mistakes):
+        for mistake in self.exercise.mistakes:
             own = self._spoilt(mistake)
-            if not own & left or mistake in but:
+            if not own & left or mistake in but or (not but and not self._alike_where_refused(mistake)):
                 continue
             alike = own & self._alike_in(mistake, recast)
-            if alike & left:
-                found.append((len(own - alike), -len(alike & left), order, mistake))
-        return min(found)[3] if found else None
+            if alike & left and 2 * len(alike) >= len(own):
+                found.append((len(own - alike), -len(alike & left), mistake))
+        best = min((one[:2] for one in found), default=None)
+        candidates = [mistake for *score, mistake in found if tuple(score) == best]
+        return candidates[0] if candidates and (len(candidates) == 1 or not but) else None
+
+    def _alike_where_refused(self, mistake: Mistake) -> bool:
+        """Whether the answer does what the mistake does where both go on although an error is asked for."""
+        refused = [place for place in self.places if "error" in self.expected[place]]
+        return not any(
+            self._apart(mistake, place)
+            for place in refused
+            if "error" not in self.got[place] and "error" not in self.catalogue.seen_of(mistake, place)
+        )
 
     def _spoilt(self, mistake: Mistake) -> frozenset[str]:
         """The aspects in which a mistake is wrong; none where the answer is right in one, or where one is the core."""
