@@ -51,7 +51,7 @@ def diagnose(
 
 def core_keys(exercise: Exercise) -> tuple[str, ...]:
     """The names of the observations that the core of an exercise looks at."""
-    return tuple(key for aspect in exercise.aspects if aspect.core for key in aspect.keys)
+    return tuple(dict.fromkeys(key for aspect in exercise.aspects if aspect.core for key in aspect.keys))
 
 
 def says_little(keys: Sequence[str], expected: Sequence[Observation]) -> bool:
