@@ -60,13 +60,6 @@ def concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
     )
 
 
-def agree(one: Observation, other: Observation) -> bool:
-    """Whether two observations are the same thing; exceptions by their type."""
-    if "error" in one or "error" in other:
-        return bool(one.get("error", {}).get("type") == other.get("error", {}).get("type"))
-    return not compare(one, other)
-
-
 class Comparing:
     """`compare`, which remembers what it was asked: for observations that meet again and again and never change."""
 

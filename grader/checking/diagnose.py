@@ -210,7 +210,7 @@ class _Search:
     def _beside_the_core(self, left: frozenset[str], but: list[Mistake], recast: bool) -> Mistake | None:
         """The mistake that is wrong only where the answer is, leaves the core alone, and explains most of what is left.
 
-        The answer must do the same in at least half of the aspects in which the mistake is wrong. None where two
+        The answer must do the same in most of the aspects in which the mistake is wrong. None where two
         mistakes explain it equally well: to go on where an error is asked for looks alike whatever the reason.
         """
         found = []
@@ -219,7 +219,7 @@ class _Search:
             if not own & left or mistake in but or (not but and not self._alike_where_refused(mistake)):
                 continue
             alike = own & self._alike_in(mistake, recast)
-            if alike & left and 2 * len(alike) >= len(own):
+            if alike & left and 2 * len(alike) > len(own):
                 found.append((len(own - alike), -len(alike & left), mistake))
         best = min((one[:2] for one in found), default=None)
         candidates = [mistake for *score, mistake in found if tuple(score) == best]
