@@ -210,8 +210,9 @@ class _Search:
     def _beside_the_core(self, left: frozenset[str], but: list[Mistake], recast: bool) -> Mistake | None:
         """The mistake that is wrong only where the answer is, leaves the core alone, and explains most of what is left.
 
-        The answer must do the same in most of the aspects in which the mistake is wrong. None where two
-        mistakes explain it equally well: to go on where an error is asked for looks alike whatever the reason.
+        The answer must do the same in most of the aspects in which the mistake is wrong; in all of them, where only
+        words come out. None where two mistakes explain it equally well: to go on where an error is asked for looks
+        alike whatever the reason.
         """
         found = []
         for mistake in self.exercise.mistakes:
@@ -219,7 +220,7 @@ class _Search:
             if not own & left or mistake in but or (not but and not self._alike_where_refused(mistake)):
                 continue
             alike = own & self._alike_in(mistake, recast)
-            if alike & left and 2 * len(alike) > len(own):
+            if alike & left and (alike == own or (2 * len(alike) > len(own) and not self.says_little)):
                 found.append((len(own - alike), -len(alike & left), mistake))
         best = min((one[:2] for one in found), default=None)
         candidates = [mistake for *score, mistake in found if tuple(score) == best]
