@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.audit.mutants import mutants
-from grader.authoring.spec import Exercise, Lesson
+from grader.audit.slips import failing, slipped
+from grader.authoring.spec import Exercise, Lesson, Observation
+from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
 from grader.errors import GraderError
 from grader.running.blanks import sources
@@ -27,6 +29,8 @@ from grader.syllabus import load_probes
 SEED = 20_001  # any seed will do, and must
 MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
 FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
+LESSON_FLOORS = {"second_slip": 0.85, "not_misnamed": 0.9}
+"""Asked of a lesson as a whole: two mistakes of one exercise may differ in nothing but what a slip can do as well."""
 
 
 @dataclass
@@ -63,6 +67,10 @@ class Row:
     symbol: str
     caught: Count = field(default_factory=Count)
     diagnosed: Count = field(default_factory=Count)
+    second_slip: Count = field(default_factory=Count)
+    """Mistakes that are still recognised when another slip comes along."""
+    not_misnamed: Count = field(default_factory=Count)
+    """Wrong answers that the catalogue does not know, and that get no other mistake's name."""
     accepted: Count = field(default_factory=Count)
     mutants: Count = field(default_factory=Count)
     equivalent: int = 0
@@ -72,6 +80,8 @@ class Row:
             self.symbol,
             self.caught + other.caught,
             self.diagnosed + other.diagnosed,
+            self.second_slip + other.second_slip,
+            self.not_misnamed + other.not_misnamed,
             self.accepted + other.accepted,
             self.mutants + other.mutants,
             self.equivalent + other.equivalent,
@@ -79,18 +89,18 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
-        counts = {name: getattr(self, name) for name in FLOORS}
+        counts = {name: getattr(self, name) for name in FLOORS | LESSON_FLOORS}
         return {
             "symbol": self.symbol,
             **{name: {"hits": c.hits, "total": c.total, "missed": c.missed} for name, c in counts.items()},
             "equivalent_mutants": self.equivalent,
         }
 
-    def below(self) -> list[str]:
+    def below(self, floors: Mapping[str, float] = FLOORS) -> list[str]:
         """A sentence for each floor that is not reached."""
         return [
             f"{name}: {count} is below {floor:.0%}: {', '.join(count.missed[:5])}"
-            for name, floor in FLOORS.items()
+            for name, floor in floors.items()
             if (count := getattr(self, name)).share < floor
         ]
 
@@ -111,12 +121,42 @@ def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
 
 
 def _mistakes_and_variants(judge: Judge, row: Row) -> None:
+    seen: dict[str, list[Observation]] = {}
     for mistake in judge.exercise.mistakes:
-        verdict = judge.verdict(judge.observe(mistake.implementation))
+        seen[mistake.name] = judge.keep(judge.observe(mistake.implementation))
+        verdict = judge.judged(seen[mistake.name])
         row.caught.add(not _full(verdict), mistake.name)
         row.diagnosed.add(verdict.diagnosis == mistake.name, mistake.name)
     for name, variant in judge.exercise.variants.items():
         row.accepted.add(_full(judge.verdict(judge.observe(variant))), name)
+    comparing = Comparing()
+    _second_slips(judge, seen, row, comparing)
+    _unknown_answers(judge, seen, row, comparing)
+
+
+def _second_slips(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:
+    for mistake in judge.exercise.mistakes:
+        for combined in slipped(judge, seen[mistake.name]):
+            verdict = judge.judged(combined.seen, comparing)
+            row.second_slip.add(mistake.advice in verdict.advice, f"{mistake.name}, {combined.slip}")
+
+
+def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:
+    """A slip alone, and each mistake as if nobody had thought of it: both may only get a name that fits.
+
+    A slip alone may be called by the name of a mistake that is nothing but this slip.
+    """
+    expected = judge.references[0]
+    for slip in slipped(judge, expected):
+        verdict = judge.judged(slip.seen, comparing)
+        if _full(verdict):
+            continue
+        named = seen[verdict.diagnosis] if verdict.diagnosis else expected
+        fits = failing(judge, named, expected) <= failing(judge, slip.seen, expected)
+        row.not_misnamed.add(fits, f"{slip.slip} -> {verdict.diagnosis}")
+    for mistake in judge.exercise.mistakes:
+        said = judge.without(mistake).judged(seen[mistake.name], comparing).diagnosis
+        row.not_misnamed.add(said is None, f"{mistake.name} -> {said}")
 
 
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
@@ -177,11 +217,17 @@ def total(rows: list[Row], name: str = "all") -> Row:
     return summed
 
 
+def below_the_floors(rows: list[Row]) -> list[str]:
+    """A sentence for each floor that one of a lesson's exercises, or all of them together, do not reach."""
+    together = total(rows).below(LESSON_FLOORS)
+    return [f"{row.symbol}: {line}" for row in rows for line in row.below()] + [f"all: {line}" for line in together]
+
+
 def report(audits: Mapping[str, list[Row]]) -> dict[str, Any]:
     """What `--json` writes."""
     return {
         "version": 1,
         "seed": SEED,
-        "floors": FLOORS,
+        "floors": FLOORS | LESSON_FLOORS,
         "lessons": {name: [row.to_json() for row in rows] for name, rows in audits.items()},
     }

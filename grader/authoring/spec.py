@@ -98,6 +98,12 @@ class Exercise:
     """Right answers written unlike the reference, by a short name. Checks must accept every one."""
     canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
     """Keeps of an observation only what the contract fixes."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What learners read for an observation's name: `{"output": "how often each token was drawn"}`, where the probe
+    or the canonical form keeps something else than the result."""
+    shown: Callable[[Case], Mapping[str, Value]] | None = None
+    """What a card shows of a case's inputs, by name: `lambda case: {"probabilities": ..., "p": case.inputs["p"]}`.
+    Unless given, those inputs that the symbol has parameters for: all others are the probe's own."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", float(self.points))  # nbgrader reads "2.0" where it may not read "2"

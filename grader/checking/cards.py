@@ -52,7 +52,9 @@ def plain(verdict: Verdict) -> str:
     title = _LOOK.get(verdict.status, _WRONG)[2]
     lines = [f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"]
     if verdict.status != MISSING:
-        lines += [f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}" for aspect in verdict.aspects]
+        for aspect in verdict.aspects:
+            meaning = f": {aspect.meaning}" if aspect.meaning and not aspect.passed else ""
+            lines.append(f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}{meaning}")
     if verdict.status != PASSED:
         lines.append(f"  {verdict.message}")
     if verdict.printed:
@@ -83,8 +85,10 @@ def card(verdict: Verdict) -> str:
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
             f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
         )
+    # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they are no formulas.
     return (
-        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="'
+        f'<div role="group" class="tex2jax_ignore mathjax_ignore" '
+        f'aria-label="{title}: {html.escape(verdict.symbol)}" style="'
         f"{_paint('border-left', accent, '4px solid ')};{_paint('background', ground)};{_INKED};"
         f"padding:10px 14px;border-radius:4px;margin:4px 0;font-family:system-ui,sans-serif;"
         f'font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
@@ -92,21 +96,32 @@ def card(verdict: Verdict) -> str:
 
 
 def _aspects(verdict: Verdict) -> str:
-    items = []
+    """A sign and a name for each. What a name means is shown on hover, and in text where the aspect fails."""
+    items, failing = [], []
     for aspect in verdict.aspects:
         sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
+        name, meaning = html.escape(aspect.name), html.escape(aspect.meaning)
+        hover = f' title="{meaning}"' if meaning else ""
         items.append(
-            f'<span style="display:inline-block;margin:2px 14px 2px 0"><span style="{_paint("color", tone)}" '
-            f'role="img" aria-label="{state}">{sign}</span> {html.escape(aspect.name)}</span>'
+            f'<span style="display:inline-block;margin:2px 14px 2px 0"{hover}><span style="{_paint("color", tone)}" '
+            f'role="img" aria-label="{state}">{sign}</span> {name}</span>'
         )
-    return f'<div style="margin-top:6px">{"".join(items)}</div>'
+        if meaning and not aspect.passed:
+            failing.append(f'<li style="margin:2px 0"><b>{name}</b>: {meaning}</li>')
+    listed = f'<ul style="margin:6px 0 0;padding-left:18px;font-size:13px">{"".join(failing)}</ul>' if failing else ""
+    return f'<div style="margin-top:6px">{"".join(items)}</div>{listed}'
 
 
 def _evidence(evidence: Evidence) -> str:
     tables = _tables(evidence.expected, evidence.got)
     if not tables:
         return ""
-    what = html.escape(f"{place(evidence.path)}, seen {evidence.label}")
+    beside = [(name, value, _numbers(value)) for name, value in evidence.beside.items()]
+    tables += "".join(
+        _box(name, _text(value)) if numbers is None or not numbers.numel() else _table(name, numbers, None)
+        for name, value, numbers in beside
+    )
+    what = html.escape(f"{evidence.called or place(evidence.path)}, seen {evidence.label}")
     return (
         f'<div style="margin-top:10px"><div style="font-size:13px">{what[:1].upper()}{what[1:]}:</div>'
         f'<div style="display:flex;flex-wrap:wrap;gap:24px">{tables}</div></div>'

@@ -50,7 +50,7 @@ def audit(
     readme: Annotated[bool, typer.Option("--readme", help="Write the summary into README.md.")] = False,
 ) -> None:
     """Test the tests: mistakes caught and diagnosed, right answers accepted, mutants caught."""
-    from grader.audit.audit import audit_lesson, report
+    from grader.audit.audit import audit_lesson, below_the_floors, report
     from grader.audit.tables import audit_table, write_into_readme
     from grader.batch import progress
     from grader.repository import Repository
@@ -67,7 +67,7 @@ def audit(
         write_json(json_file, report(audits))
     if readme:
         write_into_readme(Repository.find().root / "README.md", audits)
-    below = [f"{row.symbol}: {line}" for rows in audits.values() for row in rows for line in row.below()]
+    below = [line for rows in audits.values() for line in below_the_floors(rows)]
     for line in below:
         err.print(escape(line), highlight=False, soft_wrap=True)
     if below:

@@ -262,14 +262,14 @@ def _verdict(symbol: str, marks: _Walk, words: _Walk) -> Verdict:
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
     """The hidden cases' verdict, in the words and with the evidence of the public ones, which the learner can see."""
     if public.status != PASSED:
+        # Only the hidden cases may tell which mistake it is: what its author says to those who make it is no secret.
+        message = public.message if public.advice else " ".join(filter(None, (verdict.advice, public.message)))
         diagnosis = verdict.diagnosis or public.diagnosis
-        return replace(verdict, message=public.message, diagnosis=diagnosis, evidence=public.evidence)
+        return replace(verdict, message=message, diagnosis=diagnosis, evidence=public.evidence)
     fails = " and ".join(aspect.name for aspect in verdict.aspects if not aspect.passed)
-    message = (
-        f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}. "
-        "Does it work for every shape and every number?"
-    )
-    return replace(verdict, message=message, evidence=None)
+    message = f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}."
+    hint = verdict.advice or ("" if verdict.patients else "Does it work for every shape and every number?")
+    return replace(verdict, message=" ".join(filter(None, (message, hint, verdict.patients))), evidence=None)
 
 
 def _observation(answer: dict[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def test_points_are_shared_by_weight() -> None:
 
     changed = verdict(changes)
     assert (changed.score, passed(changed)) == (4.0, ["shape", "values", "gradients"])
-    assert changed.message.startswith("An argument was changed on the way.")
+    assert changed.message.startswith("An argument isn't what it was before the call.")
 
 
 def test_the_right_shape_alone_earns_nothing() -> None:
@@ -130,7 +130,7 @@ def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
     assert found.evidence is not None
     assert found.evidence.label == "on one number"
     assert found.evidence.path == "output"
-    assert found.message.endswith("Seen on one number (x (1, 1)).")
+    assert found.message.endswith("Seen on one number (x of shape (1, 1)).")
 
 
 def test_cases_stand_in_the_order_of_their_size() -> None:
