@@ -68,11 +68,13 @@ __all__ = [
     "differences_by_depth",
     "draw_sets",
     "focus",
+    "guesses",
     "head_maps",
     "hit",
     "largest_weights",
     "mean_of_all",
     "mean_of_real",
+    "mean_slopes",
     "mirrored",
     "padded_right",
     "prepared",
@@ -225,6 +227,21 @@ def largest_weights(
     return shares
 
 
+def mean_slopes(attention: Any, width: int, *, seed: int = 0) -> dict[str, float]:
+    """How much a weight rises with its own score, on average, for the same random vectors as in `largest_weights`.
+
+    The slope of a softmax's weight w is w * (1 - w). In a saturated softmax it is near 0 for every entry.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    query = torch.randn(500, 1, width, generator=generator)
+    key = torch.randn(500, 8, width, generator=generator)
+    slopes = {}
+    for name, factor in (("divided by the root", 1.0), ("not divided", width**0.5)):
+        weights = attention(query * factor, key, key)[1]  # (500, 1, 8)
+        slopes[name] = (weights * (1 - weights)).mean().item()
+    return slopes
+
+
 def scores(model: nn.Module, texts: Sequence[str]) -> list[float]:
     """How much more the model says "yes" than "no" to each text: above 0 it means yes."""
     logits = predict(model, prepared([(text, 0) for text in texts])[0])  # (n, 2)
@@ -261,3 +278,16 @@ def hit(guess: Any, answer: Any) -> str:
     """
     numbers = isinstance(guess, (int, float)) and isinstance(answer, (int, float))
     return "yes" if (abs(guess - answer) <= 0.05 if numbers else guess == answer) else ""
+
+
+def guesses(board: Sequence[tuple[str, Any, Any]]) -> pd.DataFrame:
+    """A table of (question, guess, answer): what was guessed, what happened, and whether the two agree.
+
+    >>> guesses([("share of cat", 0.7, 0.6652), ("who learns", None, "both")]).values.tolist()
+    [['share of cat', '0.7', '0.67', 'yes'], ['who learns', '-', 'both', '']]
+    """
+    rows = []
+    for question, guess, answer in board:
+        shown = f"{answer:.2f}" if isinstance(answer, float) else str(answer)
+        rows.append((question, "-" if guess is None else str(guess), shown, hit(guess, answer)))
+    return pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"])

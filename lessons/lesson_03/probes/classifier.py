@@ -137,7 +137,9 @@ class Examined:
             with self._silenced([block]):
                 idle += not self.moved(self.tokens).any()
         count = len(self.blocks)
-        said = f"{count} block{'' if count == 1 else 's'}, each called {' or '.join(map(str, calls)) or 'never'} time(s)"
+        said = (
+            f"{count} block{'' if count == 1 else 's'}, each called {' or '.join(map(str, calls)) or 'never'} time(s)"
+        )
         return f"{said}, of which {idle} change nothing" if idle else said
 
     def each_block(self) -> str:
