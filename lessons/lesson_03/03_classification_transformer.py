@@ -149,8 +149,8 @@ exponentials = torch.exp(scores)
 shares = exponentials / exponentials.sum()
 print("your guess for cat:", guess_cat)
 print("the mix of the values:", (shares @ values).tolist())
-by_word = pd.DataFrame({"score": scores, "exp": exponentials, "share": shares}, index=words)
-by_word.round(3)
+columns = {"score": scores, "exp": exponentials, "share": shares}
+pd.DataFrame(columns, index=words).round(3)
 
 # %% [markdown]
 # <details><summary>Unfold after your run</summary>
@@ -200,7 +200,7 @@ by_word.round(3)
 # nothing may be looked at?** The cell also prints what the usual recipe, with minus infinity, makes of that row.
 
 # %%
-guess_hidden = None  # "zeros", "thirds", "an error" or "NaN": your own function, in the last row
+guess_hidden = None  # "zeros", "thirds", "an error" or "NaN": what yours gives in the last row
 
 row = torch.tensor([2.0, 1.0, 0.0])
 mask = torch.tensor(
@@ -277,10 +277,10 @@ plots.heatmap(
 guess_factor = None  # 1, 2, 3, 4, 5 or 6
 
 factors = [0, 1, 2, 3, 4, 5, 6]
-firm = torch.stack([factor * query for factor in factors])  # (7, 4): seven queries at once
+firm = torch.stack([factor * query for factor in factors])  # (7, 4): seven queries
 output, weights = scaled_dot_product_attention(firm, keys, values)  # (7, 2) and (7, 3)
 cats = weights[:, 0].tolist()
-firm_enough = next(factor for factor, share in zip(factors, cats, strict=True) if share > 0.99)
+firm_enough = next(f for f, share in zip(factors, cats, strict=True) if share > 0.99)
 print("your guess:", guess_factor, " it is:", firm_enough)
 plots.curves(
     {word: weights[:, place] for place, word in enumerate(words)},
@@ -303,7 +303,7 @@ widths = [4, 16, 64, 256, 1024]
 largest = lab.largest_weights(scaled_dot_product_attention, widths)
 slopes = lab.mean_slopes(scaled_dot_product_attention, width=1024)
 print(f"your guess: {guess_unscaled}, it is: {largest['not divided'][-1]:.2f}")
-print("mean slope at d = 1024:", {name: round(slope, 4) for name, slope in slopes.items()})
+print("mean slope at d = 1024:", {name: round(slopes[name], 4) for name in slopes})
 plots.curves(
     largest,
     x_names=[str(width) for width in widths],
@@ -344,7 +344,7 @@ learnt = {text for text, _ in sets.train}
 for name, examples in sets.tests.items():
     seen = sum(text in learnt for text, _ in examples)
     some = "  ".join(text for text, _ in examples[:4])
-    print(f"{name + ':':17} {len(examples)} texts, {seen} of them in the training set   {some}")
+    print(f"{name + ':':17} {len(examples)} texts, {seen} also in the training set   {some}")
 rules = lab.baselines(sets)
 pd.DataFrame(rules).T.round(2)
 
@@ -418,9 +418,10 @@ pd.DataFrame(rules).T.round(2)
 logits = torch.tensor([[0.0, 0.0], [1.0, 3.0], [1.0, 3.0]])  # (3 texts, 2 classes)
 labels = torch.tensor([1, 1, 0])  # yes, yes, no
 chances = logits.softmax(dim=-1)  # (3, 2)
-by_hand = -chances[torch.arange(3), labels].log()  # (3,): of each row, the right class's share
-print("by hand:   ", [round(loss, 3) for loss in by_hand.tolist()], f"mean {by_hand.mean():.3f}")
-print("PyTorch's: ", f"mean {F.cross_entropy(logits, labels):.3f}, from the logits themselves")
+by_hand = -chances[torch.arange(3), labels].log()  # (3,)
+print("by hand:  ", [round(loss, 3) for loss in by_hand.tolist()])
+print(f"mean:      {by_hand.mean():.3f}")
+print(f"PyTorch's: {F.cross_entropy(logits, labels):.3f}, from the logits themselves")
 
 # %% [markdown]
 # `F.cross_entropy` takes the softmax itself. So a model returns raw logits, with no softmax at its end.
@@ -473,7 +474,8 @@ guess_attention = None  # a share between 0 and 1
 d_model = 64
 torch.manual_seed(0)
 reader = lab.OneLayer(d_model, SelfAttention(d_model))
-attention_losses = fit(reader, *train_set, steps=300, learning_rate=3e-3, name="attention")
+short_run = {"steps": 300, "learning_rate": 3e-3}
+attention_losses = fit(reader, *train_set, **short_run, name="attention")
 scoreboard = {"attention": lab.accuracies(reader, sets)}
 print("your guess:", guess_attention, f" it is: {scoreboard['attention']['all']:.2f}")
 display(
@@ -504,7 +506,8 @@ pd.DataFrame(scoreboard).T.round(3)
 # %%
 my_texts = ["321-4", "4-321", "57-12", "12-57", "75-21", "900-1"]
 
-pd.DataFrame({"text": my_texts, "score": [f"{score:+.6f}" for score in lab.scores(reader, my_texts)]})
+my_scores = [f"{score:+.6f}" for score in lab.scores(reader, my_texts)]
+pd.DataFrame({"text": my_texts, "score": my_scores})
 
 # %% [markdown]
 # Have you found a rule? Then unfold.
@@ -526,7 +529,7 @@ pd.DataFrame({"text": my_texts, "score": [f"{score:+.6f}" for score in lab.score
 # </details>
 
 # %%
-mirror_set = lab.prepared(lab.mirrored(sets.tests["all"]))  # 2000 texts: each one, and its mirror image
+mirror_set = lab.prepared(lab.mirrored(sets.tests["all"]))  # 2000 texts
 print(f"with mirror images: {accuracy(reader, *mirror_set):.4f}")
 
 # %% [markdown]
@@ -574,9 +577,10 @@ guess_feed_forward = None  # a share between 0 and 1
 
 torch.manual_seed(0)
 thinker = lab.OneLayer(d_model, SelfAttention(d_model), FeedForward(d_model, 4 * d_model))
-fit(thinker, *train_set, steps=300, learning_rate=3e-3, name="with a feed-forward network")
+fit(thinker, *train_set, **short_run, name="with a feed-forward network")
 scoreboard["+ feed-forward"] = lab.accuracies(thinker, sets)
-print("your guess:", guess_feed_forward, f" it is: {scoreboard['+ feed-forward']['all']:.2f}")
+print("your guess:", guess_feed_forward)
+print(f"it is: {scoreboard['+ feed-forward']['all']:.2f}")
 print(f"with mirror images: {accuracy(thinker, *mirror_set):.4f}")
 pd.DataFrame(scoreboard).T.round(3)
 
@@ -639,7 +643,7 @@ for seed in range(3):
     layers = SelfAttention(d_model), FeedForward(d_model, 4 * d_model)
     model = lab.OneLayer(d_model, *layers, positions)
     name = f"with positions, seed {seed}"
-    fit(model, *train_set, steps=300, learning_rate=3e-3, seed=seed, name=name)
+    fit(model, *train_set, **short_run, seed=seed, name=name)
     placed[f"seed {seed}"] = model
 runs = {name: lab.accuracies(model, sets) for name, model in placed.items()}
 best = max(runs, key=lambda name: runs[name]["all"])
@@ -678,12 +682,12 @@ worst = min(runs, key=lambda name: runs[name]["all"])
 rows = lab.prepared([(text, 0) for text in looked_at])[0]  # (5, 8)
 for name in (best, worst):
     weights = attention_maps(placed[name], rows)["attention"][:, -1]  # (5, 8): CLS looks
-    shown = f"all {runs[name]['all']:.2f}, equal lengths {runs[name]['equal lengths']:.2f}"
+    every, equal = runs[name]["all"], runs[name]["equal lengths"]
     display(
         plots.heatmap(
             weights.round(decimals=2),
             looked_at,
-            title=f"{name}: {shown}",
+            title=f"{name}: all {every:.2f}, equal lengths {equal:.2f}",
             columns="position (CLS is at 7)",
             low=0,
             high=1,
@@ -751,7 +755,8 @@ for name in (best, worst):
 # **Which tokens should appear in your head 0?** Beside yours is what `reshape` alone puts there.
 
 # %%
-marked = torch.tensor([[[10 * token + column for column in range(1, 5)] for token in range(1, 4)]])
+marked = 10 * torch.arange(1, 4)[:, None] + torch.arange(1, 5)  # (3, 4)
+marked = marked[None]  # (1, 3, 4): a batch of one
 yours = split_heads(marked, 2)  # (1, 3, 4) -> (1, 2, 3, 2)
 careless = marked.reshape(1, 2, 3, 2)
 print("your shape:", tuple(yours.shape), " reshape alone:", tuple(careless.shape))
@@ -806,7 +811,8 @@ for count in (1, 2, 3, 4, 6, 8, 12, 24):
     parts_of_x = split_heads(x, count)
     whole = merge_heads(parts_of_x)
     line = {"heads": count, "cut": tuple(parts_of_x.shape), "merged": tuple(whole.shape)}
-    there_and_back.append(line | {"the same again?": "yes" if torch.equal(whole, x) else "no"})
+    line["the same again?"] = "yes" if torch.equal(whole, x) else "no"
+    there_and_back.append(line)
 pd.DataFrame(there_and_back)
 
 # %% [markdown]
@@ -857,7 +863,7 @@ guess_parameters = None  # "more", "fewer" or "the same"
 
 torch.manual_seed(0)
 many = {heads: MultiHeadAttention(32, heads) for heads in (1, 2, 4, 8)}
-counts = {heads: sum(p.numel() for p in layer.parameters()) for heads, layer in many.items()}
+counts = {heads: sum(p.numel() for p in many[heads].parameters()) for heads in many}
 print("your guess:", guess_parameters, " parameters by number of heads:", counts)
 ours = many[4]
 x = torch.randn(3, 8, 32)
@@ -933,7 +939,8 @@ with torch.no_grad():
 is_padding = tokens[0] == 0
 wasted = open_eyes[0, 0][:, is_padding].sum(dim=1).mean().item()
 wasted_still = blinkered[0, 0][:, is_padding].sum(dim=1).mean().item()
-print(f"your guess: {guess_padding}, without the mask: {wasted:.2f}, with it: {wasted_still:.2f}")
+print("your guess:", guess_padding)
+print(f"without the mask: {wasted:.2f}, with it: {wasted_still:.2f}")
 plots.heatmaps(
     {
         "without the mask": open_eyes[0, 0].round(decimals=2),
@@ -1084,8 +1091,8 @@ parts = lab.Parts(
 depths = [0, 1, 2, 4, 6, 12, 24]
 recipes = {"with residuals": lab.Recipe(), "without": lab.Recipe(residual=False)}
 apart = lab.differences_by_depth(parts, recipes, depths)
-flat = [depth for depth, spread in zip(depths, apart["without"], strict=True) if spread < 1e-6]
-same_after = flat[0] if flat else "never"
+same = [nth for nth, spread in enumerate(apart["without"]) if spread < 1e-6]
+same_after = depths[same[0]] if same else "never"
 print("your guess:", guess_same, " it is:", same_after)
 plots.curves(
     apart,
@@ -1145,7 +1152,7 @@ plots.curves(
 
 # %%
 torch.manual_seed(0)
-model = TransformerClassifier(*lab.SIZES.values())  # d_model 32, 4 heads, d_ff 64, 2 layers
+model = TransformerClassifier(*lab.SIZES.values())
 print(lab.SIZES)
 trace(model, train_set[0][:128])
 
@@ -1185,7 +1192,8 @@ display(
         levels={"coin": 0.5},
     )
 )
-pd.DataFrame(scoreboard | {f"rule: {name}": shares for name, shares in rules.items()}).T.round(3)
+by_rule = {f"rule: {name}": rules[name] for name in rules}
+pd.DataFrame(scoreboard | by_rule).T.round(3)
 
 # %% [markdown]
 # <details><summary>Unfold after your run</summary>
@@ -1208,9 +1216,9 @@ pd.DataFrame(scoreboard | {f"rule: {name}": shares for name, shares in rules.ite
 # %%
 tokens = lab.prepared([("372-359", 1)])[0]  # (1, 8)
 symbols = lab.symbols_of(tokens[0])
-first_layer = lab.head_maps(model, tokens)[0][0]  # of the first layer, the only text: (4, 8, 8)
+first_layer = lab.head_maps(model, tokens)[0][0]  # (4, 8, 8): layer 0, text 0
 plots.heatmaps(
-    {f"head {head}": weights.round(decimals=2) for head, weights in enumerate(first_layer)},
+    {f"head {head}": first_layer[head].round(decimals=2) for head in range(4)},
     symbols,
     symbols,
     title="First layer, 372-359",
@@ -1276,7 +1284,8 @@ fit(hardened, *hard_set, **training, name="on the harder set")
 scoreboard["classifier, harder set"] = lab.accuracies(hardened, sets)
 both = ("classifier", "classifier, harder set")
 before, after = (scoreboard[name]["all"] for name in both)
-happened = "falls" if after < before - 0.02 else "rises" if after > before + 0.02 else "stays"
+change = after - before
+happened = "falls" if change < -0.02 else "rises" if change > 0.02 else "stays"
 print("your guess:", guess_harder, " it:", happened)
 pd.DataFrame({name: scoreboard[name] for name in both}).T.round(3)
 
@@ -1390,7 +1399,7 @@ six = measured("03_six_layers")
 by_rate = six.groupby(["variant", "learning rate"], sort=False)
 display(
     plots.dots(
-        {f"{variant}, {rate:g}": {"all": list(runs["all"])} for (variant, rate), runs in by_rate},
+        {f"{name}, {rate:g}": {"all": list(runs["all"])} for (name, rate), runs in by_rate},
         title="Six layers: variant and learning rate, three seeds each",
         x_label="accuracy on all texts",
         levels={"coin": 0.5},
@@ -1535,7 +1544,7 @@ def everything(tokens):
 
 
 def not_one(tokens):
-    return tokens != 1  # padding has id 0 here, but id 1 in the code that this was copied from
+    return tokens != 1  # copied from code in which padding has id 1
 
 
 patients = {
@@ -1545,8 +1554,8 @@ patients = {
     "hides another id": mean_classifier(not_one, lab.mean_of_real),
 }
 some_texts = lab.padded_right(sets.tests["all"][:16], 9)[0]  # (16, 9)
-answers = ["yes" if ignores_padding(patient, some_texts) else "no" for patient in patients.values()]
-pd.DataFrame({"ignores padding?": answers}, index=list(patients))
+trusted = {name: bool(ignores_padding(patients[name], some_texts)) for name in patients}
+pd.DataFrame({"ignores padding?": trusted}).replace({True: "yes", False: "no"})
 
 # %% [markdown]
 # Now the cure, `lab.mean_of_real`: it adds up the real tokens only, and divides by their number.
@@ -1599,18 +1608,20 @@ hurt = [name for name in candidates if short_all[name] < short_all["complete"] -
 hurts_most = min(hurt, key=short_all.get) if hurt else "none of them"
 as_many = "the same" if len(set(counts.values())) == 1 else "not the same"
 final = scoreboard["classifier"]["same first digit"]
+thought = scoreboard["+ feed-forward"]["all"]
+depends = " and ".join(changed) or "neither"
 board = [
     ("share of cat", guess_cat, shares[0].item()),
     ("a row with everything hidden", guess_hidden, last_row),
     ("factor that makes cat sure", guess_factor, firm_enough),
     ("largest of eight weights, not divided", guess_unscaled, largest["not divided"][-1]),
     ("attention alone", guess_attention, scoreboard["attention"]["all"]),
-    ("with a feed-forward network", guess_feed_forward, scoreboard["+ feed-forward"]["all"]),
+    ("with a feed-forward network", guess_feed_forward, thought),
     ("with positions, at best", guess_positions, runs[best]["all"]),
     ("the same on equal lengths", guess_equal, runs[best]["equal lengths"]),
     ("parameters with more heads", guess_parameters, as_many),
     ("attention that goes to padding", guess_padding, wasted),
-    ("depends on the rest of the batch", guess_company, " and ".join(changed) or "neither"),
+    ("depends on the rest of the batch", guess_company, depends),
     ("blocks until all tokens are the same", guess_same, same_after),
     ("the classifier on the same first digit", guess_classifier, final),
     ("what CLS looks at most", guess_kind, most_seen),
