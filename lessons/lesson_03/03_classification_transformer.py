@@ -200,7 +200,7 @@ pd.DataFrame(columns, index=words).round(3)
 # nothing may be looked at?** The cell also prints what the usual recipe, with minus infinity, makes of that row.
 
 # %%
-guess_hidden = None  # "zeros", "thirds", "an error" or "NaN": what yours gives in the last row
+guess_hidden = None  # "zeros", "thirds", "an error" or "NaN": yours, last row
 
 row = torch.tensor([2.0, 1.0, 0.0])
 mask = torch.tensor(
@@ -344,7 +344,7 @@ learnt = {text for text, _ in sets.train}
 for name, examples in sets.tests.items():
     seen = sum(text in learnt for text, _ in examples)
     some = "  ".join(text for text, _ in examples[:4])
-    print(f"{name + ':':17} {len(examples)} texts, {seen} also in the training set   {some}")
+    print(f"{name + ':':17} {len(examples)} texts, {seen} in the training set   {some}")
 rules = lab.baselines(sets)
 pd.DataFrame(rules).T.round(2)
 
@@ -1323,6 +1323,7 @@ lab.as_table(tried).drop(columns="seed").round(3)
 #
 # - Without positions, all three tests stay near one half: the riddle of part 2, in a whole Transformer. <!-- claim: ablation_positions -->
 # - Every other variant gets at least 90 % of all texts. <!-- claim: ablation_others -->
+#
 # </details>
 #
 # One run of each tells you little, as you know by now. Here is the full table: twelve variants, four seeds each, 800 steps.
@@ -1389,6 +1390,7 @@ lab.as_table(deep).drop(columns="seed").round(3)
 # **What you should see**
 #
 # - Pre-norm gets more than 90 % of all texts, and post-norm stays at chance. <!-- claim: deep_pre_norm -->
+#
 # </details>
 #
 # The code differs in one place: the norm comes before the sub-layer, or after the sum. Is it always like this? Here is a larger
@@ -1397,9 +1399,10 @@ lab.as_table(deep).drop(columns="seed").round(3)
 # %%
 six = measured("03_six_layers")
 by_rate = six.groupby(["variant", "learning rate"], sort=False)
+rates = list(by_rate)
 display(
     plots.dots(
-        {f"{name}, {rate:g}": {"all": list(runs["all"])} for (name, rate), runs in by_rate},
+        {f"{name}, {rate:g}": {"all": list(runs["all"])} for (name, rate), runs in rates},
         title="Six layers: variant and learning rate, three seeds each",
         x_label="accuracy on all texts",
         levels={"coin": 0.5},
