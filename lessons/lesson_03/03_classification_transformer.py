@@ -663,7 +663,7 @@ plots.dots(
 #
 # **What you should see**
 #
-# - It learns: the best of the three runs gets 80 to 90 % of all texts or more, and the worst more than 60 %. <!-- claim: positions_learn -->
+# - It learns: the best of the three runs gets 80 to 90 % of all texts, and the worst more than 60 %. <!-- claim: positions_learn -->
 # - But on equal lengths, at least one of the three runs is hardly better than a coin. <!-- claim: a_shortcut_is_found -->
 # - And on texts with the same first digit, no run gets more than about two thirds. <!-- claim: first_digits_decide -->
 #
@@ -1648,7 +1648,7 @@ lab.guesses(board)
 # turn the scores into shares with a softmax that leaves out what is hidden, and mix the values by these shares.
 # </details>
 #
-# **2.** Why can't a Transformer that reads one position, without positions of its own and without a mask on the order, tell `n-m` from `m-n`?
+# **2.** Why can't our Transformer tell `n-m` from `m-n` if we take its positions away?
 #
 # <details><summary>Answer</summary>
 #
