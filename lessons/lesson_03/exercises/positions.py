@@ -145,12 +145,14 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "nothing_added",
             _forwards(lambda self, x: x * 1),
             "x comes back as it was. Where is the table looked up, and what happens to what it says?",
+            central=True,
         ),
         Mistake(
             "along_the_batch",
             _adding(lambda table, x: table[: x.shape[0], None]),
             "Every token of a row got the same vector, and each row another one: you counted along the batch. Which "
             "axis is the length?",
+            central=True,
         ),
         Mistake(
             "length_of_the_batch",
@@ -182,6 +184,7 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "one_place_for_all",
             _adding(lambda table, x: table[0]),
             "Every token got the vector of place 0. How does a token's place come into it?",
+            central=True,
         ),
         Mistake(
             "place_of_the_last",

@@ -30,6 +30,8 @@ def _scores(generator: np.random.Generator) -> list[Case]:
     far[0] += 1000.0
     far[1:] -= 1000.0
     empty = with_an_empty_row(allow(b, q, k))
+    shown = allow(b, q, k)
+    high = torch.where(shown, draw(b, q, k), draw(b, q, k) + 1000.0)
     return [
         Case("with two axes", {"scores": draw(q, k)}, USUAL),
         Case("with three axes", {"scores": draw(b, q, k)}, USUAL),
@@ -42,6 +44,7 @@ def _scores(generator: np.random.Generator) -> list[Case]:
             {"scores": draw(batch, heads, rows, keys), "mask": allow(batch, 1, 1, keys)},
             tagged("broadcast"),
         ),
+        Case("with hidden scores far above the rest", {"scores": high, "mask": shown}, tagged("high")),
         Case("with one key only", {"scores": draw(b, q, 1), "mask": allow(b, q, 1)}, tagged("thin")),
         Case("with a row that allows nothing", {"scores": draw(b, q, k), "mask": empty}, tagged("empty")),
         Case("with very large scores", {"scores": far, "mask": allow(b, q, k + 2)}, tagged("large")),
@@ -110,6 +113,13 @@ def _bare(scores: torch.Tensor, mask: Mask = None) -> torch.Tensor:
     """Softmax by its formula, without a care for large numbers."""
     powers = scores.exp() if mask is None else scores.exp() * mask
     return powers / powers.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+
+
+def _sum_without_keepdim(scores: torch.Tensor, mask: Mask = None) -> torch.Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(~mask, _lowest(scores))
+    powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    return powers / powers.sum(dim=-1)
 
 
 def _without_division(scores: torch.Tensor, mask: Mask = None) -> torch.Tensor:
@@ -220,6 +230,7 @@ MASKED_SOFTMAX = Exercise(
         special("masks that broadcast", "broadcast", 2.0),
         special("a row with nothing allowed", "empty", 2.0),
         special("large scores", "large"),
+        special("hidden scores far above the rest", "high"),
         special("a single key", "thin", 0.5),
         *any_numbers(0.5),
         untouched(),
@@ -228,38 +239,61 @@ MASKED_SOFTMAX = Exercise(
         Mistake(
             "mask_inverted",
             _inverted,
-            "The keys you hide are the ones that may be looked at, and the other way round. True means: may attend. "
-            "Which entries should be filled?",
+            "You hide the keys that may be looked at and show the others. True means: may attend. Which entries should "
+            "be filled?",
+            central=True,
         ),
         Mistake(
             "mask_ignored",
             lambda scores, mask=None: torch.softmax(scores, dim=-1),
             "This is the softmax of all scores: the mask changes nothing. Where should it come in, before the "
             "softmax or after it?",
+            central=True,
         ),
         Mistake(
             "masked_after_softmax",
             _after,
             "The hidden entries are 0, but the rows no longer sum to 1: the hidden scores still took their share. "
             "What if they were hidden before the shares are made?",
+            central=True,
         ),
         Mistake(
             "scores_set_to_zero",
             _multiplied,
-            "Hidden scores become 0, and a score of 0 still gets a weight, since exp(0) is 1. Which number becomes 0 "
-            "under exp?",
+            "Hidden scores become 0, and a score of 0 still gets a weight, since exp(0) is 1. For which numbers is exp "
+            "close to 0?",
         ),
         Mistake(
             "mask_added",
             _added,
-            "You add the mask to the scores, as if True were 1. Hidden keys keep a weight. Which number would you have "
-            "to add to make a weight vanish?",
+            "You add the mask to the scores, as if True were 1, so hidden keys keep a weight. What would you have to "
+            "add to make a weight vanish?",
         ),
         Mistake(
             "filled_with_minus_infinity",
             _filled(float("-inf")),
             "A row with nothing allowed comes out as NaN: all its scores are minus infinity, and softmax subtracts the "
             "largest of them. Which very low number can be subtracted from itself?",
+        ),
+        Mistake(
+            "inverted_with_minus_infinity",
+            lambda scores, mask=None: torch.softmax(
+                scores if mask is None else scores.masked_fill(mask, float("-inf")), dim=-1
+            ),
+            "You fill where the mask is True, so you hide the keys that may be looked at. And rows in which all keys "
+            "are allowed become NaN. Which entries should be filled, and with which finite number?",
+        ),
+        Mistake(
+            "renormalised",
+            _renormalised,
+            "A hidden score far above the rest takes the whole softmax, and what is left for the others is 0. What if "
+            "it were hidden before the softmax?",
+        ),
+        Mistake(
+            "sum_without_keepdim",
+            _sum_without_keepdim,
+            "Each entry is divided by the wrong sum, or the shapes don't fit: the sum over the last axis has lost that "
+            "axis. Which argument of sum keeps it, with size 1?",
         ),
         Mistake(
             "infinity_times_zero",
@@ -270,19 +304,21 @@ MASKED_SOFTMAX = Exercise(
         Mistake(
             "fill_not_low_enough",
             _filled(-100.0),
-            "You hide scores behind -100. That is not low enough when the others are lower still. Which number is "
-            "below every score there can be?",
+            "You fill hidden scores with -100. That isn't low enough when the other scores are lower still. What is "
+            "the "
+            "lowest number that the dtype has?",
         ),
         Mistake(
             "axis_before_the_last",
             _filled(None, dim=-2),
-            "Your columns sum to 1, not your rows. Along which axis do the keys lie?",
+            "Your columns sum to 1, not your rows. Which axis are the keys on?",
+            central=True,
         ),
         Mistake(
             "first_axis",
             _filled(None, dim=0),
-            "Your softmax runs over the first axis, so the entries of a batch share one sum. Along which axis do the "
-            "keys lie?",
+            "Your softmax runs over the first axis, so the entries of a batch share one sum. Which axis holds the "
+            "keys?",
         ),
         Mistake(
             "axis_counted_from_the_front",
@@ -298,13 +334,14 @@ MASKED_SOFTMAX = Exercise(
         Mistake(
             "overflow",
             _bare,
-            "Large scores come out as NaN or 0, because exp of them does not fit into a float. What can be taken from "
-            "a whole row of scores without changing its softmax?",
+            "Large scores come out as NaN or 0, because their exp doesn't fit into a float. What can you subtract "
+            "from a "
+            "whole row of scores without changing its softmax?",
         ),
         Mistake(
             "not_divided",
             _without_division,
-            "These are powers that don't sum to 1. What is each of them divided by?",
+            "Your numbers don't sum to 1. What should each exp be divided by?",
         ),
         Mistake(
             "logarithm_returned",
@@ -316,7 +353,7 @@ MASKED_SOFTMAX = Exercise(
             lambda scores, mask=None: F.one_hot(_filled(None)(scores, mask).argmax(-1), scores.shape[-1]).to(
                 scores.dtype
             ),
-            "The largest score takes all, and no gradient flows. What does the word soft stand for?",
+            "The largest score takes everything, and no gradient flows. What is the soft in softmax for?",
         ),
         Mistake(
             "mask_needed",
@@ -326,13 +363,13 @@ MASKED_SOFTMAX = Exercise(
         Mistake(
             "mask_does_not_broadcast",
             _one_mask_for_each_score,
-            "A mask that is smaller than the scores stops with an error. Which calls stretch a mask over the scores "
+            "A mask that is smaller than the scores stops with an error. Which calls broadcast a mask over the scores "
             "by themselves?",
         ),
         Mistake(
             "first_mask_for_all",
             _first_batch_mask,
-            "The first mask of the batch was used for all of it. Should not every entry of the batch have its own?",
+            "The first mask of the batch is used for all of it. Shouldn't each entry of the batch have its own?",
         ),
         Mistake(
             "scores_changed",
@@ -343,8 +380,8 @@ MASKED_SOFTMAX = Exercise(
         Mistake(
             "mask_changed",
             _mask_turned,
-            "The weights are right, but the caller's mask was turned round on the way. Which operation makes a new "
-            "tensor instead?",
+            "The weights are right, but the caller's mask was inverted on the way. Which operation makes a new tensor "
+            "instead?",
         ),
         Mistake(
             "graph_cut",
@@ -362,7 +399,6 @@ MASKED_SOFTMAX = Exercise(
         "masked_fill, -1e9": _filled(-1e9),
         "where": _log_space,
         "an additive mask": _additive,
-        "renormalised": _renormalised,
         "own formula": _own_formula,
         "minus infinity in rows that allow something": _rows_saved,
         "row by row": _row_by_row,
