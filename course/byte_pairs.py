@@ -13,10 +13,13 @@ def merge_pair(tokens: Sequence[str], pair: tuple[str, str]) -> list[str]:
     >>> merge_pair(["a", "a", "a"], ("a", "a"))
     ['aa', 'a']
     """
+    tokens, (first, second) = list(tokens), pair
+    if first not in tokens or second not in tokens:  # most words have no such pair: this saves most of the time
+        return tokens
     merged, place = [], 0
     while place < len(tokens):
-        if tuple(tokens[place : place + 2]) == tuple(pair):
-            merged.append(pair[0] + pair[1])
+        if tokens[place] == first and tokens[place + 1 : place + 2] == [second]:
+            merged.append(first + second)
             place += 2  # both are used up
         else:
             merged.append(tokens[place])
