@@ -127,6 +127,7 @@ plots.bars(baselines, title="What trivial rules get right on 500 test texts", x_
 #
 # - Always giving the more common label is right on about 50 % of the test texts (44 to 52 %, depending on the seed). <!-- claim: more_common_label -->
 # - "The longer operand wins" is right on about 84 % (84 to 88 %). <!-- claim: longer_operand -->
+#
 # </details>
 #
 # So an accuracy of 80 % would be no success at all. Remember that in lesson 3.
@@ -149,6 +150,7 @@ plots.bars(on_equal, title="The same rules on numbers of equal length", x_label=
 #
 # - On equal lengths, "the longer operand wins" is no better than a coin: about 50 % (47 to 53 %). <!-- claim: equal_lengths -->
 # - But "the larger first digit wins" is right on about 95 % of them. <!-- claim: first_digit -->
+#
 # </details>
 #
 # Every data set has shortcuts. The best you can do is know what they are.
@@ -177,6 +179,7 @@ plots.bars(
 #
 # - In the careless split, about 80 of the 500 test texts are in the training data too (71 to 85, depending on the seed). <!-- claim: careless_split -->
 # - In our split there are none. <!-- claim: clean_split -->
+#
 # </details>
 #
 # A million texts, and yet so many repeats. Where do they come from? In one draw out of nine, both numbers have a
@@ -240,6 +243,7 @@ plots.bars(
 #
 # - 76 different characters make up the whole novel. <!-- claim: few_characters -->
 # - The most frequent one is the space: 17.6 % of all characters. <!-- claim: spaces_lead -->
+#
 # </details>
 #
 # Now look at the ids of the digits in the first vocabulary. They follow frequency, and have nothing to do with
@@ -367,6 +371,7 @@ if tf is not None:
 # - The old `Tokenizer` gives every symbol the same id as you do. <!-- claim: old_tokenizer_agrees -->
 # - It drops the unknown "+" silently: two ids for three characters. <!-- claim: old_tokenizer_is_silent -->
 # - The layer's ids for symbols start at 2, since 0 is padding and 1 stands for everything unknown. <!-- claim: layer_ids_begin_at_two -->
+#
 # </details>
 #
 # Without its minus sign, `"321-4"` is the same text as `"32-14"`. Once information is lost from the input, no network
@@ -505,6 +510,7 @@ plots.bars(
 # - With one-hot tokens the network is right on about 97 % (96 to 98 %, depending on the seed). <!-- claim: one_hot_wins -->
 # - With ids as quantities it gets 84 to 88 %, no better than "the longer operand wins". <!-- claim: quantities_lose -->
 # - With counts it is right on 46 to 52 %, which is chance, though its training loss falls by more than a third. <!-- claim: counts_are_chance -->
+#
 # </details>
 #
 # Why do the counts fail? `"32-4"` and `"4-32"` have exactly the same counts, but opposite labels. No network can tell
@@ -538,6 +544,7 @@ plots.bars(
 # **What you should see**
 #
 # - With ids in the order of the digits, quantities are right on about 98 %, at least as good as one-hot. <!-- claim: order_wins -->
+#
 # </details>
 #
 # So numbers are fine if they measure something. But our ids are names: id 7 isn't "more" than id 3. And what would be
@@ -800,6 +807,7 @@ plots.curves(
 # - The first 100 merges take the unread part from 4.2 tokens per word to 2.4. <!-- claim: first_hundred -->
 # - The next 300 take it to 1.8, and save less than half as much. <!-- claim: later_merges_save_less -->
 # - Read or unread: the difference is less than 0.1 tokens per word. <!-- claim: it_generalises -->
+#
 # </details>
 #
 # What was learnt carries over to new words. Each further merge saves less, and makes the vocabulary larger by one.
@@ -910,7 +918,7 @@ print("unknown to the novel, 鯨:", list(byte_pair_ids("鯨", merges, byte_vocab
 # A model answers in ids, so you need the way back. Your `decode` looked up one character for each id. That
 # no longer works: id 196 is only half a letter.
 #
-# ![The ids 258, 33, 196, 176, 0, 0. Each becomes bytes: "the", 32, 195, 175, and nothing for the two zeros. All bytes together are decoded at once: the, a space, ï.](picture:bytes_to_text)
+# ![The ids 258, 33, 196, 176, 0, 0. They become the bytes 116, 104, 101 for "the", then 32, 195, 175, and nothing for the two zeros. All bytes together are decoded at once: the, a space, ï.](picture:bytes_to_text)
 #
 # So collect the bytes of all ids first, and decode them together at the end. Padding adds nothing.
 # In numbers: 258, 33, 196, 176, 0, 0 becomes "the ï". An id that stands for nothing is an error.
@@ -957,6 +965,7 @@ for text in ["naïve whale", "鯨 means whale", "🐋"]:
 #
 # - The novel's 216,972 characters make 124,323 ids, and all of them come back. <!-- claim: ids_come_back -->
 # - Almost a third of these ids, 31 %, are single spaces. <!-- claim: spaces_are_ids -->
+#
 # </details>
 #
 # Spaces cost so much because we learnt our merges from words, and words contain no spaces. GPT-2 lets a
@@ -990,6 +999,7 @@ if try_to_import("tokenizers") is not None:
 #
 # - 98 % of your merges are among the library's. <!-- claim: library_overlap -->
 # - Its merges and yours cut the unread part into the same number of tokens, to within 1 %. <!-- claim: library_cuts_alike -->
+#
 # </details>
 #
 # One tie that is broken differently shifts everything after it, so the *order* soon differs. What is learnt is almost
@@ -1028,6 +1038,7 @@ plots.curves(
 # **What you should see**
 #
 # - 48 of the 426 tokens, about one in nine, make up half of the novel's words. <!-- claim: few_tokens_do_half -->
+#
 # </details>
 #
 # Some tokens are hardly ever used: they were steps on the way to longer ones. Each of them still takes up a row in
@@ -1087,6 +1098,7 @@ pd.DataFrame({"text": map(repr, samples), "came back as": map(repr, came_back)})
 # **What you should see**
 #
 # - One of the five texts comes back unchanged. <!-- claim: tidy_loses -->
+#
 # </details>
 #
 # Capitals, double spaces, unknown words and line breaks are lost, and nothing complained.
@@ -1154,6 +1166,7 @@ pd.DataFrame(verdicts, index=[repr(text) for text in tried]).T
 # **What you should see**
 #
 # - Byte pairs and bytes bring back all four texts; the novel's characters stop at the letter "ï". <!-- claim: who_passes -->
+#
 # </details>
 #
 # The characters refuse what they don't know, and that is honest. Bytes alone lose nothing either, but they need an id for

@@ -212,7 +212,7 @@ def bytes_to_text() -> Figure:
         blank(axes, 18.4, 5.8)
         rows = [
             (0.8, "ids", ["258", "33", "196", "176"]),
-            (2.8, "bytes", ["bytes of the", "32", "195", "175"]),
+            (2.8, "bytes", ["116 104 101", "32", "195", "175"]),
             (4.8, "text", ["the", "·", "ï"]),
         ]
         _in_columns(axes, rows)
