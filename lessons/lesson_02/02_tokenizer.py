@@ -95,7 +95,12 @@ from course.byte_pairs import merge_pair
 from course.data import moby_dick
 from lessons.lesson_02 import experiments as lab
 from course.libraries import try_to_import
-from course.tasks.difference import baseline_accuracies, difference_task, draw_with_repeats, shared_texts
+from course.tasks.difference import (
+    baseline_accuracies,
+    difference_task,
+    draw_with_repeats,
+    shared_texts,
+)
 
 torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
@@ -118,7 +123,7 @@ data = difference_task(seed=0)
 display(pd.DataFrame(data.train[:6], columns=["text", "label"]))
 baselines = baseline_accuracies(data.train, data.test)
 print("your guess:", guess_longer)
-plots.bars(baselines, title="What trivial rules get right on 500 test texts", x_label="accuracy")
+plots.bars(baselines, title="What trivial rules get right on test texts", x_label="accuracy")
 
 # %% [markdown]
 # <details><summary>Open this when you have run the cell</summary>
@@ -360,7 +365,7 @@ if tf is not None:
     }
     display(pd.DataFrame(columns).rename_axis("symbol"))
     print("the old Tokenizer's ids are yours:", dict(old.word_index) == vocabulary)
-    print("the old Tokenizer on 2+1, where + is unknown:", old.texts_to_sequences(["2+1"])[0])
+    print("the old Tokenizer on the unknown 2+1:", old.texts_to_sequences(["2+1"])[0])
 
 # %% [markdown]
 # <details><summary>Open this when you have run the cell (with TensorFlow installed)</summary>
@@ -416,9 +421,16 @@ if tf is not None:
 # The hatched cells are padding. An id is a name, not a quantity, so the cells have no shades.
 
 # %%
-batch = pad_sequences([list(encode(text, vocabulary)) for text in texts[:8]], max_length=7)  # (8, 7)
+rows = [list(encode(text, vocabulary)) for text in texts[:8]]
+batch = pad_sequences(rows, max_length=7)  # (8, 7)
 symbols = {place: symbol for symbol, place in vocabulary.items()}
-plots.ids(batch, texts[:8], symbols=symbols, special={0: "padding"}, title="Eight texts as ids")
+plots.ids(
+    batch,
+    texts[:8],
+    symbols=symbols,
+    special={0: "padding"},
+    title="Eight texts as ids",
+)
 
 # %% [markdown]
 # ### Exercise: `prepare_example` · core · difficulty 2 · 10 minutes
@@ -458,9 +470,12 @@ vocab_size = cls_id + 1  # ids from 0, padding, to cls_id
 
 def prepare(examples, vocabulary):
     """Tokens (n, max_length) and labels (n,)."""
-    pairs = [prepare_example(*example, vocabulary, max_length, cls_id) for example in examples]
-    tokens = torch.stack([torch.as_tensor(row) for row, _ in pairs])
-    return tokens, torch.tensor([int(label) for _, label in pairs])
+    rows, labels = [], []
+    for text, label in examples:
+        row, label = prepare_example(text, label, vocabulary, max_length, cls_id)
+        rows.append(torch.as_tensor(row))
+        labels.append(int(label))
+    return torch.stack(rows), torch.tensor(labels)
 
 
 train_set, test_set = prepare(data.train, vocabulary), prepare(data.test, vocabulary)
@@ -493,7 +508,14 @@ plots.ids(
 guess_best, guess_worst = None, None  # "ids as quantities", "one-hot" or "counts of ids"
 
 by_way, losses_by_way = lab.accuracies(train_set, test_set, vocab_size)
-display(plots.curves(losses_by_way, title="Training loss of the same network", log_y=True, y_limits=(1e-4, 1.5)))
+display(
+    plots.curves(
+        losses_by_way,
+        title="Training loss of the same network",
+        log_y=True,
+        y_limits=(1e-4, 1.5),
+    )
+)
 plots.bars(
     by_way,
     title="Accuracy on 500 test texts",
@@ -581,9 +603,13 @@ strangers = [word for word in dict.fromkeys(unread) if word not in set(known)]
 print("some of the new words:", ", ".join(strangers[:12]))
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
 # - 9.4 % of the words in the unread part are new. <!-- claim: unknown_words -->
+#
+# </details>
 #
 # About one word in eleven, gone. Word-level tokenizers write `[UNK]` for each of them. To keep the vocabulary small they
 # also drop rare words: a word has to reach a **minimum frequency**. Here is what that costs.
@@ -685,9 +711,13 @@ pd.DataFrame(
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
 # - The first pair is t and h, and "the" is a single token after three merges. <!-- claim: the_comes_first -->
+#
+# </details>
 #
 # Endings and short words come first, and later "captain", "whale" and "queequeg". Nobody told it what a word is.
 #
@@ -788,8 +818,8 @@ print(f"unknown tokens in the unread part: {len(strange)}")
 guess_merges = None  # 25, 50, 100, 200 or 400
 
 steps = [0, 25, 50, 100, 200, 400]
-read_lengths = [lab.tokens_per_word(apply_merges, known, merges[:count]) for count in steps]
-unread_lengths = [lab.tokens_per_word(apply_merges, unread, merges[:count]) for count in steps]
+read_lengths = [lab.tokens_per_word(apply_merges, known, merges[:n]) for n in steps]
+unread_lengths = [lab.tokens_per_word(apply_merges, unread, merges[:n]) for n in steps]
 plots.curves(
     {"read": read_lengths, "unread": unread_lengths},
     x_names=[str(count) for count in steps],
@@ -864,7 +894,8 @@ for character in "tTï鯨🐋":
 # %%
 byte_vocabulary = byte_pair_vocabulary(merges)
 some = ["th", "the", "whale", "captain", "queequeg", "t", "Whale"]
-pd.DataFrame({"token": some, "its id": [str(byte_vocabulary.get(token, "none")) for token in some]})
+found = [str(byte_vocabulary.get(token, "none")) for token in some]
+pd.DataFrame({"token": some, "its id": found})
 
 # %% [markdown]
 # ### Exercise: `byte_pair_ids` · core · difficulty 3 · 10 minutes
@@ -953,7 +984,8 @@ guess_novel_ids = None  # a number
 byte_ids = lab.in_parts(novel, lambda part: byte_pair_ids(part, merges, byte_vocabulary))
 print(f"your guess: {guess_novel_ids}, it is: {len(byte_ids):,}")
 print(f"of these, {byte_ids.count(33):,} are single spaces")
-print("the whole novel came back unchanged:", ids_to_text(byte_ids, byte_vocabulary) == novel)
+came_back = ids_to_text(byte_ids, byte_vocabulary)
+print("the whole novel came back unchanged:", came_back == novel)
 for text in ["naïve whale", "鯨 means whale", "🐋"]:
     there = list(byte_pair_ids(text, merges, byte_vocabulary))
     print(f"{ids_to_text(there, byte_vocabulary)!r} was", there)
@@ -985,11 +1017,13 @@ guess_overlap = None  # a number from 0 to 400
 
 if try_to_import("tokenizers") is not None:
     theirs = lab.library_merges(known, len(merges))
-    differs = next((i for i, (a, b) in enumerate(zip(merges, theirs, strict=True)) if a != b), len(merges))
+    pairs = enumerate(zip(merges, theirs, strict=False))
+    differs = next((i for i, (a, b) in pairs if a != b), len(merges))
+    shared = round(len(merges) * lab.overlap(merges, theirs))
     print("your guess:", guess_overlap)
-    print(f"merges that both learnt: {round(len(merges) * lab.overlap(merges, theirs))} of {len(merges)}")
+    print(f"merges that both learnt: {shared} of {len(merges)}")
     print(f"the first {differs} merges are the same, in the same order")
-    both = [lab.tokens_per_word(apply_merges, unread, learnt) for learnt in (merges, theirs)]
+    both = [lab.tokens_per_word(apply_merges, unread, one) for one in (merges, theirs)]
     print(f"tokens per word in the unread part: yours {both[0]:.3f}, theirs {both[1]:.3f}")
 
 # %% [markdown]
@@ -1071,7 +1105,8 @@ def tidy_decode(ids):
     return " ".join(tidy_symbols[place] for place in ids if place)
 
 
-tidy_words = {word: place for place, word in enumerate(dict.fromkeys(novel.lower().split()), start=1)}
+different = dict.fromkeys(novel.lower().split())
+tidy_words = {word: place for place, word in enumerate(different, start=1)}
 tidy_symbols = {place: word for word, place in tidy_words.items()}
 
 # %% [markdown]
@@ -1195,9 +1230,9 @@ pd.DataFrame(verdicts, index=[repr(text) for text in tried]).T
 # Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
-enough = next(count for count, length in zip(steps, unread_lengths, strict=True) if length < 2)
+enough = next(n for n, length in zip(steps, unread_lengths, strict=True) if length < 2)
 board = [
-    ("'the longer number wins' is right", guess_longer, round(baselines["longer operand wins"], 2)),
+    ("'the longer number wins'", guess_longer, round(baselines["longer operand wins"], 2)),
     (
         "'the larger first digit wins', equal lengths",
         guess_first_digit,
@@ -1218,13 +1253,11 @@ board = [
     ("tokens that make up half of the words", guess_half, half),
     ("texts that survive the tidy tokenizer", guess_survivors, survivors),
 ]
-pd.DataFrame(
-    [
-        (question, "-" if guess is None else str(guess), str(answer), "yes" if guess == answer else "")
-        for question, guess, answer in board
-    ],
-    columns=["question", "your guess", "what happened", "right?"],
-)
+rows = [
+    (question, "-" if guess is None else str(guess), str(answer), "yes" * (guess == answer))
+    for question, guess, answer in board
+]
+pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"])
 
 # %% [markdown]
 # ## To recall
