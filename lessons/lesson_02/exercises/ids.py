@@ -384,6 +384,7 @@ def _ids(generator: np.random.Generator) -> list[Case]:
         case("on a few ids", encoded()),
         case("on more ids", [*encoded(" ", "."), *encoded()]),
         case("on letters that take several bytes", encoded(one, two), "bytes"),
+        case("on spaces at both ends", [33, *encoded(), 33], "spaces"),
         case("on padding at the end", [*encoded(), 0, 0], "padding"),
         case("on padding in the middle", [*inside[:2], 0, *inside[2:]], "padding"),
         case("on an empty list of ids", [], "empty"),
@@ -429,7 +430,7 @@ def _not_shifted(ids: list[int], vocabulary: Vocabulary) -> str:
     return b"".join(table[i] for i in ids).decode()
 
 
-def _by_steps(ids: list[int], vocabulary: Vocabulary) -> str:
+def _in_a_bytearray(ids: list[int], vocabulary: Vocabulary) -> str:
     tokens = {place: token for token, place in vocabulary.items()}
     data = bytearray()
     for i in ids:
@@ -464,8 +465,9 @@ IDS_TO_TEXT = Exercise(
     references=(ids_to_text,),
     aspects=(
         main("the right text"),
-        special("characters of several bytes", "bytes", weight=5.0),
+        special("characters of several bytes", "bytes", weight=6.0),
         special("padding becomes nothing", "padding", weight=2.0),
+        special("spaces count", "spaces"),
         special("no ids", "empty"),
         refused("unknown ids are refused", "unknown"),
         untouched("the arguments stay as they were"),
@@ -519,6 +521,11 @@ IDS_TO_TEXT = Exercise(
             "You put a space between every two tokens. What should be between them?",
         ),
         Mistake(
+            "ends_stripped",
+            lambda ids, vocabulary: ids_to_text(ids, vocabulary).strip(),
+            "Spaces at the ends of the text are lost. Were they padding?",
+        ),
+        Mistake(
             "bytes_returned",
             lambda ids, vocabulary: b"".join(_table(vocabulary)[i] for i in ids),
             "You return bytes. Which method turns them into a text?",
@@ -535,7 +542,7 @@ IDS_TO_TEXT = Exercise(
         ),
     ),
     variants={
-        "a bytearray": _by_steps,
+        "a bytearray": _in_a_bytearray,
         "a list of numbers": _by_numbers,
         "by way of Latin-1": _latin,
         "padding first": lambda ids, vocabulary: b"".join([_table(vocabulary)[i] for i in ids if i != 0]).decode(),
