@@ -599,7 +599,8 @@ known, unread = lab.split_words(words)
 unknown = lab.unknown_share(known, unread)
 print(f"{len(words):,} words, {len(set(words)):,} different ones")
 print(f"your guess: {guess_unknown}, it is: {unknown:.3f}")
-strangers = [word for word in dict.fromkeys(unread) if word not in set(known)]
+seen = set(known)
+strangers = [word for word in dict.fromkeys(unread) if word not in seen]
 print("some of the new words:", ", ".join(strangers[:12]))
 
 # %% [markdown]
@@ -719,7 +720,7 @@ pd.DataFrame(
 #
 # </details>
 #
-# Endings and short words come first, and later "captain", "whale" and "queequeg". Nobody told it what a word is.
+# Endings and short words come first, and later "captain", "whale" and "queequeg". Nobody told it which pieces words are made of.
 #
 # ### Exercise: `apply_merges` · core · difficulty 2 · 10 minutes
 #
@@ -1322,7 +1323,7 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 # - Sennrich, Haddow, Birch, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909), ACL 2016: section 3.2 is the algorithm you wrote.
 # - Gage, "A New Algorithm for Data Compression", *The C Users Journal* 12(2), 1994: byte pairs before anyone fed them to a network.
 # - Vaswani and others, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), NeurIPS 2017: section 5.1, byte pairs with about 37,000 tokens.
-# - Devlin and others, [BERT](https://arxiv.org/abs/1810.04805), NAACL 2019: section 3, where the CLS token stands and what it is for.
+# - Devlin and others, [BERT](https://arxiv.org/abs/1810.04805), NAACL 2019: section 3, where the CLS token goes and what it is for.
 # - Radford and others, "Language Models are Unsupervised Multitask Learners", 2019: section 2.2, byte pairs that start from bytes.
 # - Kudo, Richardson, [SentencePiece](https://arxiv.org/abs/1808.06226), EMNLP 2018: section 3.1, decoding that loses nothing, not even spaces.
 # - Xue and others, [ByT5](https://arxiv.org/abs/2105.13626), TACL 2022: what happens if you leave bytes as they are.

@@ -164,7 +164,7 @@ def unknown_share(known: Sequence[str], words: Sequence[str], minimum: int = 1) 
 
 
 def tokens_per_word(apply_merges: Callable[[str, Merges], list[str]], words: Sequence[str], merges: Merges) -> float:
-    """How many tokens a word of the text is cut into, on average. Each different word is cut once.
+    """How many tokens the words of a text are cut into, on average. Each different word is cut once.
 
     >>> tokens_per_word(lambda word, merges: list(word), ["sea", "sea", "whale"], [])
     3.6666666666666665

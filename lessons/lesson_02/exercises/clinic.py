@@ -1,4 +1,4 @@
-"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers stand in `patients`."""
+"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers are in `patients`."""
 
 from __future__ import annotations
 

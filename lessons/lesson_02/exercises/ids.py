@@ -132,7 +132,7 @@ BYTE_PAIR_VOCABULARY = Exercise(
         Mistake(
             "characters_added",
             _characters_first,
-            "You give single characters ids of their own. Which ids stand for them already?",
+            "You give single characters ids of their own. Which ids do they have already?",
             central=True,
         ),
         Mistake(

@@ -68,7 +68,7 @@ def _end_kept(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.T
 
 
 def _never_checked(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
-    """Refuses rows of different lengths, since no tensor holds them; a batch that is too long as a whole passes."""
+    """Refuses rows of different lengths, since no tensor can hold them; a batch that is too long as a whole passes."""
     return torch.tensor([sequence + [pad_id] * (max_length - len(sequence)) for sequence in sequences])
 
 
