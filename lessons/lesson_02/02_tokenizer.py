@@ -422,7 +422,7 @@ if tf is not None:
 
 # %%
 rows = [list(encode(text, vocabulary)) for text in texts[:8]]
-batch = pad_sequences(rows, max_length=7)  # (8, 7)
+batch = pad_sequences(rows, 7)  # (8, 7)
 symbols = {place: symbol for symbol, place in vocabulary.items()}
 plots.ids(
     batch,
@@ -1231,7 +1231,8 @@ pd.DataFrame(verdicts, index=[repr(text) for text in tried]).T
 # Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
-enough = next(n for n, length in zip(steps, unread_lengths, strict=True) if length < 2)
+few = [n for n, length in zip(steps, unread_lengths, strict=True) if length < 2]
+enough = min(few, default="more than 400")
 board = [
     ("'the longer number wins'", guess_longer, round(baselines["longer operand wins"], 2)),
     (
