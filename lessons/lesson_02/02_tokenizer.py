@@ -530,7 +530,7 @@ plots.bars(
 # **What you should see**
 #
 # - With one-hot tokens the network is right on about 97 % (96 to 98 %, depending on the seed). <!-- claim: one_hot_wins -->
-# - With ids as quantities it gets 84 to 88 %, no better than "the longer operand wins". <!-- claim: quantities_lose -->
+# - With ids as quantities it gets 84 to 88 %, hardly better than "the longer operand wins". <!-- claim: quantities_lose -->
 # - With counts it is right on 46 to 52 %, which is chance, though its training loss falls by more than a third. <!-- claim: counts_are_chance -->
 #
 # </details>
