@@ -107,12 +107,8 @@ torch.set_num_threads(1)  # one thread: on a machine that others use too, two ca
 
 # %%
 data = digit_operations.digit_operations(seed=0)
-display(
-    pd.DataFrame(
-        [(name, *digits, digit_operations.answer((name, digits))) for name, digits in data.train[:6]],
-        columns=["operation", "", "", "", "answer"],
-    )
-)
+examples = [(*example, digit_operations.answer(example)) for example in data.train[:6]]
+display(pd.DataFrame(examples, columns=["operation", "digits", "answer"]))
 print("inputs in both halves:", len(set(data.train) & set(data.test)))
 baselines = digit_operations.baseline_accuracies(data.train, data.test)
 pd.DataFrame(baselines).T.round(2)
@@ -135,8 +131,9 @@ bag = lab.seeded(lambda: lab.Reader(nn.Identity()), seed=0)
 without = lab.by_operation(bag, data, steps=400, name="no positions")
 nearest = min((10, 40, 100), key=lambda share: abs(share - 100 * without["second"]))
 print(f"your guess: {guess_second} %, measured: {without['second']:.0%}")
+at_random = sum(baselines["any of the three"].values()) / 5
 plots.bars(
-    without | {"one of the three, at random": sum(baselines["any of the three"].values()) / 5},
+    without | {"one of the three, at random": at_random},
     title="A model without positions",
     x_label="accuracy, on about 200 test inputs each",
 )
@@ -185,7 +182,8 @@ guess_causal = None  # a number from 0 to 5
 causal = lab.seeded(lambda: lab.CausalReader(nn.Identity()), seed=0)
 with torch.no_grad():
     untrained = causal.eval()(shuffled)  # (3, 10)
-print(f"before training, the logits differ by {(untrained - untrained[0]).abs().max():.2f}")
+early = (untrained - untrained[0]).abs().max().item()
+print(f"three orders, before training: the logits differ by up to {early:.2f}")
 behind_mask = lab.by_operation(causal, data, steps=800, name="causal mask, no positions")
 learnt_causal = sum(share > 0.9 for share in behind_mask.values())
 print(f"your guess: {guess_causal}, measured: {learnt_causal}")
@@ -302,7 +300,7 @@ plots.curves(
 
 # %%
 waves = sinusoidal_positional_encoding(64, 32)  # (64, 32)
-display(plots.heatmap(waves, title="64 positions, 32 columns", rows="position", columns="column"))
+display(plots.heatmap(waves, title="64 positions", rows="position", columns="column"))
 plots.curves(
     {f"column {column}": waves[:, column] for column in (0, 4, 8, 12)},
     title="Four of the columns",
@@ -317,7 +315,10 @@ plots.curves(
 # %%
 steps = (waves[1:] - waves[:-1]).norm(dim=1)  # (63,)
 lengths = waves.norm(dim=1)  # (64,)
-alike = {f"from position {start}": waves[start : start + 40] @ waves[start] for start in (0, 10, 20)}
+alike = {
+    f"from position {start}": waves[start : start + 40] @ waves[start]
+    for start in (0, 10, 20)  # and 40 positions on from there
+}
 display(
     plots.curves(
         {"binary digits": binary_steps, "waves": steps[:31]},
@@ -394,7 +395,12 @@ shift_misses = (moved - waves[3:]).abs().max().item()
 print(f"61 positions moved by one matrix: the largest error is {shift_misses:.1e}")
 twice = (by_three @ by_three - shift_matrix(6, 32)).abs().max().item()
 print(f"moving by 3 twice is moving by 6: error {twice:.1e}")
-plots.heatmap(shift_matrix(3, 8), title="shift_matrix(3, 8)", rows="to column", columns="from column")
+plots.heatmap(
+    shift_matrix(3, 8),
+    title="shift_matrix(3, 8)",
+    rows="to column",
+    columns="from column",
+)
 
 # %% [markdown]
 # Back to the question above. We let least squares find the *best* matrix that moves a code by 3: once for sines with cosines, once for
@@ -407,7 +413,7 @@ candidates = {
     "binary digits": lab.naive_encodings(200)["binary digits"],
 }
 shift_errors = {name: lab.shift_error(code, 3) for name, code in candidates.items()}
-plots.bars(shift_errors, title="The best matrix that moves by 3", x_label="relative error")
+plots.bars(shift_errors, title="The best matrix for 3 steps", x_label="relative error")
 
 # %% [markdown]
 # **What you should see**
@@ -459,11 +465,10 @@ kinds = {
     "learned": lambda: LearnedPositionalEmbedding(max_length=4, d_model=64),
     "sinusoidal": lambda: SinusoidalPositionalEncoding(64, 4),
 }
-readers = {name: lab.seeded(lambda make=make: lab.Reader(make()), seed=0) for name, make in kinds.items()}
 with_positions = {"none": without}
-for name, reader in readers.items():
+for name, positions in kinds.items():
+    reader = lab.seeded(lambda make=positions: lab.Reader(make()), seed=0)
     with_positions[name] = lab.by_operation(reader, data, steps=400, name=name)
-for name, reader in readers.items():
     count = sum(p.numel() for p in reader.positions.parameters())
     print(f"{name:10} parameters in its positions: {count}")
 found = sum(share > 0.9 for share in with_positions["sinusoidal"].values())
@@ -536,16 +541,16 @@ plots.curves(
 # %%
 guess_layout = None  # 1, 2 or 3
 
-order = torch.cat([torch.arange(0, 32, 2), torch.arange(1, 32, 2)])  # even columns, then odd ones
+order = torch.cat([torch.arange(0, 32, 2), torch.arange(1, 32, 2)])  # even, then odd
 other_layout = lab.concatenated(waves)
 torch.manual_seed(0)
 layer, same_layer = nn.Linear(32, 5), nn.Linear(32, 5)
 with torch.no_grad():
-    same_layer.weight.copy_(layer.weight[:, order])  # the same weights, in the other order
+    same_layer.weight.copy_(layer.weight[:, order])  # in the other order
     same_layer.bias.copy_(layer.bias)
     layouts_differ = (layer(waves) - same_layer(other_layout)).abs().max().item()
 print("the same columns in another order:", torch.equal(waves[:, order], other_layout))
-print(f"after a layer whose weights are in that order too, the outputs differ by {layouts_differ:.1e}")
+print(f"after a layer with weights in that order, outputs differ by {layouts_differ:.1e}")
 layout_answer = 2 if layouts_differ < 1e-4 else 1
 print("your guess:", guess_layout, " measured:", layout_answer)
 
@@ -615,9 +620,11 @@ guess_offset = None  # a whole number
 torch.manual_seed(0)
 vectors = torch.randn(1, 20, 32)  # 20 random vectors
 turned = rotary_embedding(vectors, torch.full((20,), 7))  # all of them at position 7
-apart = {offset: (turned - vectors @ shift_matrix(offset, 32).T).abs().max().item() for offset in range(-9, 10)}
+shifted = {offset: vectors @ shift_matrix(offset, 32).T for offset in range(-9, 10)}
+apart = {offset: (turned - other).abs().max().item() for offset, other in shifted.items()}
 same_offset = min(apart, key=apart.get)
-print(f"your guess: {guess_offset}, measured: {same_offset}, error {apart[same_offset]:.1e}")
+print(f"your guess: {guess_offset}, measured: {same_offset}")
+print(f"the two differ by at most {apart[same_offset]:.1e}")
 length_change = (turned.norm(dim=-1) - vectors.norm(dim=-1)).abs().max().item()
 print(f"the vectors' lengths change by at most {length_change:.1e}")
 plots.heatmap(
@@ -662,7 +669,7 @@ guess_halves = None  # 1, 2 or 3
 torch.manual_seed(0)
 words = torch.randn(6, 16)  # six words
 to_query, to_key = torch.randn(2, 16, 16) / 4  # the "trained" weights
-order = torch.cat([torch.arange(0, 16, 2), torch.arange(1, 16, 2)])  # even columns, then odd ones
+order = torch.cat([torch.arange(0, 16, 2), torch.arange(1, 16, 2)])  # even, then odd
 
 
 def scores_with(rotary, to_query, to_key):
@@ -678,7 +685,8 @@ loaded_off = (as_loaded - interleaved).abs().max().item()
 reordered_off = (reordered - interleaved).abs().max().item()
 halves_answer = 1 if loaded_off < 1e-3 else 2 if reordered_off < 1e-3 else 3
 print("your guess:", guess_halves, " measured:", halves_answer)
-print(f"scores off by at most {loaded_off:.2f} as loaded, {reordered_off:.1e} with reordered rows")
+print(f"as loaded, the scores are off by up to {loaded_off:.2f}")
+print(f"with reordered rows, by up to {reordered_off:.1e}")
 
 # %% [markdown]
 # <details><summary>Ran it? Compare it with our runs</summary>
@@ -731,13 +739,15 @@ print(f"scores off by at most {loaded_off:.2f} as loaded, {reordered_off:.1e} wi
 torch.manual_seed(0)
 one_query, one_key = torch.randn(16).expand(8, 16), torch.randn(16).expand(8, 16)
 near, far = torch.arange(8), torch.arange(100, 108)
-scores = {
-    "positions 0 to 7": relative_attention_scores(one_query, one_key, near),
-    "positions 100 to 107": relative_attention_scores(one_query, one_key, far),
-}
-scores_differ = (scores["positions 0 to 7"] - scores["positions 100 to 107"]).abs().max().item()
+here = relative_attention_scores(one_query, one_key, near)
+there = relative_attention_scores(one_query, one_key, far)
+scores_differ = (here - there).abs().max().item()
 print(f"the two tables differ by at most {scores_differ:.1e}")
-plots.heatmaps(scores, rows="query", columns="key")
+plots.heatmaps(
+    {"positions 0 to 7": here, "positions 100 to 107": there},
+    rows="query",
+    columns="key",
+)
 
 # %% [markdown]
 # **What you should see**
@@ -758,7 +768,11 @@ plots.heatmaps(scores, rows="query", columns="key")
 
 # %%
 biases = lab.alibi_bias(6, num_heads=8)  # (8, 6, 6)
-plots.heatmaps({"head 1, slope 1/2": biases[0], "head 3, slope 1/8": biases[2]}, rows="query", columns="key")
+plots.heatmaps(
+    {"head 1, slope 1/2": biases[0], "head 3, slope 1/8": biases[2]},
+    rows="query",
+    columns="key",
+)
 
 # %% [markdown]
 # So the first head sees little but its neighbours, and the last one sees far. The authors use ALiBi behind a causal mask, where only the
@@ -813,7 +827,13 @@ plots.by_length(
 
 # %%
 letters = reversal.reversal_task(seed=0)
-yours = lab.seeded(lambda: lab.writer(lambda: SinusoidalPositionalEncoding(64, 32)), seed=0)
+
+
+def your_writer():
+    return lab.writer(lambda: SinusoidalPositionalEncoding(64, 32))
+
+
+yours = lab.seeded(your_writer, seed=0)
 lab.train_writer(yours, letters, steps=600, name="your waves")
 your_line = lab.reversed_by_length(yours, letters)
 plots.by_length(
@@ -999,10 +1019,9 @@ patients = {
     "the colleague's": lambda: ColleaguesReader(kinds["sinusoidal"]()),
 }
 some_rows, _ = digit_operations.tensors(data.test[:8])
-verdicts = {
-    name: "yes" if sees_order(lab.seeded(build, seed=0), some_rows) else "no" for name, build in patients.items()
-}
-pd.DataFrame({"sees order?": list(verdicts.values())}, index=list(verdicts))
+models = {name: lab.seeded(build, seed=0) for name, build in patients.items()}
+verdicts = ["yes" if sees_order(model, some_rows) else "no" for model in models.values()]
+pd.DataFrame({"sees order?": verdicts}, index=list(models))
 
 # %% [markdown]
 # <details><summary>Ran it? Compare it with our runs</summary>
@@ -1041,7 +1060,7 @@ pd.DataFrame({"sees order?": list(verdicts.values())}, index=list(verdicts))
 board = [
     ("Second without positions or mask, in %", guess_second, nearest),
     ("operations learnt behind a causal mask", guess_causal, learnt_causal),
-    ("start of the longest step of binary digits", guess_step, int(binary_steps.argmax())),
+    ("start of the longest binary step", guess_step, int(binary_steps.argmax())),
     ("operations learnt with waves", guess_waves, found),
     ("worst factor for Max and Min", guess_scale, worst),
     ("is the other column order a different encoding?", guess_layout, layout_answer),
@@ -1051,18 +1070,11 @@ board = [
     ("widest sums with 90 % right", guess_width, widest),
     ("the colleague's score on First", guess_bug, bug_answer),
 ]
-pd.DataFrame(
-    [
-        (
-            question,
-            "-" if guess is None else str(guess),
-            str(answer),
-            "yes" if guess == answer else "",
-        )
-        for question, guess, answer in board
-    ],
-    columns=["question", "your guess", "what happened", "right?"],
-)
+lines = []
+for question, guess, answer in board:
+    shown = "-" if guess is None else str(guess)
+    lines.append((question, shown, str(answer), "yes" if guess == answer else ""))
+pd.DataFrame(lines, columns=["question", "your guess", "what happened", "right?"])
 
 # %% [markdown]
 # ## To recall

@@ -104,7 +104,7 @@ def one_row_of_waves() -> Figure:
         arrow(axes, (7.9, 2.1), (9.4, 2.1))
         cells(axes, 9.9, 1.6, [["0.84", "0.54", "0.01", "1.00"]], title="row of position 1")
         for place, name in enumerate(("sin 1", "cos 1", "sin .01", "cos .01")):
-            note(axes, 10.4 + place, 2.95, name, size=9)
+            note(axes, 10.4 + place, 2.95, name, size=8)
         note(axes, 11.9, 3.8, "columns 0, 1, 2, 3")
     return figure
 
@@ -126,7 +126,7 @@ def shift_as_turn() -> Figure:
             note(axes, left, 5.2, f"dashed: {names[1]}")
         axes.text(10.4, 2.5, "the turn by 3w\nas a matrix", ha="center", va="center")
         cells(axes, 12.4, 1.5, [["cos", "sin"], ["-sin", "cos"]], title="one pair")
-        note(axes, 13.4, 4.1, "each of the angle 3w")
+        note(axes, 13.4, 4.1, "all of the angle 3w")
         note(axes, 13.4, 4.8, "p doesn't appear in it")
     return figure
 
