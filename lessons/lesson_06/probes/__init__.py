@@ -43,7 +43,8 @@ def _module(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     numbers = sum(parameter.numel() for parameter in model.parameters())
     learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
     seen: dict[str, Any] = {
-        "parameters": f"{numbers} numbers in model.parameters(), {learned} of them to be learned",
+        "learned": f"{learned} numbers to learn",
+        "parameters": f"{numbers} numbers in model.parameters()",
         "buffers": "a table in model.buffers()" if table else "no table in model.buffers()",
     }
     model.train()  # where a dropout that nobody asked for would show
