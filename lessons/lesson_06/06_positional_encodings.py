@@ -1073,7 +1073,8 @@ board = [
 lines = []
 for question, guess, answer in board:
     shown = "-" if guess is None else str(guess)
-    lines.append((question, shown, str(answer), "yes" if guess == answer else ""))
+    right = guess is not None and guess == answer
+    lines.append((question, shown, str(answer), "yes" if right else ""))
 pd.DataFrame(lines, columns=["question", "your guess", "what happened", "right?"])
 
 # %% [markdown]
