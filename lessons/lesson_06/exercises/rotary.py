@@ -155,6 +155,16 @@ def _by_loops(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> t
     return torch.stack(columns, dim=-1)
 
 
+def _through_halves(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    """In the half-split layout, with the columns put in that order before and back afterwards."""
+    columns = torch.arange(x.shape[-1])
+    order = torch.cat([columns[::2], columns[1::2]])
+    angles = (positions[:, None] * base ** -_exponents(x.shape[-1])).repeat(1, 2).to(x.dtype)
+    split = x[..., order]
+    turned_halves = split * angles.cos() + _rotate_half(split) * angles.sin()
+    return turned_halves[..., order.argsort()]
+
+
 def _filled(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
     table = (torch.arange(-50, 50)[:, None] / base ** _exponents(x.shape[-1]))[positions + 50].double()
     result = torch.empty_like(x)
@@ -335,6 +345,7 @@ ROTARY = Exercise(
         "matrices": _by_matrices,
         "loops": _by_loops,
         "filled in": _filled,
+        "through the half-split layout": _through_halves,
         "negative angles, negative sine": turned(
             angles=lambda places, rates: -torch.outer(places.float(), rates),
             turn=lambda even, odd, cos, sin: (even * cos + odd * sin, odd * cos - even * sin),
