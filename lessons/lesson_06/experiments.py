@@ -208,7 +208,8 @@ def alibi_bias(length: int, num_heads: int) -> torch.Tensor:
     slopes = 2.0 ** (-8.0 * torch.arange(1, num_heads + 1) / num_heads)  # (num_heads,)
     places = torch.arange(length)
     distance = (places.unsqueeze(1) - places).abs()  # (length, length)
-    return -slopes.view(-1, 1, 1) * distance
+    bias: torch.Tensor = -slopes.view(-1, 1, 1) * distance
+    return bias
 
 
 # --- rotary attention, and a writer whose positions can be swapped out
