@@ -524,9 +524,9 @@ plots.curves(
 #
 # **What you should see**
 #
-# - At a factor of 0.01, Max and Min are right on more than 95 %, and First, Second and Last on fewer than 45 %, as if there were no positions. <!-- claim: too_quiet -->
-# - At a factor of 1, all of them are right on more than 95 %. <!-- claim: as_loud_as_tokens -->
-# - At a factor of 100, none of the five stays above 80 %: now even questions that need no positions suffer. <!-- claim: too_loud -->
+# - At a factor of 0.01, Max and Min are right on more than 95 % on average, and First, Second and Last on less than half: the positions make little difference. <!-- claim: too_quiet -->
+# - At a factor of 1, both averages are above 95 %. <!-- claim: as_loud_as_tokens -->
+# - At a factor of 100, both averages fall below 80 %: now even questions that need no positions suffer. <!-- claim: too_loud -->
 #
 # </details>
 #

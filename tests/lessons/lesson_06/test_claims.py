@@ -1,7 +1,10 @@
 """What lesson 6 says under "What you should see", measured again on two seeds.
 
-What has to be trained is measured by `long/`, which writes `lessons/lesson_06/tables/`; here those tables are read.
+What takes longer is measured by `long/`, which writes `lessons/lesson_06/tables/`; here those tables are read.
 """
+
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 import torch
@@ -17,7 +20,7 @@ from course.positions import (
     shift_matrix,
     sinusoidal_positional_encoding,
 )
-from course.tasks import digit_operations
+from course.tasks import digit_operations, reversal
 from lessons.lesson_06 import experiments as lab
 from lessons.tables import measured
 
@@ -25,12 +28,37 @@ both_seeds = pytest.mark.parametrize("seed", [0, 1])
 ORDERED, UNORDERED = ("first", "second", "last"), ("max", "min")
 
 
+def waves() -> nn.Module:
+    return SinusoidalPositionalEncoding(64, 4)
+
+
+READERS: dict[str, tuple[Callable[[], nn.Module], int]] = {  # a model, and the steps that the lesson trains it for
+    "none": (lambda: lab.Reader(nn.Identity()), 400),
+    "causal mask, no positions": (lambda: lab.CausalReader(nn.Identity()), 800),
+    "learned": (lambda: lab.Reader(LearnedPositionalEmbedding(4, 64)), 400),
+    "sinusoidal": (lambda: lab.Reader(waves()), 400),
+    "the colleague's": (lambda: lab.ColleaguesReader(waves()), 400),
+}
+
+
+@cache
 def reader(name: str, seed: int) -> dict[str, float]:
-    """{operation: accuracy} of a line of the table of readers."""
-    rows = measured("06_readers")
-    rows = rows[(rows["seed"] == seed) & (rows["line"] == name)]
-    assert len(rows) == 5
-    return dict(zip(rows["operation"], rows["right"], strict=True))
+    """{operation: accuracy} of one of the lesson's readers."""
+    build, steps = READERS[name]
+    return lab.by_operation(lab.seeded(build, seed), digit_operations.digit_operations(seed), steps=steps, seed=seed)
+
+
+@cache
+def by_scale(seed: int) -> dict[float, dict[str, float]]:
+    return lab.by_scale(waves, [0.01, 1, 100], digit_operations.digit_operations(seed), seed=seed)
+
+
+@cache
+def your_waves(seed: int) -> dict[int, float]:
+    letters = reversal.reversal_task(seed)
+    model = lab.seeded(lambda: lab.writer(lambda: SinusoidalPositionalEncoding(64, 32)), seed)
+    lab.train_writer(model, letters, steps=600, seed=seed)
+    return lab.reversed_by_length(model, letters)
 
 
 def ordered(shares: dict[str, float]) -> list[float]:
@@ -114,19 +142,19 @@ def test_positions_find_first(seed: int) -> None:
 
 @both_seeds
 def test_too_quiet(seed: int) -> None:
-    shares = reader("waves times 0.01", seed)
-    assert min(unordered(shares)) > 0.95
-    assert max(ordered(shares)) < 0.45
+    shares = by_scale(seed)[0.01]
+    assert shares["max, min"] > 0.95
+    assert shares["first, second, last"] < 0.5
 
 
 @both_seeds
 def test_as_loud_as_tokens(seed: int) -> None:
-    assert min(reader("waves times 1", seed).values()) > 0.95
+    assert min(by_scale(seed)[1].values()) > 0.95
 
 
 @both_seeds
 def test_too_loud(seed: int) -> None:
-    assert max(reader("waves times 100", seed).values()) < 0.8
+    assert max(by_scale(seed)[100].values()) < 0.8
 
 
 @both_seeds
@@ -182,7 +210,7 @@ def test_scores_know_distance(seed: int) -> None:
 
 @both_seeds
 def test_your_waves(seed: int) -> None:
-    shares = line("06_your_waves", seed, "your waves")
+    shares = your_waves(seed)
     assert shares[5] >= 0.9
     assert shares[12] < 0.05
 
