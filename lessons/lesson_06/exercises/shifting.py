@@ -20,7 +20,7 @@ def _offsets(generator: np.random.Generator) -> list[Case]:
     return [
         Case("with a small offset", {"offset": near, "d_model": 2 * half}, USUAL),
         Case("with another offset", {"offset": near + far, "d_model": 2 * other}, USUAL),
-        Case("with a wide offset", {"offset": 20 + far, "d_model": 4}, USUAL),
+        Case("with a large offset", {"offset": 20 + far, "d_model": 4}, USUAL),
         Case("with a negative offset", {"offset": -other, "d_model": 2 * half}, frozenset({"negative"})),
         Case("with the offset 0", {"offset": 0, "d_model": 2 * half}, frozenset({"few"})),
         Case("with the offset 1", {"offset": 1, "d_model": 2 * far}, frozenset({"few"})),

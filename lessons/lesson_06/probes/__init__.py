@@ -36,7 +36,7 @@ def _module(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = symbol(d_model, max_length)
     if not isinstance(model, nn.Module):
         kind = type(model).__name__
-        raise TypeError(f"SinusoidalPositionalEncoding(...) should make an nn.Module, and it makes a {kind}")
+        raise TypeError(f"SinusoidalPositionalEncoding(...) should return an nn.Module, but it returns a {kind}")
     if x.dtype == torch.float64:
         model = model.double()
     table = any(buffer.numel() >= max_length * d_model for buffer in model.buffers())
@@ -79,7 +79,7 @@ def _scores(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         here, there = seen["output"], symbol(query, key, positions + MOVED)
         same = isinstance(here, torch.Tensor) and here.shape == there.shape
         same = same and torch.allclose(here.float(), there.float(), rtol=1e-3, atol=1e-3)
-        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'other scores'}"
+        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'different scores'}"
     return seen
 
 
