@@ -1,5 +1,6 @@
 """Lesson 5's experiments: who moves whom, both scores while a model learns, and the order of digits."""
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,20 +77,45 @@ def two_scores(
 
 
 def digit_order_pairs(seed: int, train: int = 8000, test: int = 500) -> dict[str, list[Pair]]:
-    """The problems of the digit-order experiment: "train", and the tests "random sums" and "long carries".
+    """The sums of the digit-order experiment: "train", and the tests "random sums", "long carries" and "no carry".
 
     The training numbers have one to five digits, so that there is something easy to begin with. In the tests all
-    numbers have five. No test problem is a training problem.
+    numbers have five. "no carry" holds a twin of each long carry; see `without_the_carry`. No random sum and no long
+    carry is a training sum.
 
     >>> {name: len(pairs) for name, pairs in digit_order_pairs(seed=0).items()}
-    {'train': 8000, 'random sums': 500, 'long carries': 500}
+    {'train': 8000, 'random sums': 500, 'long carries': 500, 'no carry': 500}
     """
     pairs = draw_pairs(seed, train, DIGITS)
+    carries = long_carries(seed, test, DIGITS, exclude=pairs)
     return {
         "train": pairs,
         "random sums": draw_pairs(seed + 1000, test, DIGITS, min_digits=DIGITS, exclude=pairs),
-        "long carries": long_carries(seed, test, DIGITS, exclude=pairs),
+        "long carries": carries,
+        "no carry": without_the_carry(carries, seed),
     }
+
+
+def without_the_carry(pairs: Sequence[Pair], seed: int = 0) -> list[Pair]:
+    """Twins of these `long_carries`: the same columns that sum to 9, but no carry that travels through them.
+
+    In each twin, the columns below the run of nines are drawn again, so that none of them makes a carry.
+
+    >>> without_the_carry([(23456, 16547)])
+    [(23456, 16540)]
+    """
+    generator = random.Random(seed)
+    twins = []
+    for first, second in pairs:
+        columns = [[first // 10**place % 10, second // 10**place % 10] for place in range(DIGITS)]
+        sums = [sum(column) for column in columns]
+        start = next(p for p in range(DIGITS) if sums[p] >= 10 and sums[p + 1 : p + 4] == [9, 9, 9])
+        for column in columns[: start + 1]:
+            column[1] = generator.randint(0, 8 - column[0]) if column[0] < 9 else 0
+            column[0] = min(column[0], 8)
+        a, b = (sum(column[i] * 10**place for place, column in enumerate(columns)) for i in (0, 1))
+        twins.append((a, b))
+    return twins
 
 
 def by_digit_order(
@@ -97,23 +123,23 @@ def by_digit_order(
     writings: dict[str, Writing],
     *,
     seed: int = 0,
+    train: int = 8000,
     steps: int = 1000,
     every: int = 100,
     learning_rate: float = 0.003,
     num_layers: int = 1,
-    device: torch.device | str = "cpu",
 ) -> dict[str, dict[str, list[float]]]:
-    """{way of writing: {"random sums": exact matches, "long carries": exact matches}}, every `every` steps.
+    """{way of writing: {test: exact matches}}, measured every `every` steps; see `digit_order_pairs` for the tests.
 
     `build` is the class of a model that can't see the future. So it may be asked with a teacher: exact match is the
-    same number as on its own, and one pass is enough where writing takes one for each token.
+    same number as on its own, and takes one pass instead of one for each token.
     """
     found: dict[str, dict[str, list[float]]] = {}
     for name, writing in (bar := Progress(list(writings.items()), desc="ways of writing")):
-        data = {kind: writing.tensors(pairs) for kind, pairs in digit_order_pairs(seed).items()}
+        data = {kind: writing.tensors(pairs) for kind, pairs in digit_order_pairs(seed, train).items()}
         torch.manual_seed(seed)
-        model = build(VOCAB_SIZE, 16, d_model=64, num_heads=4, d_ff=128, num_layers=num_layers).to(device)
-        curve: dict[str, list[float]] = {"random sums": [], "long carries": []}
+        model = build(VOCAB_SIZE, 16, 64, 4, 128, num_layers)
+        curve: dict[str, list[float]] = {test: [] for test in data if test != "train"}
         found[name] = curve
 
         def watch(_step: int, model: nn.Module = model, data: dict[str, Tensors] = data, curve: Any = curve) -> None:
@@ -134,6 +160,19 @@ def by_digit_order(
         )
         bar.show_loss(losses[-1])
     return found
+
+
+def as_rows(curves: dict[str, list[float]], every: int, **known: Any) -> list[dict[str, Any]]:
+    """The curves of one way of writing, as rows of a long table: a row for each measurement.
+
+    >>> as_rows({"random sums": [0.0, 0.5]}, every=100, seed=3)
+    [{'seed': 3, 'step': 0, 'random_sums': 0.0}, {'seed': 3, 'step': 100, 'random_sums': 0.5}]
+    """
+    names = [test.replace(" ", "_") for test in curves]
+    return [
+        {**known, "step": every * place, **dict(zip(names, shares, strict=True))}
+        for place, shares in enumerate(zip(*curves.values(), strict=True))
+    ]
 
 
 def surest_map(

@@ -4,11 +4,12 @@ import pandas as pd
 
 from course.causal import CausalSeq2SeqTransformer
 from course.tasks.addition import Writing
-from lessons.lesson_05.experiments import DIGITS, by_digit_order
+from lessons.lesson_05.experiments import DIGITS, as_rows, by_digit_order
 from tests.lessons.tables import write
 
 LAST, FIRST = "last digit first", "first digit first"
 WRITINGS = {LAST: Writing(least_first=True, width=DIGITS), FIRST: Writing(least_first=False, width=DIGITS)}
+TESTS = ("random sums", "long carries")
 SEEDS, STEPS, EVERY = (0, 1, 2), 2000, 250
 
 
@@ -18,9 +19,8 @@ def test_05_digit_order() -> None:
         found = by_digit_order(CausalSeq2SeqTransformer, WRITINGS, seed=seed, steps=STEPS, every=EVERY)
         print(seed, found, flush=True)
         for order, curves in found.items():
-            for place, (random_sums, long_carries) in enumerate(zip(*curves.values(), strict=True)):
-                rows.append((order, seed, EVERY * place, random_sums, long_carries))
-    table = pd.DataFrame(rows, columns=["order", "seed", "step", "random_sums", "long_carries"])
+            rows += as_rows({test: curves[test] for test in TESTS}, EVERY, order=order, seed=seed)
+    table = pd.DataFrame(rows)
     write("05_digit_order", table)
     last = table[table["step"] == STEPS]
     assert (last[last["order"] == LAST][["random_sums", "long_carries"]] > 0.97).all(axis=None)
