@@ -38,15 +38,19 @@ def _models(generator: np.random.Generator) -> list[Case]:
         return draw(model, place=place, at=at, length=length, of_target=True, **others)
 
     def already(constant: int) -> dict[str, Any]:
+        """One leaking token, which is `constant` in each row, and found nowhere else in it."""
         drawn = one()
-        drawn["target_input"][:, drawn["place"]] = constant
-        return drawn
+        target, place = drawn["target_input"], drawn["place"]
+        target = torch.where(target == constant, target[:, place : place + 1], target)
+        target[:, place] = constant
+        return {**drawn, "target_input": target}
 
     return [
         tried("with a model that only looks at its own token", draw("own token"), tagged("closed")),
         tried("with a model that looks back", draw("past"), tagged("closed")),
         tried("with a model that looks back, but not at its own token", draw("strictly past"), tagged("closed")),
         tried("with a model that looks at the source and back", draw("source and past"), tagged("closed")),
+        tried("with an honest model and a target of two tokens", draw("past", length=2), tagged("closed")),
         tried("with an honest model whose logits are large", draw("large", dtype=torch.float64), tagged("closed")),
         tried("with a model that always gives the same answer", draw("always the same"), tagged("closed")),
         *(
@@ -254,7 +258,7 @@ FUTURE_LEAK = Exercise(
         _on("honest models get 0", "closed", "A model that never looks ahead gets exactly 0.", 12.0, core=True),
         _on("leaks are found", "leaks", "A model that reads later tokens gets more than 0.", 6.0, core=True),
         _on("far ahead", "far", "A leak is found even when the model skips the next token and reads a later one."),
-        _on("from the last place to the first", "first and last", "A leak across the whole row is found."),
+        _on("from the last place to the first", "first and last", "A leak across the whole row is found.", 3.0),
         _on("one place of several", "place", "A leak is found when a single token leaks to a single place."),
         _on("one row of several", "row", "A leak is found when a single row of the batch has it."),
         _on("a batch of one", "one row", "It works when the batch holds a single row."),
@@ -405,14 +409,14 @@ FUTURE_LEAK = Exercise(
         Mistake(
             "changed_in_place",
             _piled_up(lambda target: target),
-            "You write into the caller's own tensor, and the changes pile up: by the time token 2 has its turn, token 1 "
-            "is different as well. How do you change a copy instead?",
+            "You write into the caller's own tensor, and the changes pile up: by the time token 2 has its turn, "
+            "token 1 is different as well. How do you change a copy instead?",
         ),
         Mistake(
             "one_copy_for_all_places",
             _piled_up(torch.clone),
-            "You make one copy for the whole loop, so the changes pile up: by the time token 2 has its turn, token 1 is "
-            "different as well. Where does the copy belong?",
+            "You make one copy for the whole loop, so the changes pile up: by the time token 2 has its turn, "
+            "token 1 is different as well. Where does the copy belong?",
         ),
         Mistake(
             "left_changed",
