@@ -120,7 +120,8 @@ letters = reversal.reversal_task(seed=0)
 train_letters = reversal.tensors(letters.train, 10, 11)  # (4000, 10) and (4000, 11)
 test_letters = reversal.tensors(letters.test, 10, 11)  # (500, 10) and (500, 11)
 START, END = reversal.START_ID, reversal.END_ID
-SIZES = (reversal.VOCAB_SIZE, 16, 64, 4, 128, 1)  # symbols, max_length, d_model, heads, d_ff, blocks
+# symbols, max_length, d_model, heads, d_ff, blocks
+SIZES = (reversal.VOCAB_SIZE, 16, 64, 4, 128, 1)
 
 
 def fresh_model(kind, seed=0):
@@ -158,10 +159,11 @@ open_record.samples(letters.test[:5], at=[50, 300])
 guess_swapped = None  # a share
 
 others = torch.randperm(len(letters.test), generator=torch.Generator().manual_seed(0))
-swapped_logits = predict(open_model, test_letters[0][others], test_letters[1], start_id=START)
-swapped = exact_match(swapped_logits.argmax(-1), test_letters[1]).item()
+asked_else, wanted = test_letters[0][others], test_letters[1]
+said = predict(open_model, asked_else, wanted, start_id=START).argmax(-1)
+swapped = exact_match(said, wanted).item()
 print(f"your guess: {guess_swapped}, it is: {swapped:.2f}")
-answers_table(reversal.ALPHABET, test_letters[0][others], test_letters[1], swapped_logits.argmax(-1)).head(5)
+answers_table(reversal.ALPHABET, asked_else, wanted, said).head(5)
 
 # %% [markdown]
 # **What you should see**
@@ -276,8 +278,11 @@ suspects = {
     "lesson 4's model, trained": open_model,
     "looks only at itself": looks_at_itself_only,
 }
+leaks = {}
+for name, suspect in suspects.items():
+    leaks[name] = float(future_leak(lab.in_probabilities(suspect), asked, shown))
 plots.bars(
-    {name: float(future_leak(lab.in_probabilities(model), asked, shown)) for name, model in suspects.items()},
+    leaks,
     title="How far a later token moves an earlier output",
     x_label="largest change of a probability",
 )
@@ -418,7 +423,8 @@ guess_padding_half = None  # "a lot", "a little" or "not at all"
 two_inputs = shift_right(reversal.tensors(["abc", "f"])[1], START)  # (2, 4)
 for picture_of, text in zip(decoder_mask(two_inputs), two_inputs, strict=True):
     labels = list(reversal.ALPHABET.text(text))
-    display(plots.heatmap(picture_of[0].long(), labels, labels, title="1 = may look", low=0, high=1))
+    grid = picture_of[0].long()
+    display(plots.heatmap(grid, labels, labels, title="1 = may look", low=0, high=1))
 
 probe = fresh_model(Seq2SeqTransformer)
 with torch.no_grad():
@@ -426,7 +432,7 @@ with torch.no_grad():
     triangle_alone = probe(asked, shown, causal_mask(shown.shape[1]))
 real = test_letters[1][:50] != 0
 apart = (joined - triangle_alone)[real].abs().max().item()
-print(f"your guess: {guess_padding_half}, the largest difference at a real token: {apart:.1e}")
+print(f"your guess: {guess_padding_half}; the largest difference: {apart:.1e}")
 
 # %% [markdown]
 # **What you should see**
@@ -481,7 +487,8 @@ print("leak after training: ", float(future_leak(causal, asked, shown)))
 taught, alone = (causal_record.scores[name] for name in ("with a teacher", "on its own"))
 gap = max(abs(a - b) for a, b in zip(taught, alone, strict=True))
 print(f"your guess: {guess_higher}; the largest gap between the two scores: {gap:.4f}")
-for title, record in [("No mask: worlds apart", open_record), ("Masked: they meet", causal_record)]:
+records = {"No mask: worlds apart": open_record, "Masked: they meet": causal_record}
+for title, record in records.items():
     display(
         plots.curves(
             {name: record.scores[name] for name in ("with a teacher", "on its own")},
@@ -518,7 +525,8 @@ causal_record.samples(letters.test[:5], at=[50, 100, 200, 600])
 # %%
 guess_tokens = None  # "with a teacher", "on its own" or "the same"
 
-token_scores = {name: causal_record.scores[f"tokens, {name}"] for name in ("with a teacher", "on its own")}
+both_ways = ("with a teacher", "on its own")
+token_scores = {name: causal_record.scores[f"tokens, {name}"] for name in both_ways}
 early = {name: shares[2] for name, shares in token_scores.items()}  # after 100 steps
 higher = max(early, key=early.get)
 print(f"your guess: {guess_tokens}, it is: {higher}")
@@ -532,7 +540,7 @@ display(
     )
 )
 plots.bars(
-    {name: causal_record.scores[f"after a mistake, {name}"][2] for name in ("with a teacher", "on its own")},
+    {name: causal_record.scores[f"after a mistake, {name}"][2] for name in both_ways},
     title="After 100 steps: tokens behind a row's first mistake",
     x_label="share that is right",
 )
@@ -581,10 +589,10 @@ maps = {
 }
 for name, found in maps.items():
     if found is None:
-        print(f"{name}: this model's layers return no attention weights, so there is no map to draw")
+        print(f"{name}: no layer returns attention weights, so there is no map to draw")
         continue
     share, weights = found
-    print(f"{name}: on all rows, {share:.0%} of this head's weight is on the right letter")
+    print(f"{name}: {share:.0%} of this head's weight is on the right letters")
     display(
         plots.heatmap(
             weights[row][:6, :6],
@@ -611,11 +619,13 @@ for name, found in maps.items():
 
 # %%
 def on_its_own(source, target):
-    return generate(causal, source, start_id=START, end_id=END, max_length=target.shape[1])
+    longest = target.shape[1]
+    return generate(causal, source, start_id=START, end_id=END, max_length=longest)
 
 
 lines = lines_of(measured("04_lengths"))
-lines["masked, on its own"] = exact_by_length(on_its_own, exact_match, exclude=letters.train)
+yours = exact_by_length(on_its_own, exact_match, exclude=letters.train)
+lines["masked, on its own"] = yours
 plots.by_length(lines, trained=TRAINED, x_label="letters")
 
 # %% [markdown]
@@ -672,13 +682,15 @@ def masked_by(mask):
     return lambda source, target_input: patient(source, target_input, mask(target_input))
 
 
-verdicts = {name: float(future_leak(masked_by(mask), asked, shown)) for name, mask in masks.items()}
+verdicts = {}
+for name, mask in masks.items():
+    verdicts[name] = float(future_leak(masked_by(mask), asked, shown))
 leaky = [name for name, leak in verdicts.items() if leak > 0]
 print("your guess:", guess_leaky, " they leak:", leaky)
 pd.DataFrame(
     {
         "leak": {name: round(leak, 3) for name, leak in verdicts.items()},
-        "lets the future through?": {n: "yes" if leak > 0 else "no" for n, leak in verdicts.items()},
+        "leaks?": {name: "yes" if leak > 0 else "no" for name, leak in verdicts.items()},
     }
 )
 
@@ -698,7 +710,7 @@ guess_cleo = None  # "yes" or "no"
 cleo_nudges = lab.nudges(masked_by(mask_of_cleo), one_source, one_input, highest)
 moves_itself = "yes" if bool((cleo_nudges.diagonal() > 0).all()) else "no"
 print("your guess:", guess_cleo, " it is:", moves_itself)
-plots.heatmap(cleo_nudges, says, reads, title="Cleo's mask", columns="target token that is nudged")
+plots.heatmap(cleo_nudges, says, reads, title="Cleo's mask", columns="nudged token")
 
 # %% [markdown]
 # **What you should see**
@@ -728,12 +740,13 @@ plots.heatmap(cleo_nudges, says, reads, title="Cleo's mask", columns="target tok
 
 # %%
 digit_pairs = lab.digit_order_pairs(seed=0)
-print("long carries:", ", ".join(f"{a}+{b}={a + b}" for a, b in digit_pairs["long carries"][:4]))
+some = [f"{a}+{b}={a + b}" for a, b in digit_pairs["long carries"][:4]]
+print("long carries:", ", ".join(some))
 shortcut = {
     name: addition.baseline_exact(digit_pairs[name])["carry from the neighbour only"]
     for name in ("random sums", "long carries")
 }
-plots.bars(shortcut, title="A shortcut that never passes a carry on", x_label="exact match")
+plots.bars(shortcut, title="A shortcut: never pass a carry on", x_label="exact match")
 
 # %% [markdown]
 # **What you should see**
@@ -762,8 +775,12 @@ by_order = lab.by_digit_order(CausalSeq2SeqTransformer, orders, steps=1000)
 last_first, first_first = (shares["long carries"][-1] for shares in by_order.values())
 print(f"your guesses: {guess_last_first} and {guess_first_first}")
 print(f"it is {last_first:.2f} and {first_first:.2f}")
+tests = ("random sums", "long carries")
+four_curves = {}
+for order, shares in by_order.items():
+    four_curves |= {f"{order}, {test}": shares[test] for test in tests}
 plots.curves(
-    {f"{order}, {test}": by_order[order][test] for order in orders for test in ("random sums", "long carries")},
+    four_curves,
     x=range(0, 1001, 100),
     title="Two orders, two tests",
     y_label="exact match",
@@ -793,7 +810,8 @@ last_step = table[table["step"] == table["step"].max()]
 first_rows = last_step[last_step["order"] == "first digit first"]
 more_time = "yes" if (first_rows["long_carries"] > 0.9).all() else "no"
 print("your guess:", guess_more_time, " it is:", more_time)
-last_step.pivot_table(index="order", columns="seed", values=["random_sums", "long_carries"]).round(2)
+both_tests = ["random_sums", "long_carries"]
+last_step.pivot_table(index="order", columns="seed", values=both_tests).round(2)
 
 # %% [markdown]
 # **What you should see**
@@ -839,9 +857,7 @@ guess_pairs = None  # a share
 
 both_right = many["both_right"].mean()
 print(f"your guess: {guess_pairs}, it is: {both_right:.2f}")
-many.set_index("seed").rename(columns={"long_carries": "carry", "no_carry": "twin, no carry", "both_right": "both"})[
-    ["carry", "twin, no carry", "both"]
-]
+many.set_index("seed")[["long_carries", "no_carry", "both_right"]]
 
 # %% [markdown]
 # **What you should see**
@@ -875,12 +891,14 @@ many.set_index("seed").rename(columns={"long_carries": "carry", "no_carry": "twi
 # Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
+padding_half = "not at all" if apart < 1e-5 else "a little"
+which_is_higher = "the same" if gap < 0.005 else "not the same"
 board = [
     ("why it could not write", guess_cause, 3),
     ("rows right, asked something else", guess_swapped, round(swapped, 2)),
     ("rows right, masked after training", guess_masked, round(masked_late, 2)),
-    ("what the padding half changes", guess_padding_half, "not at all" if apart < 1e-5 else "a little"),
-    ("higher score behind the mask", guess_higher, "the same" if gap < 0.005 else "not the same"),
+    ("what the padding half changes", guess_padding_half, padding_half),
+    ("higher score behind the mask", guess_higher, which_is_higher),
     ("more right tokens, after 100 steps", guess_tokens, higher),
     ("whose mask leaks", guess_leaky, leaky),
     ("Cleo's token moves its own output", guess_cleo, moves_itself),
@@ -891,13 +909,11 @@ board = [
     ("150,000 sums: long carries", guess_many_carries, round(many_carries, 2)),
     ("pairs of twins with both right", guess_pairs, round(both_right, 2)),
 ]
-pd.DataFrame(
-    [
-        (question, "-" if guess is None else str(guess), str(answer), "yes" if guess == answer else "")
-        for question, guess, answer in board
-    ],
-    columns=["question", "your guess", "what happened", "right?"],
-)
+rows = []
+for question, guess, answer in board:
+    right = "yes" if guess == answer else ""
+    rows.append((question, "-" if guess is None else str(guess), str(answer), right))
+pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"])
 
 # %% [markdown]
 # ## To recall
