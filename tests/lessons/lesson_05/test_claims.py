@@ -95,7 +95,7 @@ def test_asked_something_else(seed: int) -> None:
     source, target = letters(seed)[2]
     others = torch.randperm(len(source), generator=torch.Generator().manual_seed(0))
     logits = predict(open_model(seed), source[others], target, start_id=START)
-    assert exact_match(logits.argmax(-1), target) > 0.75
+    assert exact_match(logits.argmax(-1), target) > 0.90
 
 
 @both_seeds
@@ -115,7 +115,7 @@ def test_it_reads_the_answer(seed: int) -> None:
 def test_training_widens_the_hole(seed: int) -> None:
     before = future_leak(lab.in_probabilities(fresh_model(Seq2SeqTransformer, seed)), *a_few(seed))
     after = future_leak(lab.in_probabilities(open_model(seed)), *a_few(seed))
-    assert 0 < before < 0.05
+    assert 0.001 < before < 0.03
     assert after > 0.99
 
 
