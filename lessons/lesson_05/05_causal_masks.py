@@ -168,7 +168,7 @@ answers_table(reversal.ALPHABET, asked_else, wanted, said).head(5)
 # %% [markdown]
 # **What you should see**
 #
-# - More than 75 % of the rows are still right, although the model was asked something else. <!-- claim: asked_something_else -->
+# - About 95 % of the rows are still right, although the model was asked something else (95 and 97 % with two seeds). <!-- claim: asked_something_else -->
 #
 # It gives the right answer to a question that nobody asked. So it can't get the answer from the source. The only other thing
 # it reads is the target input.
@@ -221,7 +221,7 @@ plots.heatmap(
 #
 # ![Two rows of tokens. To be read: start, 2, 4. To be said: 2, 4, end. A solid arrow leads from each token that is read to the one to be said above it. Dashed arrows lead from each read token to the output on its left: a look at the answer, one position on. In training, the whole row is on the table.](picture:all_on_the_table)
 #
-# The target input is the target moved one position to the right. Whoever has to say token i only needs to look at position i + 1, and there it is. Attention
+# The target input is the target moved one position to the right. To say token i, the model only has to look at position i + 1, and there it is. Attention
 # can look anywhere, and nothing stopped it. Copying is easier than reversing, we think, and that's why the model learnt to copy.
 #
 # All three riddles of lesson 4 fit this. With a teacher the answer lies face up on the table. Even a deaf model can read it there. And when the model writes alone,
@@ -290,7 +290,7 @@ plots.bars(
 # %% [markdown]
 # **What you should see**
 #
-# - A later token moves the untrained model's probabilities by a few per cent at most. It moves the trained one's by more than 0.99. <!-- claim: training_widens_the_hole -->
+# - In the untrained model, a later token moves an earlier probability by about 0.01 at most. In the trained one it is more than 0.99. <!-- claim: training_widens_the_hole -->
 #
 # So the hole is there before the first step, and training makes use of it. You don't have to train to find a leak: test your model
 # before you spend a night on it.
@@ -513,7 +513,7 @@ causal_record.samples(letters.test[:5], at=[50, 100, 200, 600])
 # On its own it says the first token right, so what it reads next is just what the teacher would have shown it. So it gets the second token right too, and so on to the end.
 # Now suppose it gets a row wrong with a teacher. Look at the first wrong token: up to there it reads the same on its own, so it makes the same mistake there.
 #
-# (The proof holds for a model that can't see ahead, and that always says its most likely token. If you see a tiny gap, that's rounding: two tokens were almost equally likely.)
+# (The proof holds for a model that can't see ahead, and that always says its most likely token. A tiny gap can come from rounding, where two tokens are almost equally likely.)
 #
 # So it's *because of the mask* that a score with a teacher means anything.
 #
@@ -548,7 +548,7 @@ plots.bars(
 # %% [markdown]
 # **What you should see**
 #
-# - Look at the tokens behind a row's first mistake, after 100 steps: with a teacher more than 75 % of them are right, on its own fewer than 60 %. <!-- claim: tokens_after_a_mistake -->
+# - Look at the tokens behind a row's first mistake, after 100 steps: with a teacher about 90 % of them are right, on its own 39 to 47 %, depending on the seed. <!-- claim: tokens_after_a_mistake -->
 #
 # | | with a teacher | on its own |
 # |---|---|---|
@@ -578,7 +578,7 @@ plots.bars(
 # %% [markdown]
 # **What you should see**
 #
-# - Without the mask, another row's source moves less than 10 % of the probability. Behind the mask it moves more than half. <!-- claim: the_encoder_speaks -->
+# - Without the mask, another row's source moves about 2 % of the probability. Behind the mask it moves more than half. <!-- claim: the_encoder_speaks -->
 #
 # Now look at where the two decoders look. For each model we draw the cross-attention head that puts most of its weight on the letter to be said.
 
@@ -609,7 +609,7 @@ for name, found in maps.items():
 #
 # - In both models there is a head with more than 45 % of its weight on the right letter: the last letter first, the first letter last. <!-- claim: both_look_right -->
 #
-# That is a warning. Both maps show the same diagonal, and one of the models is copying: it *looks* at the right letter, and then says what it read
+# That is a warning. Both maps follow the diagonal, and one of the models is copying: it *looks* at the right letter, and then says what it read
 # one position further on. A map shows where a model looks. It doesn't show what the model uses, and nudging does. (Jain and Wallace, 2019, make this case at length.)
 #
 # ### The plot that grows
@@ -757,7 +757,7 @@ plots.bars(shortcut, title="A shortcut: never pass a carry on", x_label="exact m
 #
 # ### Last digit first, or first digit first?
 #
-# ![The answer 40003 written in two orders. Last digit first, 3 0 0 0 4 end: its first token needs the last column alone. First digit first, 4 0 0 0 3 end: its first token needs all columns, and every carry.](picture:two_orders_of_digits)
+# ![The answer 40003 written in two orders. Last digit first, 3 0 0 0 4 end: its first token needs only the last column. First digit first, 4 0 0 0 3 end: its first token needs all columns, and every carry.](picture:two_orders_of_digits)
 #
 # On paper you add from the right. In that order, each digit needs one column and one carry. In the order in which we read, the very first digit needs every column.
 # **After 1,000 steps, what share of the *long carries* is right in each order?** (We measure with a teacher. Behind the mask that is the same number
