@@ -811,17 +811,8 @@ plots.by_length(lines, trained=TRAINED, x_label="letters")
 
 
 # %%
-class ColleaguesBlock(nn.Module):
+class ColleaguesBlock(lab.BlockParts):  # two MultiHeadAttentions and the usual rest
     """Looks at its own row, then at the encoder, then works on each token."""
-
-    def __init__(self, d_model, num_heads, d_ff):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm1 = LayerNorm(d_model)
-        self.norm2 = LayerNorm(d_model)
-        self.norm3 = LayerNorm(d_model)
 
     def forward(self, x, encoder_states, self_mask=None, encoder_mask=None):
         row = self.norm1(x)

@@ -8,7 +8,8 @@ import pandas as pd
 import torch
 from torch import nn
 
-from course.attention import padding_mask
+from course.attention import MultiHeadAttention, padding_mask
+from course.blocks import FeedForward, LayerNorm
 from course.seq2seq_fitting import generate, predict
 from course.tasks.alphabet import Alphabet
 
@@ -252,6 +253,19 @@ class Diary:
         }
         table["right answer"] = [texts(row[:n]) for row, n in zip(wanted, lengths, strict=True)]
         return pd.DataFrame(table, index=[texts(row).rstrip("_") for row in self.source[:5]]).T
+
+
+class BlockParts(nn.Module):
+    """The parts of a decoder block; what it does with them is up to the subclass.
+
+    Both attentions are MultiHeadAttentions: `self.self_attention` and `self.cross_attention`.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:
+        super().__init__()
+        self.self_attention, self.cross_attention = (MultiHeadAttention(d_model, num_heads) for _ in range(2))
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model) for _ in range(3))
 
 
 def with_blocks(block: type[nn.Module], vocab_size: int, sizes: Mapping[str, int], seed: int = 0) -> nn.Module:

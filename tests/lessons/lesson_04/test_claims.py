@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.attention import MultiHeadAttention, padding_mask
-from course.blocks import FeedForward, LayerNorm
+from course.attention import padding_mask
 from course.lengths import exact_by_length
 from course.seq2seq import CrossAttention, Seq2SeqTransformer, encoder_influence
 from course.seq2seq_fitting import fit, generate, predict
@@ -22,15 +21,8 @@ WRITING = addition.Writing()
 SIZES = {"max_length": 16, "d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 1}
 
 
-class ColleaguesBlock(nn.Module):
+class ColleaguesBlock(lab.BlockParts):
     """The lesson's broken block: its cross-attention asks the decoder."""
-
-    def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model) for _ in range(3))
 
     def forward(
         self,
