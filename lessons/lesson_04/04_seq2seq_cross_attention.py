@@ -131,7 +131,7 @@ pd.DataFrame(
 # How does a decoder learn to write? We show it what came before, and it says what comes next. Nothing comes before the first token, so
 # a **start** mark stands there, `^`. What we show it is the target itself, moved one place to the right.
 #
-# ![Below, the targets 2, 4, end, padding. Above them, what the decoder reads: start, 2, 4, end. An arrow leads from each target to the place one further right. The last target is dropped. The start mark is framed.](picture:shifted_by_one)
+# ![Above, the targets 2, 4, end, padding. Below them, what the decoder reads: start, 2, 4, end. An arrow leads from each target to the place one further right. The last target is dropped. The start mark is framed.](picture:shifted_by_one)
 #
 # $$\text{input}[0] = \text{start} \qquad\qquad \text{input}[i] = \text{target}[i - 1]$$
 #

@@ -49,7 +49,7 @@ def problem_to_answer() -> Figure:
 
 
 def shifted_by_one() -> Figure:
-    """The targets 2, 4, end below what the decoder is shown: start, 2, 4. Every target moves one place right."""
+    """The targets 2, 4, end above what the decoder is shown: start, 2, 4. Every target moves one place right."""
     with drawing(6.4, 2.9) as (figure, (axes,)):
         blank(axes, 12.0, 5.4)
         cells(axes, 4.4, 0.7, [["2", "4", "$", "_"]])
