@@ -915,7 +915,7 @@ plots.bars(
 # with a frozen encoder: its decoder listens to the encoder, but the encoder's states are detached, so the encoder never learns.
 
 # %%
-asked, wanted = sums_test[0][:50], sums_test[1][:50]
+asked, wanted = sums_test[0][:10], sums_test[1][:10]
 shown = shift_right(wanted, addition.START_ID)
 patients = {
     "yours, untrained": fresh_model(addition.VOCAB_SIZE),
