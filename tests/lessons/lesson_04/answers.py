@@ -600,13 +600,6 @@ def influence_of_a_mean_square(model, source, target_input):
     return F.mse_loss(model(changed, target_input).double(), model(source, target_input).double()).item() ** 0.5
 
 
-def influence_by_keywords(model, source, target_input):
-    changed = torch.where(source == 0, 0, source % max(int(source.max()), int(target_input.max())) + 1)
-    with torch.no_grad():
-        moved = model(source=changed, target_input=target_input) - model(source=source, target_input=target_input)
-    return moved.abs().max()
-
-
 def influence_of_ones(model, source, target_input):
     return (model(torch.where(source == 0, 0, 1), target_input) - model(source, target_input)).abs().sum().item()
 
