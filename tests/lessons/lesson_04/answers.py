@@ -648,7 +648,6 @@ HONEST = {
         influence_by_vocabulary,
         influence_row_by_row,
         influence_of_a_mean_square,
-        influence_by_keywords,
     ],
 }
 WRONG = {
