@@ -104,7 +104,11 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
             torch.allclose(logits.double(), evaluated.double(), atol=1e-4), "as evaluation mode", "another result"
         ),
         "modes": modes,
-        "parameters_without_use": found if isinstance(found, str) else ", ".join(unused[:3]) or "none",
+        **(
+            dict.fromkeys(("blocks_in_use", "parameters_without_use"), found)
+            if isinstance(found, str)
+            else _in_use(model, unused)
+        ),
         "one_more_layer": f"{added} parameters more",
         "encoder_norm_is_called": _choose(in_encoder[0] <= 1, "once", "several times"),
         "decoder_norm_is_called": _choose(in_decoder[0] <= 1, "once", "several times"),
@@ -216,6 +220,27 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
         "decoder_norm": _choose(flat, "between the last block and the logits", "not there"),
         "the_step_to_the_logits": _choose(linear, "a Linear layer", "no Linear layer alone"),
         "the_two_norms": _choose(not shared, "two", "one and the same"),
+    }
+
+
+def _in_use(model: nn.Module, unused: list[str]) -> Seen:
+    """Which blocks no gradient reaches, by their place, since a learner's lists have names of their own; what else."""
+    idle, rest = [], set(unused)
+    counts = {"encoder": 0, "decoder": 0}
+    for name, part in model.named_modules():
+        side = "decoder" if hasattr(part, "cross_attention") else "encoder"
+        if not (hasattr(part, "feed_forward") and hasattr(part, "norm2")):
+            continue
+        counts[side] += 1
+        inside = {f"{name}.{each}" for each, _ in part.named_parameters()}
+        if inside and inside <= set(unused):
+            idle.append(f"{side} block {counts[side]}")
+            rest -= inside
+    norms = [norm for norm in ("encoder_norm", "decoder_norm") if any(norm in name.split(".") for name in rest)]
+    others = [] if idle or norms else sorted(rest)[:3]
+    return {
+        "blocks_in_use": f"not {', '.join(idle)}" if idle else "all",
+        "parameters_without_use": ", ".join(norms + others) or "none",
     }
 
 
