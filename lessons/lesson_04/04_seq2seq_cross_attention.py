@@ -106,7 +106,7 @@ torch.set_num_threads(1)  # one thread: on a machine that others use too, two ca
 # A problem is a text such as `27+15`. Its answer is the sum, written with **the last digit first**: 42 becomes `24`.
 # You add in that order on paper too, from right to left. Whether the order matters is a question for lesson 5.
 #
-# Every answer ends with a token of its own, the **end** mark `$`, so that the model itself can say when it is done. After it comes
+# Every answer ends with a token of its own, the **end** mark `.`, so that the model itself can say when it is done. After it comes
 # padding, shown as `_`.
 
 # %%
@@ -163,7 +163,7 @@ target_input = shift_right(target, addition.START_ID)
 lab.shown_and_wanted(addition.ALPHABET, source, target_input, target)
 
 # %% [markdown]
-# After `$` there is nothing left to say. Those positions are padding, and we have to make sure that they count nowhere.
+# After `.` there is nothing left to say. Those positions are padding, and we have to make sure that they count nowhere.
 #
 # Showing a decoder the *right* tokens, whatever it said itself, is called **teacher forcing** (Williams and Zipser, 1989).
 # It lets all positions train at once.
@@ -945,7 +945,7 @@ lab.hearing_table(
 # ## The cliff
 #
 # Your adder scored 1.00. Time to use it. In real use there is no teacher: nobody knows the answer yet. So the
-# model reads `^`, says a token, reads that too, says the next one, and so on until it says `$`. The course brings such a generator:
+# model reads `^`, says a token, reads that too, says the next one, and so on until it says `.`. The course brings such a generator:
 # `generate`, a short loop in `course/seq2seq_fitting.py`. You will write your own in lesson 7.
 #
 # **What share of the same 500 sums will be right now?** Type a guess before you run the cell.

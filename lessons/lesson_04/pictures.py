@@ -52,8 +52,8 @@ def shifted_by_one() -> Figure:
     """The targets 2, 4, end above what the decoder is shown: start, 2, 4. Every target moves one place right."""
     with drawing(6.4, 2.9) as (figure, (axes,)):
         blank(axes, 12.0, 5.4)
-        cells(axes, 4.4, 0.7, [["2", "4", "$", "_"]])
-        cells(axes, 4.4, 3.3, [["^", "2", "4", "$"]], lit=[(0, 0)])
+        cells(axes, 4.4, 0.7, [["2", "4", ".", "_"]])
+        cells(axes, 4.4, 3.3, [["^", "2", "4", "."]], lit=[(0, 0)])
         for place in range(3):
             arrow(axes, (4.9 + place, 1.8), (5.9 + place, 3.2))
         note(axes, 4.1, 1.2, "targets", ha="right")
@@ -69,7 +69,7 @@ def surprise_of_tokens() -> Figure:
         blank(axes, 15.6, 6.0)
         chances = [["1/4", "1/2", "1/8", "1/8"], ["1/4", "1/4", "1/4", "1/4"], ["1/8", "1/8", "1/4", "1/2"]]
         cells(axes, 3.2, 1.4, chances, lit=[(0, 1), (1, 2)])
-        for column, symbol in enumerate(["_", "2", "4", "$"]):
+        for column, symbol in enumerate(["_", "2", "4", "."]):
             axes.text(3.7 + column, 1.1, symbol, ha="center", va="bottom", weight="bold")
         note(axes, 5.2, 0.35, "the model's probabilities")
         for row, (target, words) in enumerate(
@@ -86,7 +86,7 @@ def hesitating() -> Figure:
     with drawing(7.8, 2.6, columns=3, sharey=True) as (figure, axes):
         rows = [("sure", [1.0, 0, 0, 0], 1), ("between two", [0.5, 0.5, 0, 0], 2), ("between four", [0.25] * 4, 4)]
         for panel, (name, chances, count) in zip(axes, rows, strict=True):
-            panel.bar(["2", "4", "7", "$"], chances, color=LIT, edgecolor=FRAME, linewidth=1.4, width=0.6)
+            panel.bar(["2", "4", "7", "."], chances, color=LIT, edgecolor=FRAME, linewidth=1.4, width=0.6)
             panel.set(title=f"{name}: perplexity {count}", ylim=(0, 1.05), yticks=[0, 0.5, 1])
             panel.title.set_fontsize(11)
             panel.tick_params(axis="x", length=0)
@@ -98,12 +98,12 @@ def padding_is_not_counted() -> Figure:
     """Two rows of predictions over their targets: five tokens count, four of them are right, padding is left out."""
     with drawing(7.4, 2.9) as (figure, (axes,)):
         blank(axes, 14.0, 5.4)
-        cells(axes, 2.6, 1.0, [["2", "4", "$", "_"], ["7", "$", "_", "_"]], title="targets")
+        cells(axes, 2.6, 1.0, [["2", "4", ".", "_"], ["7", ".", "_", "_"]], title="targets")
         cells(
             axes,
             8.2,
             1.0,
-            [["2", "5", "$", "8"], ["7", "$", "_", "3"]],
+            [["2", "5", ".", "8"], ["7", ".", "_", "3"]],
             lit=[(0, 0), (0, 2), (1, 0), (1, 1)],
             title="predictions",
         )
@@ -116,8 +116,8 @@ def exact_rows() -> Figure:
     """The same two rows judged as wholes: the first has one wrong token, so it is wrong; the second is right."""
     with drawing(7.4, 2.3) as (figure, (axes,)):
         blank(axes, 14.0, 4.2)
-        cells(axes, 0.6, 1.0, [["2", "4", "$", "_"], ["7", "$", "_", "_"]], title="targets")
-        cells(axes, 5.6, 1.0, [["2", "5", "$", "8"], ["7", "$", "_", "3"]], title="predictions")
+        cells(axes, 0.6, 1.0, [["2", "4", ".", "_"], ["7", ".", "_", "_"]], title="targets")
+        cells(axes, 5.6, 1.0, [["2", "5", ".", "8"], ["7", ".", "_", "3"]], title="predictions")
         axes.text(10.2, 1.5, "one token wrong: no", va="center")
         axes.text(10.2, 2.5, "all real tokens right: yes", va="center", weight="bold")
         note(axes, 7.0, 3.7, "exact match: 1 of 2 rows")
@@ -129,7 +129,7 @@ def teacher_forcing() -> Figure:
     with drawing(8.2, 3.6) as (figure, (axes,)):
         blank(axes, 17.2, 7.4)
         panels = [
-            (0.6, "with a teacher", [("^", "2"), ("^2", "5"), ("^24", "$")], "the 5 is corrected"),
+            (0.6, "with a teacher", [("^", "2"), ("^2", "5"), ("^24", ".")], "the 5 is corrected"),
             (9.4, "on its own", [("^", "2"), ("^2", "5"), ("^25", "?")], "the 5 stays"),
         ]
         for left, title, steps, words in panels:
@@ -159,7 +159,7 @@ def cross_attention_table() -> Figure:
         cells(axes, 5.4, 2.4, weights, lit=[(0, 1), (0, 4)])
         for column, symbol in enumerate("27+15"):
             axes.text(5.9 + column, 2.1, symbol, ha="center", va="bottom", weight="bold")
-        for row, symbol in enumerate("^24$"):
+        for row, symbol in enumerate("^24."):
             axes.text(5.0, 2.9 + row, symbol, ha="center", va="center", weight="bold")
         note(axes, 8.4, 0.9, "keys and values: encoder states, source_length rows", size=11)
         note(axes, 4.5, 4.4, "queries:\ndecoder states,\ntarget_length rows", ha="right", size=11)

@@ -58,7 +58,7 @@
 # To look it up: `padding_mask` in [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb).
 # </details>
 #
-# **2.** The target is `2 4 $`. What does `shift_right` give the decoder to read, and what should the decoder say at position 1?
+# **2.** The target is `2 4 .`. What does `shift_right` give the decoder to read, and what should the decoder say at position 1?
 #
 # <details><summary>Answer</summary>
 #

@@ -55,7 +55,7 @@ def all_on_the_table() -> Figure:
     """What is to be said is one position to the right in what is read: start 2 4 below, 2 4 end above."""
     with drawing(6.8, 3.2) as (figure, (axes,)):
         blank(axes, 12.8, 6.0)
-        cells(axes, 4.6, 0.9, [["2", "4", "$"]])
+        cells(axes, 4.6, 0.9, [["2", "4", "."]])
         cells(axes, 4.6, 3.9, [["^", "2", "4"]])
         for place in range(3):
             arrow(axes, (5.1 + place, 3.8), (5.1 + place, 2.0))
@@ -88,7 +88,7 @@ def mask_as_a_matrix() -> Figure:
         blank(axes, 14.0, 6.8)
         lower = _lower(4)
         cells(axes, 4.0, 1.8, _yes(lower, 4, 4), lit=lower)
-        _labels(axes, 4.0, 1.8, ["^", "2", "4", "$"], ["^", "2", "4", "$"])
+        _labels(axes, 4.0, 1.8, ["^", "2", "4", "."], ["^", "2", "4", "."])
         note(axes, 6.0, 0.7, "who is looked at", size=11)
         note(axes, 3.2, 3.8, "who\nlooks", ha="right", size=11)
         note(axes, 8.6, 3.2, "each position sees itself\nand what came before", ha="left", size=11)
@@ -159,7 +159,7 @@ def two_orders_of_digits() -> Figure:
         ]
         for top, name, digits, words in rows:
             axes.text(4.2, top + 0.5, name, ha="right", va="center", weight="bold")
-            cells(axes, 4.8, top, [[*digits, "$"]], lit=[(0, 0)])
+            cells(axes, 4.8, top, [[*digits, "."]], lit=[(0, 0)])
             arrow(axes, (4.8, top + 1.4), (10.8, top + 1.4))
             note(axes, 11.1, top + 1.4, "writing", ha="left")
             note(axes, 4.8, top + 2.0, words, ha="left", size=11)

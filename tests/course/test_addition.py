@@ -51,9 +51,9 @@ def test_padding_stands_on_the_right_up_to_a_length_that_is_given() -> None:
     assert [ALPHABET.text(row) for row in target] == ["753$__", "3$____"]
 
 
-@pytest.mark.parametrize("text", ["", "+12$", "12^$", "^"])
+@pytest.mark.parametrize("text", ["", "+12.", "12^.", "^"])
 def test_what_is_no_number_says_so(text: str) -> None:
-    marks = "_0123456789+^$"
+    marks = "_0123456789+^."
     assert Writing().number([marks.index(mark) for mark in text]) is None
 
 
