@@ -1089,6 +1089,7 @@ plots.bars(sums, title="Sum of squared weights")
 # **What you should see**
 #
 # - Training makes the sum of the squared weights grow, here from 21 to 36. <!-- claim: weights_grow -->
+#
 # </details>
 #
 # Soon we will charge for that. First, a better place to keep the weights.
@@ -1185,13 +1186,11 @@ def fresh_model():
 
 
 model = fresh_model()
-table = [
-    {"name": name, "shape": tuple(numbers.shape), "numbers": numbers.numel()}
-    for name, numbers in model.named_parameters()
-    if numbers.requires_grad
-]
-display(pd.DataFrame(table))
-print("numbers in all:", sum(row["numbers"] for row in table))
+rows = []
+for name, parameter in model.named_parameters():
+    rows.append((name, tuple(parameter.shape), parameter.numel()))
+display(pd.DataFrame(rows, columns=["name", "shape", "numbers"]))
+print("numbers in all:", sum(count for _, _, count in rows))
 apart = (model(many) - mlp_predict(start, many)).abs().max()
 print(f"largest difference to mlp_predict: {apart.item():.1e}")
 
@@ -1483,6 +1482,7 @@ for name, losses in runs.items():
 # **What you should see**
 #
 # - A price equals a `weight_decay` of twice the price: over 300 steps the two differ by less than 0.0001. <!-- claim: factor_two -->
+#
 # </details>
 #
 # Two footnotes, so that you can rely on this. On its own, `weight_decay` pulls at biases too; our helper `decayed_sgd`

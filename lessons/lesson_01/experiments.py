@@ -63,14 +63,21 @@ def learn_to_reverse(
     return model, pd.DataFrame(written, index=list(rows)), share
 
 
-def where_it_looks(model: CausalSeq2SeqTransformer, row: str) -> plots.Picture:
-    """Which letter of `row` the model looks at for each letter it writes: cross-attention, the mean of its heads."""
+def attention_on(model: CausalSeq2SeqTransformer, row: str) -> torch.Tensor:
+    """How much the model looks at each letter of `row` for each one that it writes: (written, read).
+
+    This is the decoder's cross-attention, the mean of its heads.
+    """
     source, target = reversal.tensors([row])
     start = torch.tensor([[reversal.START_ID]])
     (weights,) = attention_of(model, CrossAttention, source, torch.cat([start, target[:, :-1]], dim=1))
-    mean = weights[0].mean(dim=0)  # (heads, written, read) -> (written, read)
+    return weights[0].mean(dim=0)[: len(row)]  # (heads, written, read) -> (written, read)
+
+
+def where_it_looks(model: CausalSeq2SeqTransformer, row: str) -> plots.Picture:
+    """A heat map of `attention_on`."""
     return plots.heatmap(
-        mean[: len(row)],
+        attention_on(model, row),
         [f"writes {letter}" for letter in reversed(row)],
         list(row),
         columns="the letter that it reads",
@@ -182,7 +189,7 @@ def minibatches(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """One epoch, as the lesson's text has it: every example once, in a new order, `batch_size` at a time."""
     order = torch.randperm(len(inputs))
-    for rows in order.split(batch_size):
+    for rows in torch.split(order, batch_size):
         yield inputs[rows], targets[rows]
 
 

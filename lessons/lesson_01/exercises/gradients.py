@@ -85,7 +85,7 @@ def _flags_switched(params: Params, batch: Batch) -> Params:
 
 def _cloned_not_detached(params: Params, batch: Batch) -> Params:
     copies = [(W.clone().requires_grad_(), b.clone().requires_grad_()) for W, b in params]
-    mse_loss(copies, batch).backward()
+    torch.autograd.backward(mse_loss(copies, batch))
     return [(W.grad, b.grad) for W, b in copies]
 
 

@@ -56,7 +56,7 @@ def _bias_left_out(W: Array, b: Array, batch: Batch) -> tuple[Array, Array]:
     return 2 * inputs.T @ errors / errors.size, 2 * errors.sum(axis=0) / errors.size
 
 
-def _of_the_predictions(W: Array, b: Array, batch: Batch) -> tuple[Array, Array]:
+def _of_the_predictions(W: Array, b: Array, batch: Batch) -> Any:
     return _right(W, b, (batch[0], 0 * batch[1]))
 
 
