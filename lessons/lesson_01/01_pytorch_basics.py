@@ -1406,7 +1406,7 @@ print("your MLP predicts the same in both modes:", "yes" if same else "no")
 # before the training loop, `model.eval()` before you predict. Whoever forgets the second gets predictions that change
 # from call to call, as soon as there is a layer like this in the model.
 #
-# (Why are the numbers that survive 2 and not 1? Half of them are gone, so the rest are doubled to keep the mean.)
+# (Why are the numbers that survive 2 and not 1? On average half of them are gone, so the rest are doubled to keep the mean.)
 
 # %% [markdown]
 # ### Experiment: how deep?
