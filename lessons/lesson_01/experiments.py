@@ -77,7 +77,7 @@ def attention_on(model: CausalSeq2SeqTransformer, row: str) -> torch.Tensor:
 def where_it_looks(model: CausalSeq2SeqTransformer, row: str) -> plots.Picture:
     """A heat map of `attention_on`."""
     return plots.heatmap(
-        attention_on(model, row),
+        attention_on(model, row).round(decimals=2),
         [f"writes {letter}" for letter in reversed(row)],
         list(row),
         columns="the letter that it reads",
