@@ -139,7 +139,7 @@ def test_it_can_be_read_back_by_an_older_release(space: dict[str, Any]) -> None:
     result, failure = grader.from_json(json.loads(json.dumps(document)))
     assert failure == outcomes[1]
     assert isinstance(result, Result)
-    assert (result.score, result.max_score, result.lesson) == (21.0, 22.0, LESSON)
+    assert (result.score, result.max_score, result.lesson) == (23.0, 24.0, LESSON)
     assert grader.to_json([result, failure]) == document
     for entry in (document, document["results"][0], document["results"][0]["exercises"][0], document["errors"][0]):
         entry["later"] = 1

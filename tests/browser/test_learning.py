@@ -233,8 +233,8 @@ def test_the_start_page_knows_what_was_solved(lesson: Notebook, page: Page, plac
     assert progress.read(place.folder)[LESSON] == {"batched_dot": 2.0}
     page.goto(place.address)
     item = on_the_start_page(page, LESSON)
-    expect(item).to_contain_text("1 of 12 solved")
-    expect(item).to_contain_text("2 of 22 points")
+    expect(item).to_contain_text("1 of 13 solved")
+    expect(item).to_contain_text("2 of 24 points")
     expect(item.get_by_role("link", name="Go on: pick lesson 1")).to_be_visible()
     everything = sum(len(offer.exercises) for offer in offers())
     expect(page.get_by_text(f"1 of {everything} exercises solved.")).to_be_visible()

@@ -81,8 +81,8 @@ MLP_PREDICT_NUMPY = Exercise(
         Mistake(
             "made_float64",
             lambda params, inputs: forward(params, inputs).astype(np.float64),
-            "With float32 arrays the result comes back as float64. Which line makes a new array, and which "
-            "dtype does it choose?",
+            "With float32 arrays the result comes back as float64. Which line makes a new array, and what dtype does "
+            "it choose?",
         ),
     ),
     variants={
@@ -138,8 +138,8 @@ MLP_PREDICT = Exercise(
         Mistake(
             "graph_cut",
             torch.no_grad()(forward),
-            "The numbers are right, but no gradient flows back to the parameters: nothing could be trained. "
-            "Where is the graph cut: a detach, .data, NumPy, or no_grad?",
+            "The numbers are right, but no gradient flows back to the parameters, so nothing could be trained. What "
+            "cuts the graph: a detach, .data, NumPy, or no_grad?",
         ),
     ),
     variants={
