@@ -13,7 +13,7 @@ from course.sampling import sample_with_temperature
 from grader.authoring.aspects import CONTENT, KNOWN, special, untouched
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_07.exercises.chance import counted, distance, settled, shows
+from lessons.lesson_07.exercises.chance import SAMPLED, distance, sampled, shows
 
 DRAWS = 4000  # a row
 
@@ -82,15 +82,13 @@ def _lifted(inputs: dict[str, Any], by: float) -> dict[str, Any]:
 
 
 def _as_shares(observation: Observation, case: Case) -> Observation:
-    """Of what was drawn by lot, the distribution; where chance itself is looked at, nothing else."""
+    """Of what was sampled, the frequencies; where randomness itself is looked at, nothing else."""
     kept = dict(observation)
     logits, temperature = case.inputs["logits"], case.inputs["temperature"]
     if case.inputs["chance"]:
         del kept["output"]
     elif case.inputs["repeat"]:
-        counts = counted(observation["output"], *logits.shape)
-        likely = (_of(name, logits, temperature) for name in DISTRIBUTIONS)
-        kept["output"] = settled(counts, likely)
+        return sampled(kept, logits.shape, (_of(name, logits, temperature) for name in DISTRIBUTIONS))
     elif isinstance(kept["output"], torch.Tensor) and not kept["output"].is_floating_point():
         kept["output"] = kept["output"].long()
     return kept
@@ -198,6 +196,18 @@ def _many_at_once(logits: torch.Tensor, temperature: float, generator: torch.Gen
     return drawn[:, 1]
 
 
+def _frequencies(name: str, tag: str, weight: float = 1.0, core: bool = False) -> Aspect:
+    return Aspect(
+        name,
+        keys=(SAMPLED,),
+        kinds=CONTENT,
+        weight=weight,
+        core=core,
+        tags=frozenset({tag}),
+        meaning="So many tokens are sampled that their frequencies show which probabilities they come from.",
+    )
+
+
 SAMPLE = Exercise(
     symbol="sample_with_temperature",
     points=3,
@@ -206,20 +216,19 @@ SAMPLE = Exercise(
     canonical=_as_shares,
     aspects=(
         Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=frozenset({"zero"})),
-        Aspect(
-            "drawn from softmax(logits / temperature)",
-            kinds=frozenset({"error", "type", "shape", "nan", "mask", "values"}),
-            weight=4.0,
-            core=True,
-            tags=frozenset({"likely"}),
-        ),
+        _frequencies("sampled from softmax(logits / temperature)", "likely", weight=5.0, core=True),
         special("temperature 0 is argmax", "zero", weight=2.0),
-        special("temperature 1", "one"),
-        special("tokens that can't be drawn", "hidden"),
-        special("one row, float64", "row"),
-        special("large logits", "large"),
-        Aspect("chance from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
-        Aspect("whole numbers, one a row", keys=("kind", "rows"), kinds=KNOWN),
+        _frequencies("temperature 1", "one"),
+        _frequencies("tokens that can't be sampled", "hidden"),
+        _frequencies("one row, float64", "row"),
+        _frequencies("large logits", "large"),
+        Aspect("randomness from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
+        Aspect(
+            "whole numbers, one per row",
+            keys=("kind", "rows"),
+            kinds=KNOWN,
+            meaning="The result holds integers, in the shape (batch,): one token for each row.",
+        ),
         untouched(),
     ),
     mistakes=(
