@@ -199,10 +199,7 @@ guess_gap = None  # percentage points, from 0 to 100
 
 gap, trained = lab.gap_while_learning(greedy_decode, letters)
 largest_gap = {
-    kind: max(
-        100 * (a - b)
-        for a, b in zip(gap[f"{kind}, teacher"], gap[f"{kind}, on its own"], strict=True)
-    )
+    kind: max(100 * (a - b) for a, b in zip(gap[f"{kind}, teacher"], gap[f"{kind}, on its own"], strict=True))
     for kind in ("tokens", "rows")
 }
 print(f"your guess: {guess_gap}; measured: {largest_gap['tokens']:.0f} points in tokens,")
@@ -743,9 +740,7 @@ patients = {
     "impatient": impatient_decode,
     "sampling": sampling_decode,
 }
-verdicts = {
-    name: ends_each_sequence(decode, hasty, source[:12]) for name, decode in patients.items()
-}
+verdicts = {name: ends_each_sequence(decode, hasty, source[:12]) for name, decode in patients.items()}
 pd.DataFrame(
     {"same answers alone?": ["yes" if verdict else "no" for verdict in verdicts.values()]},
     index=list(verdicts),
@@ -863,17 +858,11 @@ guess_beams = None  # a share, from 0 to 1
 
 beams = {"1 (greedy)": alone}
 for beam_width in (2, 4):
-    beams[str(beam_width)] = beam_search(
-        hasty, source, lab.START, lab.END, lab.MAX_LENGTH, beam_width
-    )
+    beams[str(beam_width)] = beam_search(hasty, source, lab.START, lab.END, lab.MAX_LENGTH, beam_width)
 beam_rows = {name: lab.scores(ids, target)["rows"] for name, ids in beams.items()}
-beam_likelihood = {
-    name: lab.log_likelihood(hasty, source, ids).mean().item() for name, ids in beams.items()
-}
+beam_likelihood = {name: lab.log_likelihood(hasty, source, ids).mean().item() for name, ids in beams.items()}
 print(f"your guess: {guess_beams}, measured: {beam_rows['4']:.3f}")
-pd.DataFrame(
-    {"rows right": beam_rows, "mean log-likelihood": beam_likelihood}
-).rename_axis("beams").round(3)
+pd.DataFrame({"rows right": beam_rows, "mean log-likelihood": beam_likelihood}).rename_axis("beams").round(3)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -939,15 +928,11 @@ guess_many = None  # 1, 2 or 3
 
 counts = [1, 2, 4, 8, 16]
 many = {
-    f"pass@n, T = {temperature:g}": lab.pass_at(
-        at_temperature(temperature), hasty, (source, target), counts
-    )
+    f"pass@n, T = {temperature:g}": lab.pass_at(at_temperature(temperature), hasty, (source, target), counts)
     for temperature in (0.5, 1.0)
 }
 generator = torch.Generator().manual_seed(0)
-best = [
-    best_of_n(hasty, source, lab.START, lab.END, lab.MAX_LENGTH, n, generator) for n in counts
-]
+best = [best_of_n(hasty, source, lab.START, lab.END, lab.MAX_LENGTH, n, generator) for n in counts]
 many["best of n by likelihood"] = [lab.scores(ids, target)["rows"] for ids in best]
 ranking = {
     1: many["best of n by likelihood"][-1],
@@ -993,21 +978,13 @@ plots.curves(
 guess_rescue = None  # 1, 2, 3 or 4
 
 ways = {
-    "greedy": lambda source, target: greedy_decode(
-        trained, source, lab.START, lab.END, target.shape[1]
-    ),
-    "4 beams": lambda source, target: beam_search(
-        trained, source, lab.START, lab.END, target.shape[1], 4
-    ),
-    "pass@8": lambda source, target: lab.luckiest(
-        at_temperature(1.0), trained, source, target, samples=8
-    ),
+    "greedy": lambda source, target: greedy_decode(trained, source, lab.START, lab.END, target.shape[1]),
+    "4 beams": lambda source, target: beam_search(trained, source, lab.START, lab.END, target.shape[1], 4),
+    "pass@8": lambda source, target: lab.luckiest(at_temperature(1.0), trained, source, target, samples=8),
 }
 rescue_lengths = (8, 9, 10, 11, 12)
 rescue = {
-    name: exact_by_length(
-        way, exact_match, exclude=letters.train, lengths=rescue_lengths, count=50
-    )
+    name: exact_by_length(way, exact_match, exclude=letters.train, lengths=rescue_lengths, count=50)
     for name, way in ways.items()
 }
 above = (rescue["4 beams"][12] > 0.5, rescue["pass@8"][12] > 0.5)
@@ -1130,13 +1107,8 @@ guess_faster = None  # a number
 answer_lengths = [25, 50, 100, 200]
 long_writer = lab.long_writer(longest=200)
 decoders = {"without a cache": greedy_decode, "with a cache": cached_greedy_decode}
-work = {
-    name: lab.tokens_read(decode, long_writer, answer_lengths)
-    for name, decode in decoders.items()
-}
-took = {
-    name: lab.seconds(decode, long_writer, answer_lengths) for name, decode in decoders.items()
-}
+work = {name: lab.tokens_read(decode, long_writer, answer_lengths) for name, decode in decoders.items()}
+took = {name: lab.seconds(decode, long_writer, answer_lengths) for name, decode in decoders.items()}
 faster = took["without a cache"][-1] / took["with a cache"][-1]
 print(f"your guesses: {guess_reads} tokens and {guess_faster} times")
 print(f"tokens read for 200: {work['without a cache'][-1]:,} and {work['with a cache'][-1]}")
@@ -1208,16 +1180,12 @@ for name, numbers in (("tokens read", work), ("seconds", took)):
 # model and an answer of 9 tokens.
 
 # %%
-ten = source[(source != 0).all(dim=1)][:5]  # rows of ten letters: no padding
-answer = trained(ten, torch.full_like(ten[:, :1], lab.START)).argmax(-1)
+ten = source[(source != 0).all(dim=1)][:5]  # rows of ten letters, (5, 10)
 prefix = torch.cat([torch.full_like(ten[:, :1], lab.START), ten.flip(1)[:, :8]], dim=1)
 cache = KeyValueCache()
 with torch.no_grad():
     states, mask = trained.encode(ten), (ten != 0)[:, None, None, :]
-    steps = [
-        decode_one_step(trained, prefix[:, t : t + 1], t, states, mask, cache)
-        for t in range(prefix.shape[1])
-    ]
+    steps = [decode_one_step(trained, prefix[:, t : t + 1], t, states, mask, cache) for t in range(prefix.shape[1])]
     whole = trained(ten, prefix)
 difference = (torch.cat(steps, dim=1) - whole).abs().max()
 print(f"step by step or all at once: the logits differ by {difference:.1e}")

@@ -195,7 +195,7 @@ def _in_two_steps(
 def _row_by_row(model: Any, source: torch.Tensor, *rest: Any) -> torch.Tensor:
     """Parts of the batch one after the other."""
     max_length = rest[2]
-    parts = [_sampler()(model, part, *rest) for part in torch.split(source, 500)]  # type: ignore[no-untyped-call]
+    parts = [_sampler()(model, part, *rest) for part in torch.split(source, 500)]
     return torch.cat([torch.nn.functional.pad(ids, (0, max_length - ids.shape[1])) for ids in parts])
 
 
