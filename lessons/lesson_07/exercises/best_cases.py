@@ -29,6 +29,7 @@ RANKINGS: dict[str, Callable[[Ids, list[float], int], float]] = {
     "without end": lambda ids, logs, end: sum(log for token, log in zip(ids, logs, strict=True) if token != end),
     "padding": lambda ids, logs, end: sum(logs) + 30.0 * len(ids),  # padding is as unlikely as can be
 }
+RUNNING_ON = ("sums that run on lose", "sums that run on win")
 MISLEADING = ("mean", "last", "without end", "padding")
 
 
@@ -106,7 +107,7 @@ def _draw_certain(generator: np.random.Generator) -> Task:
         pool = draw_task(generator, 60, 3, letters=3, sharpness=1.0)
         rows: dict[Ids, int] = {}
         pairs = set(combinations(MISLEADING, 2))
-        missing: set[object] = {*MISLEADING, *pairs, "cut", "ended", "not greedy", "runs on"}
+        missing: set[object] = {*MISLEADING, *pairs, "cut", "ended", "not greedy", *RUNNING_ON}
         for row, tree in enumerate(trees(pool)):
             (best, probability), (_, second), *_ = _ranked(tree, "right")
             if best in rows or not 0.25 < probability < 0.6 or second > 0.97 * probability:
@@ -116,7 +117,11 @@ def _draw_certain(generator: np.random.Generator) -> Task:
             seen |= {pair for pair in pairs if winners[pair[0]] != winners[pair[1]]}
             seen |= {"ended" if best[-1] == tree.end_id else "cut"}
             seen |= {"not greedy"} if best != tree.greedy() else set()
-            seen |= {"runs on"} if _loses_by_running_on(pool, row, tree, best) else set()
+            lead = _lead_when_sums_run_on(pool, row, tree, best)
+            if lead is not None and lead < -0.1 and winners["without end"] == best:
+                seen |= {"sums that run on lose"}
+            if lead is not None and lead > 0.3 and best not in (winners["mean"], winners["padding"]):
+                seen |= {"sums that run on win"}
             if seen & missing or len(rows) < 4:
                 rows[best] = row
                 missing -= seen
@@ -124,21 +129,21 @@ def _draw_certain(generator: np.random.Generator) -> Task:
                 return replace(pool, source=pool.source[list(rows.values())])
 
 
-def _loses_by_running_on(task: Task, row: int, tree: Tree, best: Ids) -> bool:
-    """Whether the best answer ends so early that whatever is added to its sum after the end costs it the first place.
+def _lead_when_sums_run_on(task: Task, row: int, tree: Tree, best: Ids) -> float | None:
+    """By how much the best answer leads when its sum runs on over tokens after its end; None if it is of full length.
 
-    Another answer of full length, to which nothing can be added, must beat it then, however the sampling goes.
+    What is added is at most what the most likely tokens add. An answer of full length, to which nothing can be added,
+    takes over for certain where the lead is negative.
     """
     missing = task.max_length - len(best)
     if best[-1] != tree.end_id or missing == 0:
-        return False
+        return None
     read = torch.tensor([[task.start_id, *best, *[0] * (missing - 1)]])
     with torch.no_grad():
         logs = task.model()(task.source[row : row + 1], read)[0].log_softmax(-1)
-    added = float(logs[len(best) :].max(dim=-1).values.sum())  # the most that the model itself would add
-    answers = tree.answers()
-    rivals = [total for ids, total in answers.items() if len(ids) == task.max_length and np.exp(total) > 0.1]
-    return bool(rivals) and answers[best] + added < max(rivals) - 0.1
+    added = float(logs[len(best) :].max(dim=-1).values.sum())
+    rivals = [total for ids, total in tree.answers().items() if len(ids) == task.max_length and np.exp(total) > 0.1]
+    return tree.answers()[best] + added - max(rivals) if rivals else None
 
 
 def _draw_clear(generator: np.random.Generator) -> Task:

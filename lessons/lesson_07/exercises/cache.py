@@ -189,7 +189,7 @@ CACHE = Exercise(
         Mistake(
             "last_two_only",
             _LastTwo,
-            "From the third token on, the first ones are forgotten: you store only what came in. What should be stored?",
+            "From the third token on, the first ones are gone: you only store what came in. What should you store?",
         ),
         Mistake(
             "first_one_twice",

@@ -183,7 +183,7 @@ ENDS_EACH = Exercise(
         special("padding does not count", "width"),
         special("the same alone and in the batch is sound", "alike"),
         special("the end belongs to the answer", "ends", weight=2.0),
-        special("every row is checked", "one", weight=4.0),
+        special("every row is checked", "one", weight=8.0),
         special("each row is compared with its own answer", "order"),
         special("the whole batch at once", "batches"),
         special("a batch of one", "alone"),
@@ -233,6 +233,7 @@ ENDS_EACH = Exercise(
             "last_row_only",
             _tester(rows=lambda sources: [len(sources) - 1]),
             "You check the last row only. What if another row goes wrong?",
+            central=True,
         ),
         Mistake(
             "lengths_only",
