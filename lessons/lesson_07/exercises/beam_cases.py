@@ -19,7 +19,7 @@ LONGEST = 4  # tokens, in all of the toy answers
 
 
 def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
-    """What a wrong way would find, without calling the model; where it goes on behind an end, nothing comes."""
+    """What a wrong way would find, without calling the model; after an end, nothing follows."""
     places = {ids: place for place, ids in enumerate(tree.follows)}
     with_nothing = torch.cat([tree.logits, torch.zeros_like(tree.logits[:1])])
 
@@ -30,7 +30,7 @@ def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
 
 
 def _late_shows(task: Task, width: int, penalty: float) -> bool:
-    """Whether going on for one step finds something else: that needs the model itself, behind an end too."""
+    """Whether going on for one step finds something else: that needs the model itself, after an end too."""
     late, right = (
         searcher(ways)(task.model(), task.source, task.start_id, task.end_id, task.max_length, width, penalty)
         for ways in (WRONG["goes_on_for_one_step"], Ways())

@@ -243,7 +243,7 @@ BEST_OF_N = Exercise(
             "you use?",
         ),
         Mistake(
-            "goes_on_behind_the_end",
+            "goes_on_after_the_end",
             sampler(behind=lambda drawn, ended: drawn),
             "An answer that has ended goes on writing. What should come after its end?",
         ),

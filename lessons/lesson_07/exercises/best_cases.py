@@ -16,7 +16,7 @@ from lessons.lesson_07.exercises.chance import distance, settled
 from lessons.lesson_07.exercises.drawing import Task, draw_task, in_full_width
 
 ANSWERS = "how_often_each_answer_comes_up"  # what a card calls the probabilities, and frequencies that fit none
-MANY = 96  # samples: the likeliest answer, of probability 0.25 or more, is missed once in 10^12
+MANY = 96  # samples: the most likely answer, of probability 0.25 or more, is missed once in 10^12
 DRAWS = 300  # of each source, where a distribution is looked at
 FEW = 20  # answers that should come less often than this are counted together
 
@@ -65,7 +65,7 @@ class _Bins:
         self.often = often
 
     def shares(self, chances: dict[Ids, float]) -> torch.Tensor:
-        """Chances of the answers -> chances of the bins, as many as there can be."""
+        """Probabilities of the answers -> those of the bins, as many as there can be."""
         shares = [chances[ids] for ids in self.often]
         shares += [max(1 - sum(shares), 0.0)]
         return torch.tensor(shares + [0.0] * (8 - len(shares))).double()
@@ -102,7 +102,7 @@ def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
 
 
 def _draw_certain(generator: np.random.Generator) -> Task:
-    """Sources whose likeliest answer comes for certain in many samples; each misleading ranking misses one of them."""
+    """Sources whose best answer is surely among many samples; each misleading ranking misses one of them."""
     while True:
         pool = draw_task(generator, 60, 3, letters=3, sharpness=1.0)
         rows: dict[Ids, int] = {}

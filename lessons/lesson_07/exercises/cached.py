@@ -1,4 +1,4 @@
-"""`cached_greedy_decode`: cases, mistakes and variants. The model stands in `patients`."""
+"""`cached_greedy_decode`: cases, mistakes and variants. The model is in `patients`."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ CACHED = Exercise(
             "Every row answers the first source. Which encoder states belong to which row?",
         ),
         _SLIPS["start_kept"],
-        _SLIPS["goes_on_behind_the_end"],
+        _SLIPS["goes_on_after_the_end"],
         _SLIPS["end_repeated"],
         _SLIPS["stops_with_the_first_end"],
         _SLIPS["start_counted"],

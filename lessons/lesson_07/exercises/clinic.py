@@ -137,7 +137,7 @@ def _every_row_has_an_end(decode: Decode, model: Any, sources: torch.Tensor) -> 
     return bool((decode(model, sources) == END).any(dim=1).all())
 
 
-def _padding_behind_the_end(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
+def _padding_after_the_end(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
     ids = decode(model, sources)
     ends = (ids == END).long()
     return bool((ids[(ends.cumsum(1) - ends) > 0] == 0).all())
@@ -263,8 +263,8 @@ ENDS_EACH = Exercise(
             central=True,
         ),
         Mistake(
-            "padding_behind_the_end",
-            _padding_behind_the_end,
+            "padding_after_the_end",
+            _padding_after_the_end,
             "You check for padding after each end, but a row that was stopped too soon has no end at all. What should "
             "the answer to a source be compared with instead?",
         ),

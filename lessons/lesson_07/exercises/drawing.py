@@ -127,7 +127,7 @@ def _among(ids: torch.Tensor, row: int, rows: list[int]) -> bool:
 
 
 def in_full_width(observation: Observation, case: Case) -> Observation:
-    """Padded to `max_length` columns: how much padding stands behind all rows is left open."""
+    """Padded to `max_length` columns: how much padding follows is left open."""
     kept = dict(observation)
     ids = observation["output"]
     missing = case.inputs["max_length"] - ids.shape[1]
@@ -152,7 +152,7 @@ def with_the_start(source: torch.Tensor, start: int, end: int) -> torch.Tensor:
 
 
 def with_padding(chosen: torch.Tensor, ended: torch.Tensor, end: int) -> torch.Tensor:
-    """The right thing behind an end."""
+    """The right thing after an end."""
     return chosen.masked_fill(ended, 0)
 
 
@@ -198,7 +198,7 @@ def slips(way: Callable[..., Callable[..., torch.Tensor]]) -> dict[str, Mistake]
             "Your rows begin with the start token. The model needs to read it, but should the answer contain it?",
         ),
         Mistake(
-            "goes_on_behind_the_end",
+            "goes_on_after_the_end",
             way(behind=lambda chosen, ended, end: chosen),
             "A row that has ended goes on writing as long as the others do. What should come after its end?",
         ),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 _TWO_AXES = "with two axes, axis 1 is the last one, and so it is by default"
-_LATER = (
-    "without it the loop runs to max_length, and everything after the ends is padding: more work, the same answer"
-)
+_LATER = "without it the loop runs to max_length, and everything after the ends is padding: more work, the same answer"
 _STRICT = "both have one entry for each row, so strict never finds a difference"
 
 EQUIVALENTS: dict[str, dict[str, str]] = {

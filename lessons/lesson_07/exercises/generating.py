@@ -114,14 +114,16 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         for t, case in zip((0.0, 0), ending_cases(generator)[3:5], strict=True)
     ]
     cases += cold
-    labels = {
-        "temperature": "with a temperature alone",
-        "top-k": "with a temperature and k",
-        "top-p": "with a temperature and p",
-        "all": "with a temperature, k and p",
-    }
-    for tag, label in labels.items():
+    for tag in SHOWN:
         task, settings = _draw_sampled(generator, tag)
+        t, k, p = (settings[name] for name in ("temperature", "k", "p"))
+        labels = {
+            "temperature": f"with temperature {t}",
+            "top-k": f"with temperature {t} and k = {k}",
+            "top-p": f"with temperature {t} and p = {p}",
+            "all": f"with temperature {t}, k = {k} and p = {p}",
+        }
+        label = labels[tag]
         cases.append(Case(label, task.inputs(**settings, **more("sampled")), frozenset({tag})))
     task = draw_task(generator, 40, 3, letters=4, sharpness=0.3)
     free = {"temperature": 1.0, "k": ALL, "p": 1.0}
@@ -318,7 +320,7 @@ GENERATE = Exercise(
             "should it be?",
         ),
         _SLIPS["start_kept"],
-        _SLIPS["goes_on_behind_the_end"],
+        _SLIPS["goes_on_after_the_end"],
         _SLIPS["stops_with_the_first_end"],
         _SLIPS["end_repeated"],
         _SLIPS["start_never_fed"],

@@ -138,7 +138,7 @@ GREEDY = Exercise(
             writer(finish=_last_token_cleaned),
             "The end token is missing from your rows. How could anybody tell whether a row ended or was cut off?",
         ),
-        replace(_SLIPS["goes_on_behind_the_end"], central=True),
+        replace(_SLIPS["goes_on_after_the_end"], central=True),
         Mistake(
             "writes_to_the_last_column",
             writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False),
@@ -153,7 +153,7 @@ GREEDY = Exercise(
         ),
         _SLIPS["end_repeated"],
         Mistake(
-            "one_token_behind_the_end",
+            "one_token_after_the_end",
             _one_late,
             "One more token is written after each end. When do you check whether a row has ended: before a token is "
             "written, or after?",
@@ -196,7 +196,7 @@ GREEDY = Exercise(
             "Rows that don't end run past max_length. What stops the loop for them?",
         ),
         Mistake(
-            "unlikeliest_token",
+            "least_likely_token",
             writer(choose=lambda logits: logits.argmin(dim=-1)),
             "You take the token with the lowest logit. Which one is the most likely?",
         ),

@@ -37,8 +37,8 @@ def _numbers(generator: np.random.Generator) -> list[Case]:
     hidden = {"logits": with_hidden(_uneven(generator, batch, vocabulary), vocabulary - 2), "k": 3}
     some = {"logits": with_hidden(_uneven(generator, batch, vocabulary), 2), "k": 2}
     return [
-        Case("with a small k", draw(batch, vocabulary, k), frozenset({"usual"})),
-        Case("with more tokens", draw(2, vocabulary + 8, k + 3), frozenset({"usual"})),
+        Case(f"with k = {k}", draw(batch, vocabulary, k), frozenset({"usual"})),
+        Case(f"with {vocabulary + 8} tokens and k = {k + 3}", draw(2, vocabulary + 8, k + 3), frozenset({"usual"})),
         Case("with as many rows as tokens", draw(5, 5, k), frozenset({"usual"})),
         Case("where all logits are negative", below, frozenset({"usual"})),
         Case("with k = 1", draw(batch, vocabulary, 1), frozenset({"ends"})),

@@ -55,11 +55,11 @@ def _masses(generator: np.random.Generator) -> list[Case]:
     some["logits"] = with_hidden(some["logits"], 2)
     while _gaps(some["logits"], some["p"]) < 0.01:
         some["p"] = round(float(generator.uniform(0.5, 0.8)), 3)
+    middle, low = draw(batch, vocabulary, 0.55, 0.8), draw(5, vocabulary, 0.3, 0.45)
+    high, square = draw(batch, vocabulary + 5, 0.85, 0.95), draw(5, 5, 0.5, 0.8)
     return [
-        Case("with p above one half", draw(batch, vocabulary, 0.55, 0.8), frozenset({"usual"})),
-        Case("with a small p", draw(5, vocabulary, 0.3, 0.45), frozenset({"usual"})),
-        Case("with a large p", draw(batch, vocabulary + 5, 0.85, 0.95), frozenset({"usual"})),
-        Case("with as many rows as tokens", draw(5, 5, 0.5, 0.8), frozenset({"usual"})),
+        *(Case(f"with p = {inputs['p']}", inputs, frozenset({"usual"})) for inputs in (middle, low, high)),
+        Case(f"with as many rows as tokens, and p = {square['p']}", square, frozenset({"usual"})),
         Case("with a tiny p", {"logits": mild, "p": 1e-6}, frozenset({"tiny"})),
         Case("with p = 0", {"logits": mild, "p": 0.0}, frozenset({"tiny"})),
         Case("with p = 1", {"logits": mild, "p": 1.0}, frozenset({"all"})),
@@ -220,7 +220,7 @@ TOP_P = Exercise(
             central=True,
         ),
         Mistake(
-            "unlikeliest_first",
+            "least_likely_first",
             _keeping(descending=False),
             "Your set starts with the least likely tokens. In which order does your sort put them?",
         ),

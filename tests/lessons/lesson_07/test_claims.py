@@ -11,7 +11,7 @@ from course.cached_model import CachedSeq2SeqTransformer
 from course.caching import cached_greedy_decode
 from course.decoding import ends_each_sequence, greedy_decode
 from course.lengths import exact_by_length
-from course.sampling import best_of_n, sample_with_temperature, top_p_filter
+from course.sampling import best_of_n, generate, sample_with_temperature, top_p_filter
 from course.seq2seq import Seq2SeqTransformer
 from course.seq2seq_fitting import predict
 from course.sequences import exact_match
@@ -124,6 +124,44 @@ def test_top_p_follows_doubt(seed: int) -> None:
         sure = model(seed)(source[:1], torch.tensor([[lab.START]]))[:, -1]
     kept = [int(torch.isfinite(top_p_filter(logits, 0.9)).sum()) for logits in (hesitating, sure)]
     assert kept[0] > kept[1]
+
+
+@cache
+def reading() -> lab.Reading:
+    return lab.read_the_book()
+
+
+@cache
+def passages(seed: int) -> dict[lab.Settings, tuple[int, int, str]]:
+    """For each setting: the percentage of words in the book, how many passages differ, and the first one."""
+    every = len(reading().model.characters)
+    settings = [(0.0, every, 1.0), (1.0, every, 1.0), (1.5, every, 1.0), (1.0, every, 0.5)]
+    table = lab.passages(generate, reading(), "I looked at the captain, and ", settings, seed=seed)
+    seen = zip(table["words in the book"], table["different"], table["passage"], strict=True)
+    return {
+        (temperature, 0, p): (int(words.rstrip(" %")), different, text)
+        for (temperature, _, p), (words, different, text) in zip(settings, seen, strict=True)
+    }
+
+
+@both_seeds
+def test_greedy_goes_in_circles(seed: int) -> None:
+    _, different, text = passages(seed)[(0.0, 0, 1.0)]
+    assert different == 1
+    assert text[-10:] in text[:-10]
+    assert text.count(text[-15:]) >= 4
+
+
+@both_seeds
+def test_bold_words_are_invented(seed: int) -> None:
+    assert reading().loss < 1.75
+    assert 82 <= passages(seed)[(1.0, 0, 1.0)][0] <= 94
+    assert 68 <= passages(seed)[(1.5, 0, 1.0)][0] <= 82
+
+
+@both_seeds
+def test_filters_keep_words_real(seed: int) -> None:
+    assert passages(seed)[(1.0, 0, 0.5)][0] > passages(seed)[(1.0, 0, 1.0)][0] + 3
 
 
 @both_seeds
