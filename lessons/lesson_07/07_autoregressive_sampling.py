@@ -218,7 +218,7 @@ plots.curves(
 #
 # **What you should see**
 #
-# - The gap in tokens grows to more than 10 points in the first third of training (18 in our run), and is below 3 points at the end. <!-- claim: tokens_have_a_gap -->
+# - The gap in tokens grows to more than 10 points on the way (18 in our run), and is below 3 points at the end. <!-- claim: tokens_have_a_gap -->
 # - The two lines for rows lie on top of each other: they never differ by more than 1 point. <!-- claim: rows_have_none -->
 #
 # The gap lies in the rows that are *wrong*. With a teacher, one mistake stays one mistake. On its own, the model reads
