@@ -72,13 +72,13 @@ def test_the_adder_can_say_what_it_was_asked_for() -> None:
 def test_the_tree_is_a_distribution() -> None:
     answers = lesson_07.tree_answers()
     assert sum(answers.values()) == pytest.approx(1)
-    assert max(answers, key=lambda name: answers[name]) == "b$"
+    assert max(answers, key=lambda name: answers[name]) == "b."
 
 
 def test_the_gap_is_no_gap_for_answers_that_are_right() -> None:
     source, target = lesson_07.tensors(["abc", "ba"])
     assert lesson_07.scores(target[:, :4], target) == {"tokens": 1.0, "rows": 1.0}
-    assert lesson_07.errors_by_place(target, target)[:4] == [0.0] * 4
+    assert lesson_07.errors_by_position(target, target)[:4] == [0.0] * 4
     assert source.shape == (2, 10)
 
 
