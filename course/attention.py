@@ -11,11 +11,13 @@ from torch import nn
 
 
 def masked_softmax(scores: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-    """Softmax over the last axis, in which the entries that `mask` hides get the weight 0.
+    """Softmax over the last axis, in which the entries that `mask` hides get the weight
+    0.
 
-    `scores` is (..., keys). `mask` is boolean, broadcasts to the scores' shape, and is True where a key may be
-    looked at; None hides nothing. The result has the shape of `scores`, and each of its rows sums to 1. The exception
-    is a row in which nothing is allowed: any finite numbers will do there.
+    `scores` is (..., keys). `mask` is boolean, broadcasts to the scores' shape, and is
+    True where a key may be looked at; None hides nothing. The result has the shape of
+    `scores`, and each of its rows sums to 1. The exception is a row in which nothing is
+    allowed: any finite numbers will do there.
 
     >>> masked_softmax(torch.tensor([[1.0, 1.0, 9.0]]), torch.tensor([[True, True, False]]))
     tensor([[0.5000, 0.5000, 0.0000]])
@@ -33,11 +35,14 @@ def masked_softmax(scores: torch.Tensor, mask: torch.Tensor | None = None) -> to
 def scaled_dot_product_attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Each query takes a weighted mean of the values; the weights say how well it matches each key.
+    """Each query takes a weighted mean of the values; the weights say how well it
+    matches each key.
 
-    `query` is (..., query_length, d), `key` (..., key_length, d), `value` (..., key_length, d_value). `mask`
-    broadcasts to (..., query_length, key_length). Returns (output, weights), of shapes (..., query_length, d_value)
-    and (..., query_length, key_length). The scores are the dot products divided by the square root of d.
+    `query` is (..., query_length, d), `key` (..., key_length, d), `value`
+    (..., key_length, d_value). `mask` broadcasts to (..., query_length, key_length).
+    Returns (output, weights), of shapes (..., query_length, d_value) and
+    (..., query_length, key_length). The scores are the dot products divided by the
+    square root of d.
 
     >>> query = torch.tensor([[[1.0, 0.0]]])  # one query
     >>> key = torch.tensor([[[0.0, 5.0], [0.0, -5.0]]])  # it matches both keys equally well
@@ -56,12 +61,14 @@ def scaled_dot_product_attention(
 
 
 class SelfAttention(nn.Module):
-    """One attention layer in which every token looks at all tokens of its row, itself included.
+    """One attention layer in which every token looks at all tokens of its row, itself
+    included.
 
-    Three Linear layers from d_model to d_model, with bias: `self.query`, `self.key`, `self.value`. They turn the
-    same x into queries, keys and values.
-    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to (batch, length, length). Returns
-    (output, weights), (batch, length, d_model) and (batch, length, length).
+    Three Linear layers from d_model to d_model, with bias: `self.query`, `self.key`,
+    `self.value`. They turn the same x into queries, keys and values.
+    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to
+    (batch, length, length). Returns (output, weights), (batch, length, d_model) and
+    (batch, length, length).
 
     >>> layer = SelfAttention(d_model=8)
     >>> output, weights = layer(torch.randn(2, 5, 8))
@@ -84,7 +91,8 @@ class SelfAttention(nn.Module):
 
 
 def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
-    """Cuts each token's vector into one part per head: (batch, length, d_model) -> (batch, heads, length, d_head).
+    """Cuts each token's vector into one part per head: (batch, length, d_model) ->
+    (batch, heads, length, d_head).
 
     d_head is d_model / num_heads. Head h gets the h-th block of columns of every token.
 
@@ -109,7 +117,8 @@ def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
 
 
 def merge_heads(x: torch.Tensor) -> torch.Tensor:
-    """Puts the heads side by side again: (batch, heads, length, d_head) -> (batch, length, d_model).
+    """Puts the heads side by side again: (batch, heads, length, d_head) ->
+    (batch, length, d_model).
 
     It undoes `split_heads`.
 
@@ -123,13 +132,17 @@ def merge_heads(x: torch.Tensor) -> torch.Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attention heads side by side, each with its own part of the vectors, mixed by a last Linear layer.
+    """Several attention heads side by side, each with its own part of the vectors,
+    mixed by a last Linear layer.
 
-    Four Linear layers from d_model to d_model, with bias: `self.query`, `self.key`, `self.value` before the heads
-    and `self.output` after them. Head h works with the h-th block of columns.
-    `forward(queries, keys, values, mask=None)`: queries are (batch, query_length, d_model), keys and values (batch,
-    key_length, d_model). The mask broadcasts to (batch, heads, query_length, key_length). Returns (output, weights),
-    (batch, query_length, d_model) and (batch, heads, query_length, key_length).
+    Four Linear layers from d_model to d_model, with bias: `self.query`, `self.key`,
+    `self.value` before the heads and `self.output` after them. Head h works with the
+    h-th block of columns.
+    `forward(queries, keys, values, mask=None)`: queries are
+    (batch, query_length, d_model), keys and values (batch, key_length, d_model). The
+    mask broadcasts to (batch, heads, query_length, key_length). Returns
+    (output, weights), (batch, query_length, d_model) and
+    (batch, heads, query_length, key_length).
 
     >>> layer = MultiHeadAttention(d_model=8, num_heads=2)
     >>> words = torch.randn(3, 5, 8)
@@ -163,10 +176,11 @@ class MultiHeadAttention(nn.Module):
 
 
 def padding_mask(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
-    """Which keys are real tokens? (batch, length) -> (batch, 1, 1, length), True where the token isn't padding.
+    """Which keys are real tokens? (batch, length) -> (batch, 1, 1, length), True where
+    the token isn't padding.
 
-    Padding may be anywhere in a row. The two axes of size 1 stand for "every head" and "every query": the mask
-    broadcasts to (batch, heads, query_length, key_length).
+    Padding may be anywhere in a row. The two axes of size 1 stand for "every head" and
+    "every query": the mask broadcasts to (batch, heads, query_length, key_length).
 
     >>> padding_mask(torch.tensor([[4, 7, 0]]))
     tensor([[[[ True,  True, False]]]])

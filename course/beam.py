@@ -14,17 +14,20 @@ def beam_search(
     beam_width: int,
     length_penalty: float = 0.0,
 ) -> torch.Tensor:
-    """Write an answer to each source, keeping the `beam_width` best prefixes at every step.
+    """Write an answer to each source, keeping the `beam_width` best prefixes at every
+    step.
 
-    In each step, every prefix is extended by every token, and only the `beam_width` extensions with the largest sum of
-    log-probabilities are kept; those that end are set aside as finished. When nothing is left to extend, or after
-    `max_length` tokens, all finished answers and all that were cut off compete. The winner has the largest
+    In each step, every prefix is extended by every token, and only the `beam_width`
+    extensions with the largest sum of log-probabilities are kept; those that end are
+    set aside as finished. When nothing is left to extend, or after `max_length` tokens,
+    all finished answers and all that were cut off compete. The winner has the largest
 
         sum of log-probabilities / length ** length_penalty
 
-    where the length is counted in tokens, including the end. `model`, `source` and the result are as in
-    `greedy_decode`: the end is kept, padding (id 0) follows it, and there are at most `max_length` columns. With
-    beam_width = 1 and no penalty this is `greedy_decode`.
+    where the length is counted in tokens, including the end. `model`, `source` and the
+    result are as in `greedy_decode`: the end is kept, padding (id 0) follows it, and
+    there are at most `max_length` columns. With beam_width = 1 and no penalty this is
+    `greedy_decode`.
 
     >>> def tempting(source, target_input):  # 3 looks best at first, but nothing good can follow it; 1 is the end
     ...     after = {9: [0, 0, 0.4, 0.6], 3: [0, 0.3, 0.4, 0.3], 2: [0, 1, 0, 0]}
@@ -34,7 +37,8 @@ def beam_search(
     >>> beam_search(tempting, torch.tensor([[5]]), 9, 1, max_length=3, beam_width=2)  # 0.4 * 1 beats 0.6 * 0.4
     tensor([[2, 1]])
 
-    Source: Wu et al., "Google's Neural Machine Translation System", 2016, section 7, with a simpler length penalty.
+    Source: Wu et al., "Google's Neural Machine Translation System", 2016, section 7,
+    with a simpler length penalty.
     """
     ### BEGIN SOLUTION
     answers = []

@@ -37,18 +37,20 @@ class FeedForward(nn.Module):
 
 
 class LearnedPositionalEmbedding(nn.Module):
-    """A table with one learned vector for each position, which is added to the token at that position.
+    """A table with one learned vector for each position, which is added to the token at
+    that position.
 
     `self.embedding` is an `nn.Embedding` with max_length rows of d_model numbers.
-    `forward(x)`: x is (batch, length, d_model), and so is the result: x plus the first `length` rows of the table.
-    `length` is at most max_length.
+    `forward(x)`: x is (batch, length, d_model), and so is the result: x plus the first
+    `length` rows of the table. `length` is at most max_length.
 
     >>> positions = LearnedPositionalEmbedding(max_length=10, d_model=8)
     >>> x = torch.zeros(2, 5, 8)
     >>> torch.equal(positions(x)[1], positions.embedding.weight[:5])
     True
 
-    Source: Gehring et al., "Convolutional Sequence to Sequence Learning", ICML 2017, section 3.1.
+    Source: Gehring et al., "Convolutional Sequence to Sequence Learning", ICML 2017,
+    section 3.1.
     """
 
     def __init__(self, max_length: int, d_model: int) -> None:
@@ -66,11 +68,14 @@ class LearnedPositionalEmbedding(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Normalises each token's vector to mean 0 and variance 1, then scales and shifts each column by learned numbers.
+    """Normalises each token's vector to mean 0 and variance 1, then scales and shifts
+    each column by learned numbers.
 
-    `self.weight` (ones at first) and `self.bias` (zeros at first) are parameters of shape (d_model,).
-    `forward(x)`: x is (..., d_model), and so is the result: (x - mean) / sqrt(variance + eps) * weight + bias. Each
-    vector has its own mean and variance. The variance divides by d_model, not by d_model - 1.
+    `self.weight` (ones at first) and `self.bias` (zeros at first) are parameters of
+    shape (d_model,).
+    `forward(x)`: x is (..., d_model), and so is the result: (x - mean) /
+    sqrt(variance + eps) * weight + bias. Each vector has its own mean and variance. The
+    variance divides by d_model, not by d_model - 1.
 
     >>> LayerNorm(d_model=2)(torch.tensor([[1.0, 3.0]]))
     tensor([[-1.0000,  1.0000]], grad_fn=<AddBackward0>)
@@ -96,17 +101,21 @@ class LayerNorm(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """One block of the encoder, in pre-norm order: attention, then a feed-forward network, each with a residual.
+    """One block of the encoder, in pre-norm order: attention, then a feed-forward
+    network, each with a residual.
 
-    x = x + attention(norm1(x)), then x = x + feed_forward(norm2(x)).
-    The parts are `self.attention` (a MultiHeadAttention), `self.feed_forward`, `self.norm1` and `self.norm2`.
-    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to (batch, heads, length, length).
-    Returns only the new x, (batch, length, d_model), not the weights.
+    x = x + attention(norm1(x)), then x = x + feed_forward(norm2(x)). The parts are
+    `self.attention` (a MultiHeadAttention), `self.feed_forward`, `self.norm1` and
+    `self.norm2`.
+    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to
+    (batch, heads, length, length). Returns only the new x, (batch, length, d_model),
+    not the weights.
 
     >>> EncoderBlock(d_model=8, num_heads=2, d_ff=32)(torch.randn(3, 5, 8)).shape
     torch.Size([3, 5, 8])
 
-    Source: Xiong et al., "On Layer Normalization in the Transformer Architecture", ICML 2020, section 3 (pre-norm).
+    Source: Xiong et al., "On Layer Normalization in the Transformer Architecture", ICML
+    2020, section 3 (pre-norm).
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:

@@ -10,7 +10,9 @@ from course.seq2seq import DecoderBlock
 
 
 class Cache(Protocol):
-    """Keeps keys and values, (batch, heads, length, d_head), one pair for each layer number."""
+    """Keeps keys and values, (batch, heads, length, d_head), one pair for each layer
+    number.
+    """
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Adds new ones after those of this layer; returns everything so far."""
@@ -20,10 +22,12 @@ class Cache(Protocol):
 class CachedSeq2SeqTransformer(CausalSeq2SeqTransformer):
     """The model of lesson 5, which can also read its own answer one token at a time.
 
-    - `encode(source)`: encoder states (batch, source_length, d_model), zero where the source is padding. That tells
-      `decode_step`, which never sees the source, what to hide.
-    - `decode_step(tokens, encoder_states, cache)`: one new token per row, (batch, 1) -> logits (batch, 1, vocab_size)
-      for the token that follows. What was read before is in the cache, which is empty at first.
+    - `encode(source)`: encoder states (batch, source_length, d_model), zero where the
+      source is padding. That tells `decode_step`, which never sees the source, what to
+      hide.
+    - `decode_step(tokens, encoder_states, cache)`: one new token per row, (batch, 1) ->
+      logits (batch, 1, vocab_size) for the token that follows. What was read before is
+      in the cache, which is empty at first.
 
     `model(source, target_input)` gives the same logits, all at once.
 
@@ -64,7 +68,9 @@ class CachedSeq2SeqTransformer(CausalSeq2SeqTransformer):
 def _attend(
     attention: MultiHeadAttention, x: torch.Tensor, new: torch.Tensor, mask: torch.Tensor, cache: Cache, layer: int
 ) -> torch.Tensor:
-    """Attention from x to everything in the cache, once the keys and values of `new` have been added."""
+    """Attention from x to everything in the cache, once the keys and values of `new`
+    have been added.
+    """
     heads = attention.num_heads
     keys, values = cache.append(layer, split_heads(attention.key(new), heads), split_heads(attention.value(new), heads))
     output, _ = scaled_dot_product_attention(split_heads(attention.query(x), heads), keys, values, mask)

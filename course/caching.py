@@ -12,10 +12,12 @@ from course.causal import CausalSeq2SeqTransformer
 class KeyValueCache:
     """Remembers the keys and values of all tokens so far, separately for each layer.
 
-    `append(layer, keys, values)` adds the new keys and values of one layer, (batch, heads, new, d_head), after those
-    that the layer already has. It returns a pair (keys, values) with everything so far, oldest first: (batch, heads,
-    length so far, d_head). `layer` is a number, counted from 0, and a new cache is empty. `new` is usually 1; with
-    new = 0 nothing is added, and everything so far is returned.
+    `append(layer, keys, values)` adds the new keys and values of one layer,
+    (batch, heads, new, d_head), after those that the layer already has. It returns a
+    pair (keys, values) with everything so far, oldest first:
+    (batch, heads, length so far, d_head). `layer` is a number, counted from 0, and a
+    new cache is empty. `new` is usually 1; with new = 0 nothing is added, and
+    everything so far is returned.
 
     >>> cache = KeyValueCache()
     >>> one = torch.ones(1, 1, 1, 2)
@@ -50,8 +52,9 @@ def cached_greedy_decode(
     The model has two methods for this (see `course.cached_model`):
 
     - `model.encode(source)` -> encoder_states, needed only once
-    - `model.decode_step(tokens, encoder_states, cache)` reads one new token per row, (batch, 1), and returns logits
-      (batch, 1, vocab_size) for the next one; `cache` is a `KeyValueCache`, empty at first, that the model fills
+    - `model.decode_step(tokens, encoder_states, cache)` reads one new token per row,
+      (batch, 1), and returns logits (batch, 1, vocab_size) for the next one; `cache` is
+      a `KeyValueCache`, empty at first, that the model fills
 
     Everything else is as in `greedy_decode`.
 
@@ -85,19 +88,23 @@ def decode_one_step(
     encoder_mask: torch.Tensor,
     cache: KeyValueCache,
 ) -> torch.Tensor:
-    """Logits for the next token, when only the newest token is read and the cache remembers the others.
+    """Logits for the next token, when only the newest token is read and the cache
+    remembers the others.
 
-    `tokens` is (batch, 1), the newest token of each row; `position` is its position, counted from 0. `encoder_states`
-    is (batch, source_length, d_model), `encoder_mask` (batch, 1, 1, source_length). `cache` holds the keys and values
-    of the tokens at positions 0 to position - 1, and this call adds those of the newest token, for every block.
-    Returns logits (batch, 1, vocab_size): the ones that `model` gives at this position when it reads the whole prefix
-    at once. No row of the prefix holds padding.
+    `tokens` is (batch, 1), the newest token of each row; `position` is its position,
+    counted from 0. `encoder_states` is (batch, source_length, d_model), `encoder_mask`
+    (batch, 1, 1, source_length). `cache` holds the keys and values of the tokens at
+    positions 0 to position - 1, and this call adds those of the newest token, for every
+    block. Returns logits (batch, 1, vocab_size): the ones that `model` gives at this
+    position when it reads the whole prefix at once. No row of the prefix holds padding.
 
     The parts of `model`, all of which you know from lessons 3 to 5:
 
-    - `model.embedding`, and `model.target_positions.embedding.weight`, (max_length, d_model)
-    - `model.decoder`, a list of blocks. Each has `norm1`, `self_attention` (with `query`, `key`, `value`, `output` and
-      `num_heads`), `norm2`, `cross_attention`, `norm3` and `feed_forward`
+    - `model.embedding`, and `model.target_positions.embedding.weight`,
+      (max_length, d_model)
+    - `model.decoder`, a list of blocks. Each has `norm1`, `self_attention` (with
+      `query`, `key`, `value`, `output` and `num_heads`), `norm2`, `cross_attention`,
+      `norm3` and `feed_forward`
     - `model.decoder_norm` and `model.head`
 
     >>> model = CausalSeq2SeqTransformer(vocab_size=13, max_length=9, d_model=16, num_heads=2, d_ff=32, num_layers=1)

@@ -13,10 +13,12 @@ from course.blocks import EncoderBlock, LayerNorm, LearnedPositionalEmbedding
 class TransformerClassifier(nn.Module):
     """Tokens in, one score for each class out.
 
-    An embedding of the tokens, learned positions, `num_layers` encoder blocks, a final norm, and a Linear layer that
-    reads the vector at the last position, where the CLS token is. Padding (id 0) is hidden from attention.
-    `forward(tokens)`: integers (batch, length) with length <= max_length -> logits (batch, num_classes). Name the
-    parts as you like, and use your `EncoderBlock` for the blocks.
+    An embedding of the tokens, learned positions, `num_layers` encoder blocks, a final
+    norm, and a Linear layer that reads the vector at the last position, where the CLS
+    token is. Padding (id 0) is hidden from attention.
+    `forward(tokens)`: integers (batch, length) with length <= max_length -> logits
+    (batch, num_classes). Name the parts as you like, and use your `EncoderBlock` for
+    the blocks.
 
     >>> model = TransformerClassifier(
     ...     vocab_size=13, max_length=8, d_model=16, num_heads=2, d_ff=32, num_layers=2, num_classes=2
@@ -59,12 +61,13 @@ class TransformerClassifier(nn.Module):
 def ignores_padding(model: nn.Module, tokens: torch.Tensor) -> bool:
     """Does padding leave the model's logits as they are?
 
-    `model` is an `nn.Module` from tokens (batch, length), of any length, to logits (batch, classes). It is meant to
-    pool with a masked mean. `tokens` are rows padded on the right with id 0; each row has at least one real token, and
-    a row may have no padding at all. True when neither the amount of padding nor its content changes any logit of any
-    row, beyond rounding. The content is row 0 of `model.embedding.weight`, the vector of id 0. (A model without
-    `embedding` has no such vector.)
-    The model is left as it was found: the same mode, the same parameters.
+    `model` is an `nn.Module` from tokens (batch, length), of any length, to logits
+    (batch, classes). It is meant to pool with a masked mean. `tokens` are rows padded
+    on the right with id 0; each row has at least one real token, and a row may have no
+    padding at all. True when neither the amount of padding nor its content changes any
+    logit of any row, beyond rounding. The content is row 0 of `model.embedding.weight`,
+    the vector of id 0. (A model without `embedding` has no such vector.) The model is
+    left as it was found: the same mode, the same parameters.
 
     >>> class Counts(nn.Module):
     ...     def forward(self, tokens):

@@ -14,12 +14,13 @@ def greedy_decode(
 ) -> torch.Tensor:
     """Write an answer to each source, always with the most likely next token.
 
-    `source` is (batch, source_length). `model(source, target_input)` returns logits (batch, target_length,
-    vocab_size); those at the last position of `target_input` are about the next token. Each row starts with
-    `start_id`, which the model reads but which is not returned.
-    Returns ids (batch, columns) with at most `max_length` columns. A row stops at its first `end_id`, which is kept.
-    After that it holds padding (id 0) while the other rows go on. A row that never ends is cut off after `max_length`
-    tokens.
+    `source` is (batch, source_length). `model(source, target_input)` returns logits
+    (batch, target_length, vocab_size); those at the last position of `target_input` are
+    about the next token. Each row starts with `start_id`, which the model reads but
+    which is not returned. Returns ids (batch, columns) with at most `max_length`
+    columns. A row stops at its first `end_id`, which is kept. After that it holds
+    padding (id 0) while the other rows go on. A row that never ends is cut off after
+    `max_length` tokens.
 
     >>> def count_down(source, target_input):  # writes source, source - 1, ...; 1 is the end, 9 the start
     ...     following = torch.where(target_input == 9, source, target_input - 1)
@@ -50,9 +51,10 @@ def ends_each_sequence(
 ) -> bool:
     """Does every source get the same answer in the batch as it does on its own?
 
-    `decode(model, sources)` returns ids (batch, columns), padded on the right with id 0; `sources` is (batch,
-    source_length). The result is True when each source, decoded in a batch of its own, gets the same ids as it does
-    among the others. Padding is ignored: the number of columns may differ.
+    `decode(model, sources)` returns ids (batch, columns), padded on the right with id
+    0; `sources` is (batch, source_length). The result is True when each source, decoded
+    in a batch of its own, gets the same ids as it does among the others. Padding is
+    ignored: the number of columns may differ.
 
     >>> def stops_too_soon(model, sources):  # the whole batch stops at its shortest row
     ...     answers = model(sources)

@@ -14,10 +14,12 @@ from torch import nn
 
 
 def sinusoidal_positional_encoding(length: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
-    """A row of sines and cosines for each position: (length, d_model), in float32. `d_model` is even.
+    """A row of sines and cosines for each position: (length, d_model), in float32.
+    `d_model` is even.
 
-    Positions count from 0. The row of position p has sin(p * w) in column 2i and cos(p * w) in column 2i + 1, where
-    w = base ** (-2i / d_model) is the frequency of this pair of columns.
+    Positions count from 0. The row of position p has sin(p * w) in column 2i and
+    cos(p * w) in column 2i + 1, where w = base ** (-2i / d_model) is the frequency of
+    this pair of columns.
 
     >>> sinusoidal_positional_encoding(length=2, d_model=4)
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
@@ -34,10 +36,12 @@ def sinusoidal_positional_encoding(length: int, d_model: int, base: float = 1000
 
 
 def shift_matrix(offset: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
-    """The matrix that moves an encoding by `offset` positions, whatever the position: (d_model, d_model), float32.
+    """The matrix that moves an encoding by `offset` positions, whatever the position:
+    (d_model, d_model), float32.
 
-    With encoding = sinusoidal_positional_encoding(length, d_model, base), the following holds for every position p:
-    encoding[p + offset] equals shift_matrix(offset, d_model, base) @ encoding[p]. The offset may be negative.
+    With encoding = sinusoidal_positional_encoding(length, d_model, base), the following
+    holds for every position p: encoding[p + offset] equals
+    shift_matrix(offset, d_model, base) @ encoding[p]. The offset may be negative.
 
     >>> encoding = sinusoidal_positional_encoding(length=10, d_model=8)
     >>> torch.allclose(shift_matrix(3, d_model=8) @ encoding[4], encoding[7], atol=1e-6)
@@ -61,10 +65,11 @@ def shift_matrix(offset: int, d_model: int, base: float = 10000.0) -> torch.Tens
 class SinusoidalPositionalEncoding(nn.Module):
     """Adds the waves to the tokens. There is nothing to learn in it.
 
-    The table of sinusoids, max_length rows of d_model numbers, is made once and kept as a buffer: it moves with the
-    model to another device or dtype, and no optimiser touches it.
-    `forward(x)`: x is (batch, length, d_model), with length <= max_length. The result has the same shape: x plus the
-    first `length` rows of the table.
+    The table of sinusoids, max_length rows of d_model numbers, is made once and kept as
+    a buffer: it moves with the model to another device or dtype, and no optimiser
+    touches it.
+    `forward(x)`: x is (batch, length, d_model), with length <= max_length. The result
+    has the same shape: x plus the first `length` rows of the table.
 
     >>> positions = SinusoidalPositionalEncoding(d_model=8, max_length=10)
     >>> x = torch.zeros(2, 5, 8)
@@ -88,13 +93,14 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 def rotary_embedding(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
-    """Rotates each pair of neighbouring numbers in a vector by an angle that depends on the vector's position.
+    """Rotates each pair of neighbouring numbers in a vector by an angle that depends on
+    the vector's position.
 
-    `x` is (..., length, d) with an even d, for example (batch, heads, length, d_head). `positions` is (length,),
-    whole numbers of any size, possibly negative: the vectors x[..., j, :] are at position positions[j]. The result
-    has the shape and dtype of x.
-    The numbers in columns 2i and 2i + 1 are a point in the plane. It is rotated by the angle positions[j] * w, with
-    w = base ** (-2i / d):
+    `x` is (..., length, d) with an even d, for example (batch, heads, length, d_head).
+    `positions` is (length,), whole numbers of any size, possibly negative: the vectors
+    x[..., j, :] are at position positions[j]. The result has the shape and dtype of x.
+    The numbers in columns 2i and 2i + 1 are a point in the plane. It is rotated by the
+    angle positions[j] * w, with w = base ** (-2i / d):
 
     - new even number: x_even * cos - x_odd * sin
     - new odd number: x_even * sin + x_odd * cos
@@ -118,11 +124,13 @@ def rotary_embedding(x: torch.Tensor, positions: torch.Tensor, base: float = 100
 
 
 def relative_attention_scores(query: torch.Tensor, key: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """The dot product of each query with each key, after `rotary_embedding` has rotated both.
+    """The dot product of each query with each key, after `rotary_embedding` has rotated
+    both.
 
-    `query` and `key` are (..., length, d), both at `positions` (length,). The result is (..., length, length), with a
-    row per query and a column per key: plain dot products, no scaling, no softmax. Add the same number to all
-    positions, and the result stays the same: only distances count.
+    `query` and `key` are (..., length, d), both at `positions` (length,). The result is
+    (..., length, length), with a row per query and a column per key: plain dot
+    products, no scaling, no softmax. Add the same number to all positions, and the
+    result stays the same: only distances count.
 
     >>> same = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     >>> relative_attention_scores(same, same, torch.tensor([5, 7]))  # off the diagonal: cos 2
@@ -141,9 +149,10 @@ def relative_attention_scores(query: torch.Tensor, key: torch.Tensor, positions:
 def sees_order(model: nn.Module, tokens: torch.Tensor) -> bool:
     """Does the order of the tokens in a row matter to the model?
 
-    `model` is an `nn.Module` that maps tokens (batch, length) to logits (batch, classes). The answer is True if some
-    reordering of a row changes its logits by more than rounding would. Dropout is off while you look. The model is
-    left as it was, including its mode, and so are the tokens.
+    `model` is an `nn.Module` that maps tokens (batch, length) to logits
+    (batch, classes). The answer is True if some reordering of a row changes its logits
+    by more than rounding would. Dropout is off while you look. The model is left as it
+    was, including its mode, and so are the tokens.
 
     >>> class Bag(nn.Module):
     ...     def forward(self, tokens):

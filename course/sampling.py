@@ -13,9 +13,11 @@ import torch
 def sample_with_temperature(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
     """Sample one token for each row, with probabilities softmax(logits / temperature).
 
-    `logits` is (batch, vocab_size); a token whose logit is -inf is never sampled. Returns ids (batch,). Temperature 1
-    samples from the model's own distribution, a lower temperature is more cautious, a higher one is bolder, and 0
-    always takes the most likely token. All randomness comes from `generator`: the same seed gives the same tokens.
+    `logits` is (batch, vocab_size); a token whose logit is -inf is never sampled.
+    Returns ids (batch,). Temperature 1 samples from the model's own distribution, a
+    lower temperature is more cautious, a higher one is bolder, and 0 always takes the
+    most likely token. All randomness comes from `generator`: the same seed gives the
+    same tokens.
 
     >>> logits = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
     >>> sample_with_temperature(logits, 0.0, torch.Generator())
@@ -34,8 +36,8 @@ def sample_with_temperature(logits: torch.Tensor, temperature: float, generator:
 def top_k_filter(logits: torch.Tensor, k: int) -> torch.Tensor:
     """Keep the k largest logits of each row and replace all others by -inf.
 
-    `logits` is (batch, vocab_size). The result is a new tensor of the same shape. `k` is at least 1; if it is larger
-    than vocab_size, every token is kept.
+    `logits` is (batch, vocab_size). The result is a new tensor of the same shape. `k`
+    is at least 1; if it is larger than vocab_size, every token is kept.
 
     >>> top_k_filter(torch.tensor([[1.0, 4.0, 2.0, 3.0]]), k=2)
     tensor([[-inf, 4., -inf, 3.]])
@@ -47,12 +49,14 @@ def top_k_filter(logits: torch.Tensor, k: int) -> torch.Tensor:
 
 
 def top_p_filter(logits: torch.Tensor, p: float) -> torch.Tensor:
-    """Keep the smallest set of tokens whose probabilities sum to at least p, and replace all other logits by -inf.
+    """Keep the smallest set of tokens whose probabilities sum to at least p, and
+    replace all other logits by -inf.
 
-    `logits` is (batch, vocab_size). The result is a new tensor of the same shape. Tokens join the set in order of
-    probability, the most likely first, and the token that brings the sum to p is included. The set is never empty:
-    even with p = 0 the most likely token stays. With p = 1 every token stays, except those whose probability is lost
-    in rounding.
+    `logits` is (batch, vocab_size). The result is a new tensor of the same shape.
+    Tokens join the set in order of probability, the most likely first, and the token
+    that brings the sum to p is included. The set is never empty: even with p = 0 the
+    most likely token stays. With p = 1 every token stays, except those whose
+    probability is lost in rounding.
 
     >>> logits = torch.tensor([[0.1, 0.6, 0.3]]).log()
     >>> top_p_filter(logits, p=0.7).exp()  # 0.6 doesn't reach 0.7; 0.6 + 0.3 does
@@ -80,13 +84,15 @@ def generate(
     p: float,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """Write an answer to each source, and sample every token: temperature first, then top-k, then top-p.
+    """Write an answer to each source, and sample every token: temperature first, then
+    top-k, then top-p.
 
-    The logits of the next token are divided by `temperature`. Of what results, the `k` largest are kept; of those,
-    the smallest set whose probabilities, taken among the k, sum to at least `p`. The token is sampled from the rest.
-    Temperature 0 always takes the most likely token. All randomness comes from `generator`. `model`, `source` and the
-    result are as in `greedy_decode`: the end is kept, padding (id 0) follows it, and there are at most `max_length`
-    columns.
+    The logits of the next token are divided by `temperature`. Of what results, the `k`
+    largest are kept; of those, the smallest set whose probabilities, taken among the k,
+    sum to at least `p`. The token is sampled from the rest. Temperature 0 always takes
+    the most likely token. All randomness comes from `generator`. `model`, `source` and
+    the result are as in `greedy_decode`: the end is kept, padding (id 0) follows it,
+    and there are at most `max_length` columns.
 
     >>> def wavering(source, target_input):  # writes 2, 3 or 4, then the end, 1; 9 is the start
     ...     after = {9: [0, 0, 0.5, 0.3, 0.2]}
@@ -126,11 +132,13 @@ def best_of_n(
     n: int,
     generator: torch.Generator,
 ) -> torch.Tensor:
-    """Sample n answers to each source, and keep the one that the model finds most likely.
+    """Sample n answers to each source, and keep the one that the model finds most
+    likely.
 
-    Each token is sampled at temperature 1, and all randomness comes from `generator`. The log-likelihood of an answer
-    is the sum of the log-probabilities of its tokens up to and including the end; nothing after the end counts.
-    Every row of the batch keeps its own best answer. `model`, `source` and the result are as in `greedy_decode`: the
+    Each token is sampled at temperature 1, and all randomness comes from `generator`.
+    The log-likelihood of an answer is the sum of the log-probabilities of its tokens up
+    to and including the end; nothing after the end counts. Every row of the batch keeps
+    its own best answer. `model`, `source` and the result are as in `greedy_decode`: the
     end is kept, padding (id 0) follows it, and there are at most `max_length` columns.
 
     >>> def sure(source, target_input):  # certain that the source comes next, and then the end, 1

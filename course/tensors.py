@@ -4,7 +4,8 @@ import torch
 
 
 def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The dot product of every row of `a` with every row of `b`, separately for each example in the batch.
+    """The dot product of every row of `a` with every row of `b`, separately for each
+    example in the batch.
 
     `a` is (batch, n, d), `b` is (batch, m, d); the result is (batch, n, m).
     Entry [i, j, k] is the dot product of `a[i, j]` and `b[i, k]`.
@@ -25,8 +26,8 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def pick(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """Pick one entry from each row.
 
-    `values` is (n, k); `index` is (n,), whole numbers from 0 to k - 1; the result is (n,).
-    Entry i of the result is `values[i, index[i]]`.
+    `values` is (n, k); `index` is (n,), whole numbers from 0 to k - 1; the result is
+    (n,). Entry i of the result is `values[i, index[i]]`.
 
     >>> values = torch.tensor([[10.0, 11.0, 12.0], [20.0, 21.0, 22.0]])  # (2, 3)
     >>> pick(values, torch.tensor([2, 0]))  # (2,)

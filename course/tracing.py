@@ -18,10 +18,11 @@ Forward = Callable[..., Any]
 
 
 def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
-    """Send `batch` through the model once: one row for each call of a module, with the shapes in and out.
+    """Send `batch` through the model once: one row for each call of a module, with the
+    shapes in and out.
 
-    The rows come in the order in which the calls begin. `parameters` counts the numbers that a module can learn,
-    those of its parts included.
+    The rows come in the order in which the calls begin. `parameters` counts the numbers
+    that a module can learn, those of its parts included.
 
     >>> table = trace(nn.Sequential(nn.Linear(3, 5), nn.ReLU()), torch.zeros(2, 3))
     >>> list(table["type"]), list(table["output"]), list(table["parameters"])
@@ -45,11 +46,14 @@ def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
 
 
 def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Tensor]:
-    """{name of an attention module: the weights that it returned for `batch`}, in the order of the calls.
+    """{name of an attention module: the weights that it returned for `batch`}, in the
+    order of the calls.
 
-    An attention module is one whose forward returns a pair of tensors, (output, weights). Its weights are (batch,
-    query_length, key_length), or (batch, heads, query_length, key_length). Modules are found by what they return, so
-    their names don't matter. Of attention modules inside one another, only the outermost counts.
+    An attention module is one whose forward returns a pair of tensors,
+    (output, weights). Its weights are (batch, query_length, key_length), or
+    (batch, heads, query_length, key_length). Modules are found by what they return, so
+    their names don't matter. Of attention modules inside one another, only the
+    outermost counts.
     """
     maps: dict[str, torch.Tensor] = {}
 
@@ -67,7 +71,9 @@ def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Ten
 
 @contextmanager
 def _listening(model: nn.Module, before: Listener | None, after: Listener) -> Iterator[None]:
-    """Meanwhile `before` and `after` hear of every call of a module; the model is in eval mode, without gradients."""
+    """Meanwhile `before` and `after` hear of every call of a module; the model is in
+    eval mode, without gradients.
+    """
     modules = dict(model.named_modules())
     own = {name: module.__dict__["forward"] for name, module in modules.items() if "forward" in module.__dict__}
     for name, module in modules.items():
@@ -83,7 +89,9 @@ def _listening(model: nn.Module, before: Listener | None, after: Listener) -> It
 
 
 def _heard(name: str, module: nn.Module, forward: Forward, before: Listener | None, after: Listener) -> Forward:
-    """The same forward, with listeners. Unlike a hook, it also hears a call of `module.forward` itself."""
+    """The same forward, with listeners. Unlike a hook, it also hears a call of
+    `module.forward` itself.
+    """
 
     def listened(*inputs: Any, **named: Any) -> Any:
         everything = (*inputs, *named.values())
@@ -97,7 +105,8 @@ def _heard(name: str, module: nn.Module, forward: Forward, before: Listener | No
 
 
 def _shapes(values: Any) -> str:
-    """The shapes of all tensors among `values`, each written once however often it repeats.
+    """The shapes of all tensors among `values`, each written once however often it
+    repeats.
 
     >>> _shapes((torch.zeros(2, 3), torch.zeros(2, 3), None, torch.zeros(2)))
     '2 x (2, 3), (2,)'

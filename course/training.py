@@ -13,8 +13,9 @@ def sgd_step(
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """One step of gradient descent: every parameter moves against its gradient.
 
-    `params` is [(W, b), ...] and `gradients` is [(dW, db), ...]; W and dW have the same shape, and so do b and db.
-    Returns a new list of pairs, detached from any graph. The old parameters stay as they were.
+    `params` is [(W, b), ...] and `gradients` is [(dW, db), ...]; W and dW have the same
+    shape, and so do b and db. Returns a new list of pairs, detached from any graph. The
+    old parameters stay as they were.
 
     >>> params = [(torch.tensor([[1.0]]), torch.tensor([0.0]))]
     >>> gradients = [(torch.tensor([[-16.0]]), torch.tensor([-8.0]))]
@@ -37,10 +38,12 @@ def train(
     optimizer: torch.optim.Optimizer,
     steps: int,
 ) -> list[float]:
-    """Train `model` with mean squared error for `steps` steps, each on all the data at once.
+    """Train `model` with mean squared error for `steps` steps, each on all the data at
+    once.
 
     `inputs` is (n, d_in); `targets` is (n, d_out), the same shape as the predictions.
-    The model changes in place. Returns a list of `steps` Python floats: the loss before each step.
+    The model changes in place. Returns a list of `steps` Python floats: the loss before
+    each step.
 
     >>> model = nn.Linear(1, 1)
     >>> _ = nn.init.zeros_(model.weight), nn.init.zeros_(model.bias)  # predicts 0
@@ -61,11 +64,13 @@ def train(
 
 
 def loss_is_sound(loss_function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor | float]) -> bool:
-    """Does the loss give the same number whether the predictions come as (n, 1) or as (n,)?
+    """Does the loss give the same number whether the predictions come as (n, 1) or as
+    (n,)?
 
-    `loss_function(predictions, targets)` returns one number. The targets are (n,) both times.
-    A loss that broadcasts compares each prediction with every target, so it isn't sound.
-    A loss that refuses (n, 1) with an error never goes wrong silently: either answer will do.
+    `loss_function(predictions, targets)` returns one number. The targets are (n,) both
+    times. A loss that broadcasts compares each prediction with every target, so it
+    isn't sound. A loss that refuses (n, 1) with an error never goes wrong silently:
+    either answer will do.
 
     >>> loss_is_sound(lambda predictions, targets: (predictions.flatten() - targets).abs().mean())
     True

@@ -10,9 +10,9 @@ import torch
 def build_vocabulary(corpus: list[str]) -> dict[str, int]:
     """Give each character in the corpus a number, its id.
 
-    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...: the most frequent
-    character gets 1. Equally frequent characters are ranked in the order in which they first appear.
-    Id 0 is reserved for padding.
+    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...:
+    the most frequent character gets 1. Equally frequent characters are ranked in the
+    order in which they first appear. Id 0 is reserved for padding.
 
     >>> build_vocabulary(["12-1", "2-1"])
     {'1': 1, '2': 2, '-': 3}
@@ -29,8 +29,9 @@ def build_vocabulary(corpus: list[str]) -> dict[str, int]:
 def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
     """Turn each character of a text into its id.
 
-    Returns a list of `len(text)` ids. A character that isn't in the vocabulary raises an error
-    (a ValueError, or another one that says what is wrong); it is never dropped silently.
+    Returns a list of `len(text)` ids. A character that isn't in the vocabulary raises
+    an error (a ValueError, or another one that says what is wrong); it is never dropped
+    silently.
 
     >>> encode("2-12", {"1": 1, "2": 2, "-": 3})
     [2, 3, 1, 2]
@@ -62,10 +63,12 @@ def decode(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
 
 
 def pad_sequences(sequences: list[list[int]], max_length: int, pad_id: int = 0) -> torch.Tensor:
-    """Put sequences of different lengths into one tensor, each padded on the right with `pad_id`.
+    """Put sequences of different lengths into one tensor, each padded on the right with
+    `pad_id`.
 
-    `sequences` is a list of n lists of ids, which are left unchanged. Returns a LongTensor (n, max_length).
-    If any sequence has more than `max_length` ids, that is an error (a ValueError, or another one that says so).
+    `sequences` is a list of n lists of ids, which are left unchanged. Returns a
+    LongTensor (n, max_length). If any sequence has more than `max_length` ids, that is
+    an error (a ValueError, or another one that says so).
 
     >>> pad_sequences([[5, 6, 7], [8]], max_length=4)  # (2, 4)
     tensor([[5, 6, 7, 0],
@@ -87,9 +90,9 @@ def prepare_example(
 ) -> tuple[torch.Tensor, int]:
     """Turn a text and its label into one example for a classifier.
 
-    Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's ids, then padding (0),
-    and at the very end, at index -1, `cls_id`. The label is passed on unchanged.
-    A text that leaves no room for `cls_id` raises an error.
+    Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's
+    ids, then padding (0), and at the very end, at index -1, `cls_id`. The label is
+    passed on unchanged. A text that leaves no room for `cls_id` raises an error.
 
     >>> prepare_example("2-1", 1, {"1": 1, "2": 2, "-": 3}, max_length=6, cls_id=4)
     (tensor([2, 3, 1, 0, 0, 4]), 1)
@@ -104,9 +107,9 @@ def prepare_example(
 def round_trips(encode: Callable[[str], Any], decode: Callable[[Any], Any], text: str) -> bool:
     """Does the text survive being encoded and decoded again?
 
-    `encode(text)` returns ids, and `decode(ids)` returns a text; what the ids look like doesn't matter.
-    True if exactly the same text comes back. False if it doesn't, or if `encode` or `decode` raises an
-    error: then the text didn't come back either.
+    `encode(text)` returns ids, and `decode(ids)` returns a text; what the ids look like
+    doesn't matter. True if exactly the same text comes back. False if it doesn't, or if
+    `encode` or `decode` raises an error: then the text didn't come back either.
 
     >>> round_trips(list, "".join, "Call me Ishmael.")
     True

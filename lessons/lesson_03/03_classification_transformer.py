@@ -221,7 +221,7 @@ plots.heatmap(
     weights,
     ["all", "no ball", "only sees", "nothing"],
     words,
-    title="Shares, depending on what may be seen",
+    title="Who gets a share",
     low=0,
     high=1,
 )

@@ -481,8 +481,9 @@ print(f"your guess: {guess_padding_half}; the largest difference: {apart:.1e}")
 guess_higher = None  # "with a teacher", "on its own" or "the same"
 
 causal = fresh_model(CausalSeq2SeqTransformer)
-print("leak before training:", float(future_leak(causal, asked, shown)))
+leak_before = float(future_leak(causal, asked, shown))
 causal_record = lab.watched(causal, train_letters, test_letters, steps=600)
+print("leak before training:", leak_before)
 print("leak after training: ", float(future_leak(causal, asked, shown)))
 taught, alone = (causal_record.scores[name] for name in ("with a teacher", "on its own"))
 gap = max(abs(a - b) for a, b in zip(taught, alone, strict=True))
