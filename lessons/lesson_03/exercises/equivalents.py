@@ -19,6 +19,7 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         f"{_CHANGED} -> {_CHANGE.format(1, 1)}": _ANY_CONTENT,
         f"{_CHANGED} -> {_CHANGE.format(-2, 1)}": _ANY_CONTENT,
         f"{_CHANGED} -> {_CHANGE.format(-1, 2)}": _ANY_CONTENT,
+        f"{_CHANGED} -> {_CHANGED.replace('+=', '-=')}": _ANY_CONTENT,
         "answers = [examined(tokens), examined(nn.functional.pad(tokens, (0, 3)))]"
         " -> answers = [examined(tokens), examined(nn.functional.pad(tokens, (0, 4)))]": "any amount will do",
     },
