@@ -164,7 +164,7 @@ def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None
     equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:
-        session.run(_surroundings(reference, {e.symbol for e in lesson.exercises}))
+        session.run(_surroundings(reference, {e.symbol for e in lesson.exercises} - set(earlier)))
         for symbol, text in earlier.items():
             session.restore(symbol, **text)
         if not _survives(session, exercise, judge, inspect.getsource(reference)):
@@ -196,7 +196,10 @@ def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -
 
 
 def _surroundings(reference: Any, symbols: set[str]) -> str:
-    """What a symbol's source needs around it: its module's imports, and what the module gives beside the symbols."""
+    """What a symbol's source needs around it: its module's imports, and what the module gives beside these symbols.
+
+    Earlier symbols are blank there. A signature may name them; when it is called, it finds the restored ones.
+    """
     module = sys.modules[reference.__module__]
     body = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
     lines = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
