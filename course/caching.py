@@ -120,11 +120,9 @@ def decode_one_step(
     for layer, block in enumerate(blocks):
         attention, normed = block.self_attention, block.norm1(x)
         query = split_heads(attention.query(normed), attention.num_heads)  # (batch, heads, 1, d_head)
-        keys, values = cache.append(
-            layer,
-            split_heads(attention.key(normed), attention.num_heads),
-            split_heads(attention.value(normed), attention.num_heads),
-        )  # (batch, heads, position + 1, d_head) each
+        new_keys = split_heads(attention.key(normed), attention.num_heads)  # (batch, heads, 1, d_head)
+        new_values = split_heads(attention.value(normed), attention.num_heads)
+        keys, values = cache.append(layer, new_keys, new_values)  # (batch, heads, position + 1, d_head) each
         seen, _ = scaled_dot_product_attention(query, keys, values)  # no mask: everything cached lies in the past
         x = x + attention.output(merge_heads(seen))
         x = x + block.cross_attention(block.norm2(x), encoder_states, encoder_mask)[0]

@@ -423,11 +423,10 @@ if tf is not None:
 # %%
 rows = [list(encode(text, vocabulary)) for text in texts[:8]]
 batch = pad_sequences(rows, 7)  # (8, 7)
-symbols = {place: symbol for symbol, place in vocabulary.items()}
 plots.ids(
     batch,
     texts[:8],
-    symbols=symbols,
+    symbols={vocabulary[symbol]: symbol for symbol in vocabulary},
     special={0: "padding"},
     title="Eight texts as ids",
 )
@@ -485,7 +484,7 @@ for name, (tokens, labels) in [("training", train_set), ("test", test_set)]:
 plots.ids(
     train_set[0][:8],
     [text for text, _ in data.train[:8]],
-    symbols=symbols,
+    symbols={vocabulary[symbol]: symbol for symbol in vocabulary},
     special={0: "padding", cls_id: "CLS"},
     title="With the CLS token",
 )
@@ -850,8 +849,6 @@ plots.curves(
 # Your tokenizer cuts words into tokens, but a model needs numbers. And not every text is a word: there are capitals,
 # spaces, an ï or even a whale, 🐋. How can a small vocabulary have an id for *everything*?
 #
-# ### Exercise: `byte_pair_vocabulary` · core · difficulty 2 · 10 minutes
-#
 # A computer already stores every text as **bytes**, numbers from 0 to 255. The usual code is called UTF-8. An
 # English letter takes one byte. Other characters take two to four:
 
@@ -860,6 +857,8 @@ for character in "tTï鯨🐋":
     print(character, list(character.encode()))
 
 # %% [markdown]
+# ### Exercise: `byte_pair_vocabulary` · core · difficulty 2 · 10 minutes
+#
 # So 256 ids are enough for any text, and each merge adds one more for a token that is longer. Here is how we share
 # out the ids:
 #

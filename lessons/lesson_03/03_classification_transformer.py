@@ -1065,7 +1065,7 @@ pd.DataFrame(table).T.round(3)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `normalised = self.norm1(x)`, then `x = x + self.attention(?, ?, ?, mask)[?]`. The second half has the same form, in one line.
+# `y = self.norm1(x)`, then `x = x + self.attention(?, ?, ?, mask)[?]`. The second half has the same form, in one line.
 # </details>
 #
 # Docs: [nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html).

@@ -1202,7 +1202,7 @@ for name, numbers in (("tokens read", work), ("seconds", took)):
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `keys, values = cache.append(layer, ?, ?)`, then `scaled_dot_product_attention(query, keys, values)`, which returns a
+# `cache.append(layer, ?, ?)` returns keys and values. Then `scaled_dot_product_attention(query, keys, values)`, which returns a
 # pair. `enumerate(model.decoder)` gives you the number of each block.
 # </details>
 #
