@@ -303,7 +303,14 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     endless = Learner("zz", LESSON, types={FIRST: "import time\ntime.sleep(600)"})
     for learner in (Learner("ada", LESSON, begins=1), endless):
         hand_in(course, learner.name, learner.hand_in(released).encode())
-    run = subprocess.Popen(COMMAND, cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        COMMAND,
+        cwd=course.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whatever runs in the background ignores it
+    )
     while run.poll() is None and not journal(course.root):
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
