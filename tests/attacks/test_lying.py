@@ -158,6 +158,10 @@ type(child).probe = lambda self, symbol, cases, patients: iter([verdict] * len(c
         hurts_itself=True,
         limits=replace(ROOMY, probe_seconds=0.2),  # the grader waits for the rest as long as it may
     ),
+    "an answer, and then none to answer for": before(
+        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'seen': {}}, {'absent': True}])",
+        hurts_itself=True,
+    ),
     "an error instead of answers": before(
         FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: 1 / 0", hurts_itself=True
     ),
