@@ -6,68 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from course.attention import padding_mask
 from course.blocks import LayerNorm
 from course.seq2seq import Seq2SeqTransformer
-from grader.authoring.aspects import CONTENT, KNOWN, untouched
-from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import models as written
+from lessons.lesson_04.exercises.looks import ESSENTIALS, LAST_LOOKS, USUAL_LOOKS, looked_at, lower, seen
 from lessons.lesson_04.exercises.models import Model, model
-
-
-def sizes_of(generator: np.random.Generator, num_layers: int, max_length: int) -> dict[str, int]:
-    """The six sizes in the order of the signature, all different."""
-    num_heads = int(generator.integers(2, 4))
-    return {
-        "vocab_size": int(generator.integers(13, 17)),
-        "max_length": max_length,
-        "d_model": num_heads * int(generator.choice([4, 6])),
-        "num_heads": num_heads,
-        "d_ff": int(generator.integers(18, 24)),
-        "num_layers": num_layers,
-    }
-
-
-def looked_at(
-    generator: np.random.Generator,
-    look: str,
-    num_layers: int = 1,
-    padded: bool = False,
-    square: bool = False,
-    batch: int = 3,
-) -> Inputs:
-    """A case for one look: sizes and tokens."""
-    source_length, target_length = dims(generator, 2, 4, 7)
-    target_length = source_length if square else target_length
-    sizes = sizes_of(generator, num_layers, max(source_length, target_length) + 1)
-    lengths = [source_length, 2, source_length - 1][:batch] if padded else [source_length] * batch
-    return {
-        "look": look,
-        "sizes": sizes,
-        "source": _distinct(generator, lengths, source_length, sizes["vocab_size"]),
-        "target_input": _distinct(generator, [target_length] * batch, target_length, sizes["vocab_size"]),
-    }
-
-
-def _distinct(generator: np.random.Generator, lengths: list[int], width: int, vocab_size: int) -> torch.Tensor:
-    """Rows without repetition; the ids 1 and `vocab_size - 1` stand in the first."""
-    tokens = np.zeros((len(lengths), width), dtype=np.int64)
-    for row, length in enumerate(lengths):
-        tokens[row, :length] = 1 + generator.permutation(vocab_size - 1)[:length]
-    first = np.setdiff1d(tokens[0], [0, 1, vocab_size - 1])[: lengths[0] - 2]
-    tokens[0, : len(first) + 2] = generator.permutation([1, vocab_size - 1, *first])
-    return torch.from_numpy(tokens)
-
-
-def lower(inputs: Inputs) -> Inputs:
-    """The same case with a lower triangle for a target mask."""
-    length = inputs["target_input"].shape[1]
-    return {**inputs, "target_mask": torch.ones(length, length, dtype=torch.bool).tril()}
 
 
 def _cases(generator: np.random.Generator) -> list[Case]:
@@ -89,86 +38,6 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         Case("with encoder states passed to decode", look("decoding", padded=True), tagged("decoding")),
         Case("with rows from the shortest to the longest", look("sizes"), tagged("sizes")),
     ]
-
-
-def seen(name: str, tag: str, *keys: str, weight: float = 1.0, core: bool = False) -> Aspect:
-    """What one look found under these names."""
-    return Aspect(name, keys=keys, kinds=KNOWN | CONTENT, weight=weight, core=core, tags=tagged(tag))
-
-
-USUAL_LOOKS = (
-    seen(
-        "shapes",
-        "usual",
-        "shape_of_the_logits",
-        "shape_of_the_states",
-    ),
-    seen("encode, then decode", "usual", "the_two_steps"),
-    seen(
-        "num_layers blocks on each side, all in use",
-        "usual",
-        "one_more_layer",
-        "blocks_in_use",
-        "parameters_without_use",
-        weight=3.0,
-    ),
-    seen("no dropout, modes untouched", "usual", "training_mode", "modes"),
-    seen("dtype kept", "usual", "dtype", "dtype_of_a_float64_model"),
-    seen("one norm a stack, called once", "usual", "encoder_norm_is_called", "decoder_norm_is_called"),
-    seen(
-        "padding of the source is hidden",
-        "padding",
-        "padding_in_the_encoder",
-        "padding_in_the_decoder",
-        "a_row_by_itself",
-        weight=5.0,
-    ),
-    seen(
-        "the source reaches the logits",
-        "reading",
-        "a_source_token",
-        "an_encoder_state",
-        "another_row_of_the_batch",
-        weight=3.0,
-        core=True,
-    ),
-    seen("the source has an order", "reading", "the_source's_order", weight=2.0),
-)
-LAST_LOOKS = (
-    seen("encoder_norm", "norms", "encoder_norm", "the_two_norms"),
-    seen("decoder_norm", "norms", "decoder_norm"),
-    # In two looks; where one of them stops with an error, its other aspects say so.
-    Aspect("a Linear layer to the logits", keys=("the_logits", "the_step_to_the_logits"), kinds=CONTENT - {"error"}),
-    seen("decode uses what it is given", "decoding", "source_tokens_in_decode", "encoder_states_in_decode"),
-    seen(
-        "rows of every length",
-        "sizes",
-        "the_longest_rows",
-        "rows_of_one_token",
-        "a_source_of_padding_alone",
-    ),
-    seen("num_heads", "sizes", "another_number_of_heads", weight=0.5),
-)
-
-
-ESSENTIALS = Aspect(
-    "the essentials",
-    keys=(
-        "blocks_in_use",
-        "one_more_layer",
-        "padding_in_the_encoder",
-        "padding_in_the_decoder",
-        "a_source_token",
-        "an_encoder_state",
-        "what_the_mask_hides",
-        "the_mask_in_decode",
-        "the_logits",
-    ),
-    kinds=(KNOWN | CONTENT) - {"error"},
-    weight=13.0,
-    meaning="The source reaches the logits, its padding doesn't, the target mask is kept, every block is used, and "
-    "what comes out are logits.",
-)
 
 
 def _relu(self: Any, x: Any) -> Any:
