@@ -148,7 +148,7 @@ LOSS_IS_SOUND = Exercise(
         special(
             "losses that return a float",
             "float",
-            meaning="A loss that returns a Python float is judged as well as one that returns a tensor.",
+            meaning="A loss that returns a Python float is judged correctly too.",
         ),
     ),
     mistakes=(

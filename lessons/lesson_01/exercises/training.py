@@ -92,7 +92,7 @@ TRAIN = Exercise(
             kinds=KNOWN,
             weight=2.0,
             tags=USUAL,
-            meaning="The list holds one loss for each step, measured before it.",
+            meaning="The list holds one loss for each step, measured before that step.",
         ),
         Aspect(
             "Python floats",

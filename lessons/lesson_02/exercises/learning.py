@@ -247,7 +247,7 @@ BYTE_PAIR_MERGES = Exercise(
     aspects=(
         main(
             "the most frequent pair each time",
-            meaning="At each step, the pair that is most frequent by then gets merged.",
+            meaning="At each step, the pair that is most frequent at that point is merged.",
         ),
         special(
             "whole tokens are compared",

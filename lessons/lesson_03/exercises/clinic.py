@@ -219,7 +219,9 @@ IGNORES_PADDING = Exercise(
             meaning="Leaks are found whether they come from the amount of padding or from its content.",
         ),
         special(
-            "every row counts", "rows", meaning="A leak is found even if the model hides the padding of some rows."
+            "every row counts",
+            "rows",
+            meaning="A leak is found even if the model hides the padding in some of the rows.",
         ),
         special(
             "small leaks too",

@@ -69,7 +69,7 @@ LOOKS = (
         keys=("each_block",),
         kinds=KNOWN,
         weight=2.0,
-        meaning="Every block is made with num_heads and d_ff.",
+        meaning="Every block is made with the given num_heads and d_ff.",
     ),
     Aspect(
         "reads the last position or the masked mean",

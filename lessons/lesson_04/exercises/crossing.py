@@ -157,7 +157,7 @@ CROSS_ATTENTION = Exercise(
             "masks",
             "mask",
             3.0,
-            meaning="A mask hides the source tokens it should, whichever shape it broadcasts from.",
+            meaning="A mask hides the right source tokens, whatever shape it has.",
         ),
         special("axes of length one", "one"),
         special("large scores", "large", 0.5),

@@ -227,10 +227,10 @@ ENCODER_INFLUENCE = Exercise(
             "Influence is found even if it reaches a single target position, or a single row.",
             3.0,
         ),
-        _on("whatever the token is", "token", "Influence is found whichever id the token has that matters.", 2.0),
+        _on("whatever the token is", "token", "Influence is found whatever the id of the token that matters.", 2.0),
         _on("up or down", "sign", "A logit that falls counts as much as one that rises."),
         _on("small moves", "faint", "Influence is found even if it moves a logit only a little."),
-        _on("ids that exist", "ids", "The model is only given ids that it knows."),
+        _on("ids that exist", "ids", "Only ids that exist are passed to the model."),
         _on(
             "models with parameters",
             "module",

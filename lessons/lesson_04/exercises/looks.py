@@ -117,7 +117,8 @@ USUAL_LOOKS = (
         "padding_in_the_decoder",
         "a_row_by_itself",
         weight=5.0,
-        meaning="Neither the encoder nor the decoder sees the source's padding.",
+        meaning="Neither the encoder nor the decoder sees the source's padding, so a row gets "
+        "the same logits alone and in a batch.",
     ),
     seen(
         "the source reaches the logits",
@@ -134,7 +135,7 @@ USUAL_LOOKS = (
         "reading",
         "the_source's_order",
         weight=2.0,
-        meaning="Swapping two source tokens changes the encoder's states.",
+        meaning="When two source tokens swap places, the encoder notices.",
     ),
 )
 LAST_LOOKS = (
@@ -166,7 +167,7 @@ LAST_LOOKS = (
         "the_longest_rows",
         "rows_of_one_token",
         "a_source_of_padding_alone",
-        meaning="Rows may have one token or max_length, and a source may be nothing but padding.",
+        meaning="Rows may be as short as one token or as long as max_length, and a source may be all padding.",
     ),
     seen(
         "num_heads",
@@ -194,5 +195,5 @@ ESSENTIALS = Aspect(
     kinds=(KNOWN | CONTENT) - {"error"},
     weight=13.0,
     meaning="The source reaches the logits, its padding doesn't, the target mask is obeyed, every block is used, and "
-    "the result is logits.",
+    "logits come out.",
 )

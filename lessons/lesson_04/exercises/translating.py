@@ -64,7 +64,7 @@ SEQ2SEQ_TRANSFORMER = Exercise(
             "writing",
             "the_target's_order",
             weight=2.0,
-            meaning="Swapping two target tokens changes the logits.",
+            meaning="When two target tokens swap places, the decoder notices.",
         ),
         seen(
             "target_mask",

@@ -144,7 +144,7 @@ MODULE = Exercise(
             keys=("learned",),
             kinds=KNOWN,
             weight=7.0,
-            meaning="The waves are fixed: no optimiser would find anything to change in the module.",
+            meaning="The waves are fixed: an optimiser finds nothing to train in the module.",
         ),
         Aspect(
             "a buffer",

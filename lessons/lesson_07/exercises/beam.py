@@ -73,13 +73,13 @@ BEAM = Exercise(
         shape(),
         main(
             "the best of several prefixes",
-            meaning="The answer is the best one that the beam finds, even where greedy decoding finds a worse one.",
+            meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
         ),
         special(
             "exactly beam_width prefixes",
             "narrow",
             weight=4.0,
-            meaning="With beam_width = 1, a single prefix is kept at each step.",
+            meaning="With beam_width = 1, no more than one prefix is kept at each step.",
         ),
         special(
             "the length penalty",

@@ -22,7 +22,7 @@ LEAST_EXPECTED = 20.0  # below that, counts are not normal enough for the test
 
 def from_the_generator(weight: float = 1.0) -> Aspect:
     """All randomness comes from the generator that is passed in."""
-    meaning = "The same seed gives the same result, another seed another one, and no other source of chance is used."
+    meaning = "The same seed gives the same result, a different seed a different one, and no other randomness is used."
     return special("randomness from the generator alone", "chance", weight, meaning, keys=("chance",))
 
 

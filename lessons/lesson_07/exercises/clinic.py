@@ -182,7 +182,7 @@ ENDS_EACH = Exercise(
         *tells_apart(
             meanings={
                 "sound": "True for a decoder whose rows get the same answer alone and in the batch.",
-                "broken": "False for a decoder whose rows get another answer in the batch than alone.",
+                "broken": "False for a decoder whose rows get a different answer in the batch.",
             },
             sound="sound decoders pass",
             broken="broken decoders are found",
@@ -201,7 +201,7 @@ ENDS_EACH = Exercise(
             "the end belongs to the answer",
             "ends",
             weight=2.0,
-            meaning="False if the batch's rows have an end too many or too few, or a token after the end.",
+            meaning="False if an end token is missing or repeated, or if another token follows it.",
         ),
         special(
             "every row is checked",
@@ -220,7 +220,7 @@ ENDS_EACH = Exercise(
         special(
             "a batch of one",
             "alone",
-            meaning="On a batch of one, which has nobody to be influenced by, the answer is True.",
+            meaning="On a batch of one, every decoder gets True: alone and in the batch are the same.",
         ),
         Aspect(
             "sources untouched",

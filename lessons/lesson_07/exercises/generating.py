@@ -238,13 +238,15 @@ GENERATE = Exercise(
         main(
             "the loop, where only one token is left",
             3.0,
-            meaning="Where k or p leaves a single token to choose from, the answer is exactly right.",
+            meaning="Where k or p leaves only one token to choose from, the answer is exactly that.",
         ),
         _frequencies(
-            "the temperature", "temperature", "Over many samples, tokens come up as often as the temperature says."
+            "the temperature",
+            "temperature",
+            "Over many samples, tokens come up as often as they should at this temperature.",
         ),
-        _frequencies("top-k", "top-k", "Over many samples, tokens come up as often as temperature and top-k say."),
-        _frequencies("top-p", "top-p", "Over many samples, tokens come up as often as temperature and top-p say."),
+        _frequencies("top-k", "top-k", "Over many samples, tokens come up as often as temperature and k allow."),
+        _frequencies("top-p", "top-p", "Over many samples, tokens come up as often as temperature and p allow."),
         _frequencies(
             "all three in their order",
             "all",
@@ -254,7 +256,7 @@ GENERATE = Exercise(
         special(
             "temperature 0 is greedy",
             "zero",
-            meaning="At temperature 0 the answer is the one that greedy decoding gives.",
+            meaning="At temperature 0, the answer is the one that greedy decoding gives.",
         ),
         special("rows that end at different times", "differ", weight=4.0),
         special("cut at max_length", "cut"),

@@ -128,7 +128,7 @@ GREEDY = Exercise(
         shape(),
         main(
             "the most likely token each time",
-            meaning="In every step, each row gets the token that is most likely next.",
+            meaning="At every step, each row gets its most likely token.",
         ),
         special("rows that end at different times", "differ", weight=6.0),
         special("cut off at max_length", "cut"),

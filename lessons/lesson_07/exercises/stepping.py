@@ -191,7 +191,7 @@ STEP = Exercise(
             keys=("work",),
             kinds=KNOWN,
             weight=7.0,
-            meaning="The feed-forward networks see the newest position only; the older ones are in the cache.",
+            meaning="The feed-forward networks see only the newest position; the older ones are in the cache.",
         ),
         untouched(),
     ),

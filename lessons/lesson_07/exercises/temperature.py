@@ -222,7 +222,7 @@ SAMPLE = Exercise(
             "temperature 0 is argmax",
             "zero",
             weight=2.0,
-            meaning="At temperature 0 each row gets its most likely token.",
+            meaning="At temperature 0, each row gets its most likely token.",
         ),
         _frequencies(
             "temperature 1", "one", "At temperature 1, tokens come up as often as the model's own distribution says."
