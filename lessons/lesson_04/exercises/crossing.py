@@ -11,9 +11,10 @@ import torch
 
 from course.seq2seq import CrossAttention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises.attending import (
@@ -152,7 +153,12 @@ CROSS_ATTENTION = Exercise(
         values(),
         attention_weights(),
         gradients(),
-        special("masks", "mask", 3.0),
+        special(
+            "masks",
+            "mask",
+            3.0,
+            meaning="A mask hides the right source tokens, whatever shape it has.",
+        ),
         special("axes of length one", "one"),
         special("large scores", "large", 0.5),
         special("a source that is all padding", "empty"),
