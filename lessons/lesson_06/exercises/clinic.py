@@ -289,7 +289,7 @@ SEES_ORDER = Exercise(
         Mistake(
             "rows_shuffled",
             _tester(lambda tokens: [tokens.flip(0), tokens.roll(1, 0)]),
-            "You reorder the rows of the batch, and the answers simply move along with them. Which axis do the "
+            "You reorder the rows of the batch, and the answers move along with them. Which axis do the "
             "tokens of a row lie on?",
             central=True,
         ),

@@ -161,7 +161,7 @@ SCORES = Exercise(
             lambda query, key, positions: (rotary_embedding(query, positions) * rotary_embedding(key, positions)).sum(
                 -1
             ),
-            "You have the product of each query with the key at its own position: just the diagonal. How do you "
+            "You have the product of each query with the key at its own position, only the diagonal. How do you "
             "compare every query with every key?",
         ),
         Mistake(

@@ -78,7 +78,7 @@ BEAM = Exercise(
         special(
             "exactly beam_width prefixes",
             "narrow",
-            weight=4.0,
+            weight=7.0,
             meaning="With beam_width = 1, no more than one prefix is kept at each step.",
         ),
         special(
