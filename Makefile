@@ -32,7 +32,8 @@ lint: .venv/ready-to-test
 	@$(BIN)/mypy
 
 claims: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons/lesson_*/test_claims.py tests/lessons/lesson_*/long --long --verbose
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons/lesson_*/test_claims.py \
+	tests/lessons/lesson_*/long tests/lessons/long --long --verbose
 
 # Kills `grader autograde` at 30 random moments and goes on; some ten minutes.
 kills: .venv/ready-to-test
@@ -45,9 +46,11 @@ build: .venv/ready-to-test
 	@$(BIN)/grader build
 
 # What is in work/ already is the learner's and stays as it is. An editable install does not switch the start page on.
+# A learner needs neither nbgrader's tools for instructors nor Jupyter's news: see the settings in grader/lab/learner/.
 lab: .venv/ready
 	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
-	cd work && $(JUPYTER_LAB) --ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
+	cd work && JUPYTER_CONFIG_PATH="$(abspath grader/lab/learner):$$JUPYTER_CONFIG_PATH" \
+	$(JUPYTER_LAB) --ServerApp.jpserver_extensions=grader.lab=True --LabApp.default_url=/course
 
 formgrader: .venv/ready
 	@cd "$(COURSE)" && $(JUPYTER_LAB) --no-browser --LabApp.default_url=/formgrader

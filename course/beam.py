@@ -1,4 +1,4 @@
-"""Several answers kept alive side by side: the best first token need not begin the best answer."""
+"""Beam search: several prefixes are kept, because the best first token may not start the best answer."""
 
 from collections.abc import Callable
 
@@ -14,19 +14,22 @@ def beam_search(
     beam_width: int,
     length_penalty: float = 0.0,
 ) -> torch.Tensor:
-    """Writes an answer to each source, and looks at the `beam_width` best beginnings at a time.
+    """Write an answer to each source, keeping the `beam_width` best prefixes at every
+    step.
 
-    In each step every beginning is continued by every token, and the `beam_width` continuations with the largest sum
-    of log-probabilities stay; those that end are put aside. At last the best of all answers is taken: of those that
-    ended, and of those that were cut at `max_length`. The best has the largest
+    In each step, every prefix is extended by every token, and only the `beam_width`
+    extensions with the largest sum of log-probabilities are kept; those that end are
+    set aside as finished. When nothing is left to extend, or after `max_length` tokens,
+    all finished answers and all that were cut off compete. The winner has the largest
 
         sum of log-probabilities / length ** length_penalty
 
-    with the length in tokens, the end counted. `model`, `source` and the form of the result are those of
-    `greedy_decode`: the end is kept, padding (id 0) stands behind it, at most `max_length` columns. With
-    beam_width = 1 and no penalty it is `greedy_decode`.
+    where the length is counted in tokens, including the end. `model`, `source` and the
+    result are as in `greedy_decode`: the end is kept, padding (id 0) follows it, and
+    there are at most `max_length` columns. With beam_width = 1 and no penalty this is
+    `greedy_decode`.
 
-    >>> def tempting(source, target_input):  # 3 looks best at first, and then nothing good can follow; 1 is the end
+    >>> def tempting(source, target_input):  # 3 looks best at first, but nothing good can follow it; 1 is the end
     ...     after = {9: [0, 0, 0.4, 0.6], 3: [0, 0.3, 0.4, 0.3], 2: [0, 1, 0, 0]}
     ...     return torch.tensor([[after.get(i, [0, 1, 0, 0]) for i in row] for row in target_input.tolist()]).log()
     >>> beam_search(tempting, torch.tensor([[5]]), 9, 1, max_length=3, beam_width=1)
@@ -34,7 +37,8 @@ def beam_search(
     >>> beam_search(tempting, torch.tensor([[5]]), 9, 1, max_length=3, beam_width=2)  # 0.4 * 1 beats 0.6 * 0.4
     tensor([[2, 1]])
 
-    Source: Wu et al., "Google's Neural Machine Translation System", 2016, section 7, with a simpler length penalty.
+    Source: Wu et al., "Google's Neural Machine Translation System", 2016, section 7,
+    with a simpler length penalty.
     """
     ### BEGIN SOLUTION
     answers = []
@@ -46,14 +50,14 @@ def beam_search(
             with torch.no_grad():
                 logits = model(row.expand(len(alive), -1), written)[:, -1]  # (alive, vocab_size)
             so_far = torch.tensor([total for _, total in alive], device=source.device).unsqueeze(1)
-            totals = so_far + torch.log_softmax(logits, dim=-1)  # (alive, vocab_size): every continuation
+            totals = so_far + torch.log_softmax(logits, dim=-1)  # (alive, vocab_size): every extension
             best = totals.flatten().topk(min(beam_width, totals.numel()))
-            continued = []
+            extended = []
             for total, place in zip(best.values.tolist(), best.indices.tolist(), strict=True):
-                beginning, token = divmod(place, totals.shape[1])
-                continued.append(([*alive[beginning][0], token], total))
-            finished += [(ids, total) for ids, total in continued if ids[-1] == end_id]
-            alive = [(ids, total) for ids, total in continued if ids[-1] != end_id]
+                prefix, token = divmod(place, totals.shape[1])
+                extended.append(([*alive[prefix][0], token], total))
+            finished += [(ids, total) for ids, total in extended if ids[-1] == end_id]
+            alive = [(ids, total) for ids, total in extended if ids[-1] != end_id]
             if not alive:
                 break
         ids, _ = max(finished + alive, key=lambda answer: answer[1] / (len(answer[0]) - 1) ** length_penalty)

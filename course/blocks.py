@@ -1,4 +1,4 @@
-"""What stands around attention in a Transformer: two layers for each token, positions, norms, and the block.
+"""What surrounds attention in a Transformer: the feed-forward network, positions, norms, and the encoder block.
 
 Source: Vaswani et al., "Attention Is All You Need", NIPS 2017, section 3.
 """
@@ -37,17 +37,20 @@ class FeedForward(nn.Module):
 
 
 class LearnedPositionalEmbedding(nn.Module):
-    """A table with one learned vector for each position, added to the token that stands there.
+    """A table with one learned vector for each position, which is added to the token at
+    that position.
 
     `self.embedding` is an `nn.Embedding` with max_length rows of d_model numbers.
-    `forward(x)`: x is (batch, length, d_model), and so is the result: x plus the first `length` rows of the table.
+    `forward(x)`: x is (batch, length, d_model), and so is the result: x plus the first
+    `length` rows of the table. `length` is at most max_length.
 
     >>> positions = LearnedPositionalEmbedding(max_length=10, d_model=8)
     >>> x = torch.zeros(2, 5, 8)
     >>> torch.equal(positions(x)[1], positions.embedding.weight[:5])
     True
 
-    Source: Gehring et al., "Convolutional Sequence to Sequence Learning", ICML 2017, section 3.1.
+    Source: Gehring et al., "Convolutional Sequence to Sequence Learning", ICML 2017,
+    section 3.1.
     """
 
     def __init__(self, max_length: int, d_model: int) -> None:
@@ -65,11 +68,14 @@ class LearnedPositionalEmbedding(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Gives each token's vector mean 0 and variance 1, then a learned stretch and shift for each column.
+    """Normalises each token's vector to mean 0 and variance 1, then scales and shifts
+    each column by learned numbers.
 
-    `self.weight` (ones at first) and `self.bias` (zeros at first) are parameters of shape (d_model,).
-    `forward(x)`: x is (..., d_model), and so is the result: (x - mean) / sqrt(variance + eps) * weight + bias, with
-    the mean and the variance of each vector by itself. The variance divides by d_model, not by d_model - 1.
+    `self.weight` (ones at first) and `self.bias` (zeros at first) are parameters of
+    shape (d_model,).
+    `forward(x)`: x is (..., d_model), and so is the result: (x - mean) /
+    sqrt(variance + eps) * weight + bias. Each vector has its own mean and variance. The
+    variance divides by d_model, not by d_model - 1.
 
     >>> LayerNorm(d_model=2)(torch.tensor([[1.0, 3.0]]))
     tensor([[-1.0000,  1.0000]], grad_fn=<AddBackward0>)
@@ -89,23 +95,27 @@ class LayerNorm(nn.Module):
         ### BEGIN SOLUTION
         mean = x.mean(dim=-1, keepdim=True)  # (..., 1)
         variance = x.var(dim=-1, keepdim=True, correction=0)  # (..., 1)
-        normed = (x - mean) / torch.sqrt(variance + self.eps)  # (..., d_model)
-        return normed * self.weight + self.bias
+        normalised = (x - mean) / torch.sqrt(variance + self.eps)  # (..., d_model)
+        return normalised * self.weight + self.bias
         ### END SOLUTION
 
 
 class EncoderBlock(nn.Module):
-    """One block of the encoder: attention, then a feed-forward network, each normed before and added to x.
+    """One block of the encoder, in pre-norm order: attention, then a feed-forward
+    network, each with a residual.
 
-    x = x + attention(norm1(x)), then x = x + feed_forward(norm2(x)).
-    The parts are `self.attention` (a MultiHeadAttention), `self.feed_forward`, `self.norm1` and `self.norm2`.
-    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to (batch, heads, length, length).
-    Returns the new x, (batch, length, d_model), without weights.
+    x = x + attention(norm1(x)), then x = x + feed_forward(norm2(x)). The parts are
+    `self.attention` (a MultiHeadAttention), `self.feed_forward`, `self.norm1` and
+    `self.norm2`.
+    `forward(x, mask=None)`: x is (batch, length, d_model), the mask broadcasts to
+    (batch, heads, length, length). Returns only the new x, (batch, length, d_model),
+    not the weights.
 
     >>> EncoderBlock(d_model=8, num_heads=2, d_ff=32)(torch.randn(3, 5, 8)).shape
     torch.Size([3, 5, 8])
 
-    Source: Xiong et al., "On Layer Normalization in the Transformer Architecture", ICML 2020, section 3 (pre-norm).
+    Source: Xiong et al., "On Layer Normalization in the Transformer Architecture", ICML
+    2020, section 3 (pre-norm).
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:
@@ -119,8 +129,8 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
         ### BEGIN SOLUTION
-        normed = self.norm1(x)
-        x = x + self.attention(normed, normed, normed, mask)[0]  # the weights are for looking at
+        normalised = self.norm1(x)
+        x = x + self.attention(normalised, normalised, normalised, mask)[0]  # without the weights
         x = x + self.feed_forward(self.norm2(x))
         return x
         ### END SOLUTION

@@ -1,4 +1,4 @@
-"""The causal model with a memory for what it has read: it takes one new token at a time."""
+"""The causal model with a cache for what it has read: it can take one new token at a time."""
 
 from typing import Protocol
 
@@ -10,20 +10,24 @@ from course.seq2seq import DecoderBlock
 
 
 class Cache(Protocol):
-    """Keeps keys and values, (batch, heads, length, d_head), a pair for each layer number."""
+    """Keeps keys and values, (batch, heads, length, d_head), one pair for each layer
+    number.
+    """
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Puts new ones behind those of this layer; returns all so far."""
+        """Adds new ones after those of this layer; returns everything so far."""
         ...
 
 
 class CachedSeq2SeqTransformer(CausalSeq2SeqTransformer):
     """The model of lesson 5, which can also read its own answer one token at a time.
 
-    - `encode(source)`: encoder states (batch, source_length, d_model), zero where the source is padding. That is
-      how `decode_step`, which does not get the source, knows what to hide.
-    - `decode_step(tokens, encoder_states, cache)`: one new token for each row, (batch, 1) -> logits (batch, 1,
-      vocab_size) about the token that follows. What was read before is in the cache, which is empty at first.
+    - `encode(source)`: encoder states (batch, source_length, d_model), zero where the
+      source is padding. That tells `decode_step`, which never sees the source, what to
+      hide.
+    - `decode_step(tokens, encoder_states, cache)`: one new token per row, (batch, 1) ->
+      logits (batch, 1, vocab_size) for the token that follows. What was read before is
+      in the cache, which is empty at first.
 
     `model(source, target_input)` gives the same logits, all at once.
 
@@ -41,13 +45,13 @@ class CachedSeq2SeqTransformer(CausalSeq2SeqTransformer):
         return states.masked_fill((source == 0).unsqueeze(-1), 0.0)
 
     def decode_step(self, tokens: torch.Tensor, encoder_states: torch.Tensor, cache: Cache) -> torch.Tensor:
-        # The cache's number 0 keeps the tokens themselves: how many there are, and which of them are padding.
+        # Number 0 of the cache keeps the tokens themselves: how many there are, and which of them are padding.
         column = tokens[:, None, :, None]  # (batch, 1, 1, 1), the form of keys
         read = cache.append(0, column, column)[0].flatten(start_dim=1)  # (batch, length so far)
         place = read.shape[1] - 1
         self_mask = padding_mask(read)  # (batch, 1, 1, length so far)
         encoder_mask = (encoder_states != 0).any(dim=-1)[:, None, None, :]  # (batch, 1, 1, source_length)
-        # The encoder's keys and values are the same in every step: they are computed in the first one.
+        # The encoder's keys and values are the same in every step, so only the first step computes them.
         new_states = encoder_states if place == 0 else encoder_states[:, :0]
 
         x = self.embedding(tokens) + self.target_positions.embedding.weight[place]  # (batch, 1, d_model)
@@ -64,7 +68,9 @@ class CachedSeq2SeqTransformer(CausalSeq2SeqTransformer):
 def _attend(
     attention: MultiHeadAttention, x: torch.Tensor, new: torch.Tensor, mask: torch.Tensor, cache: Cache, layer: int
 ) -> torch.Tensor:
-    """Attention from x to all that the cache holds once the keys and values of `new` are in it."""
+    """Attention from x to everything in the cache, once the keys and values of `new`
+    have been added.
+    """
     heads = attention.num_heads
     keys, values = cache.append(layer, split_heads(attention.key(new), heads), split_heads(attention.value(new), heads))
     output, _ = scaled_dot_product_attention(split_heads(attention.query(x), heads), keys, values, mask)

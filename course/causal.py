@@ -1,4 +1,4 @@
-"""A mask that hides the future: how to see the leak, how to close it, and the model that keeps it closed."""
+"""A mask that hides the future: how to find the leak, how to close it, and a model that keeps it closed."""
 
 from collections.abc import Callable
 
@@ -11,8 +11,8 @@ from course.seq2seq import Seq2SeqTransformer
 def causal_mask(length: int) -> torch.Tensor:
     """Which positions may each position look at? Itself, and what came before.
 
-    Returns a boolean tensor of shape (length, length): entry [i, j] is True when position i may attend to position
-    j, that is when j <= i.
+    Returns a boolean tensor of shape (length, length): entry [i, j] is True when
+    position i may attend to position j, that is when j <= i.
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
@@ -27,9 +27,10 @@ def causal_mask(length: int) -> torch.Tensor:
 
 
 def decoder_mask(targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
-    """The future and the padding, hidden in one mask: (batch, length) -> (batch, 1, length, length).
+    """One mask that hides the future and the padding: (batch, length) ->
+    (batch, 1, length, length).
 
-    Entry [b, 0, i, j] is True when j <= i and token j of row b is no padding.
+    Entry [b, 0, i, j] is True when j <= i and token j of row b is not padding.
 
     >>> decoder_mask(torch.tensor([[1, 7, 0]]))
     tensor([[[[ True, False, False],
@@ -45,11 +46,13 @@ def decoder_mask(targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
 def future_leak(
     model: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], source: torch.Tensor, target_input: torch.Tensor
 ) -> float:
-    """How far a change of a later target token moves an earlier logit: 0 for a model that can't see the future.
+    """How far changing a later target token moves an earlier logit: 0 for a model that
+    can't see the future.
 
-    `model(source, target_input)` returns logits (batch, length, vocab_size); it may be any callable. Each place of
-    the target is changed in turn, and only the logits before it are looked at. A leak from one place to one other
-    is found, in a batch of one too.
+    `model(source, target_input)` returns logits (batch, length, vocab_size); it may be
+    any callable. Changes the target tokens one position at a time, each to a different
+    id, and looks only at the logits before that position. Finds a leak from a single
+    position to a single other one, in a batch of one too. Returns one number.
 
     >>> def peeks(source, target_input):
     ...     return torch.nn.functional.one_hot(target_input.roll(-1, dims=1), 9).float()  # reads the next token
@@ -61,7 +64,7 @@ def future_leak(
     largest = 0.0
     with torch.no_grad():
         logits = model(source, target_input)
-        for place in range(1, target_input.shape[1]):  # nothing comes before the first place
+        for place in range(1, target_input.shape[1]):  # nothing comes before the first position
             for step in (1, 2, 3):
                 changed = target_input.clone()
                 changed[:, place] = (target_input[:, place] - 1 + step) % highest + 1  # an id from 1 to the highest
@@ -72,10 +75,12 @@ def future_leak(
 
 
 class CausalSeq2SeqTransformer(Seq2SeqTransformer):
-    """The model of lesson 4, with `decoder_mask` inside: it can't look ahead, in training as in generation.
+    """The model of lesson 4 with `decoder_mask` built in: it can't look ahead, neither
+    in training nor when it writes.
 
-    `decode(target_input, encoder_states, source, target_mask=None)` hides the future and the target's padding. A
-    mask that is handed in is joined to that: a position is seen only where both allow it.
+    `decode(target_input, encoder_states, source, target_mask=None)` hides the future
+    and the target's padding. If a mask is passed in, a position is seen only where both
+    masks allow it.
 
     >>> model = CausalSeq2SeqTransformer(vocab_size=13, max_length=9, d_model=16, num_heads=2, d_ff=32, num_layers=1)
     >>> model(torch.randint(1, 13, (5, 9)), torch.randint(1, 13, (5, 4))).shape

@@ -15,7 +15,8 @@ def data_file(name: str) -> Path:
     'moby_dick.txt'
 
     Raises:
-        FileNotFoundError: when the course was copied without its data; the message says what to do.
+        FileNotFoundError: when the course was copied without its data; the message says
+            what to do.
     """
     if (_IN_REPOSITORY / name).is_file():
         return _IN_REPOSITORY / name

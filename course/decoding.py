@@ -1,4 +1,4 @@
-"""Text, one token at a time: the likeliest token is written down and read again, and each row ends by itself."""
+"""Text, one token at a time: the most likely token is written, then read, and each row stops at its own end."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,15 @@ def greedy_decode(
     end_id: int,
     max_length: int,
 ) -> torch.Tensor:
-    """Writes an answer to each source: always the likeliest next token, until the end token or max_length tokens.
+    """Write an answer to each source, always with the most likely next token.
 
-    `source` is (batch, source_length). `model(source, target_input)` returns logits (batch, target_length,
-    vocab_size); the logits at the last place of `target_input` are about the next token. Each row begins with
-    `start_id`, which the model reads and which is not returned.
-    Returns ids (batch, columns) with at most `max_length` columns. A row ends with its `end_id`, which is kept;
-    behind it stands padding, id 0, however long the other rows go on. A row without an end is cut at `max_length`.
+    `source` is (batch, source_length). `model(source, target_input)` returns logits
+    (batch, target_length, vocab_size); those at the last position of `target_input` are
+    about the next token. Each row starts with `start_id`, which the model reads but
+    which is not returned. Returns ids (batch, columns) with at most `max_length`
+    columns. A row stops at its first `end_id`, which is kept. After that it holds
+    padding (id 0) while the other rows go on. A row that never ends is cut off after
+    `max_length` tokens.
 
     >>> def count_down(source, target_input):  # writes source, source - 1, ...; 1 is the end, 9 the start
     ...     following = torch.where(target_input == 9, source, target_input - 1)
@@ -34,7 +36,7 @@ def greedy_decode(
         for _ in range(max_length):
             logits = model(source, written)[:, -1]  # (batch, vocab_size): what comes next
             next_ids = logits.argmax(dim=-1).masked_fill(ended, 0)  # padding where the row has ended
-            written = torch.cat([written, next_ids.unsqueeze(1)], dim=1)  # one column more
+            written = torch.cat([written, next_ids.unsqueeze(1)], dim=1)  # one more column
             ended = ended | (next_ids == end_id)
             if ended.all():
                 break
@@ -47,13 +49,14 @@ def ends_each_sequence(
     model: Callable[..., torch.Tensor],
     sources: torch.Tensor,
 ) -> bool:
-    """Does each source get the same answer in the batch as alone?
+    """Does every source get the same answer in the batch as it does on its own?
 
-    `decode(model, sources)` returns ids (batch, columns), padded on the right with id 0; `sources` is (batch,
-    source_length). True when each source, decoded in a batch of its own, gives the ids that it gets among the
-    others. Padding does not count: neither how much there is, nor how many columns.
+    `decode(model, sources)` returns ids (batch, columns), padded on the right with id
+    0; `sources` is (batch, source_length). The result is True when each source, decoded
+    in a batch of its own, gets the same ids as it does among the others. Padding is
+    ignored: the number of columns may differ.
 
-    >>> def stops_too_soon(model, sources):  # the whole batch stops with its shortest row
+    >>> def stops_too_soon(model, sources):  # the whole batch stops at its shortest row
     ...     answers = model(sources)
     ...     return answers[:, : (answers != 0).sum(dim=1).min()]
     >>> def echo(sources):

@@ -24,10 +24,12 @@ def fit(
 ) -> list[float]:
     """Train `model` with Adam on random mini-batches, and return the loss of each step.
 
-    `tokens` is (n, length), `labels` is (n,) with the number of the right class; `model(tokens)` is (n, classes).
-    The loss is the cross-entropy. The model changes in place, and lies on the GPU afterwards where there is one.
-    `seed` decides which examples come when; the model's first weights are the caller's business. `look(step)`, if
-    given, is called before the first step, after every `every` steps, and at the end, to measure what it likes.
+    `tokens` is (n, length), `labels` is (n,) with the number of the right class;
+    `model(tokens)` is (n, classes). The loss is the cross-entropy. The model changes in
+    place, and lies on the GPU afterwards where there is one. `seed` decides which
+    examples come when; the model's first weights are the caller's business.
+    `look(step)`, if given, is called before the first step, after every `every` steps,
+    and at the end, to measure what it likes.
 
     >>> model = nn.Sequential(nn.Embedding(3, 2), nn.Flatten())  # (n, 1) -> (n, 2)
     >>> losses = fit(model, torch.tensor([[1], [2]]), torch.tensor([0, 1]), steps=50, learning_rate=0.1)
@@ -56,7 +58,8 @@ def fit(
 
 
 def predict(model: nn.Module, tokens: torch.Tensor, batch_size: int = 1024) -> torch.Tensor:
-    """The logits of all rows, (n, classes), on the CPU: no gradients, no dropout, a batch at a time.
+    """The logits of all rows, (n, classes), on the CPU: no gradients, no dropout, a
+    batch at a time.
 
     >>> predict(nn.Sequential(nn.Embedding(3, 2), nn.Flatten()), torch.tensor([[1], [2]])).shape
     torch.Size([2, 2])
@@ -88,7 +91,8 @@ def device_of(model: nn.Module) -> torch.device:
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Meanwhile the model is in eval mode and records no gradients; afterwards each part is as it was.
+    """Meanwhile the model is in eval mode and records no gradients; afterwards each
+    part is as it was.
 
     >>> model = nn.Dropout()
     >>> with evaluating(model):

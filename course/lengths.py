@@ -27,10 +27,11 @@ def exact_by_length(
     seed: int = 0,
     count: int = 100,
 ) -> dict[int, float]:
-    """{length: share of rows that are reversed without a mistake}, on `count` new rows of each length.
+    """{length: share of rows that are reversed without a mistake}, on `count` new rows
+    of each length.
 
-    `answer(source, target)` returns ids (n, target_length). The rows are padded as in the training, to 10 and 11
-    columns; only longer rows get more.
+    `answer(source, target)` returns ids (n, target_length). The rows are padded as in
+    the training, to 10 and 11 columns; only longer rows get more.
     """
     shares = {}
     for length in lengths:
@@ -41,7 +42,8 @@ def exact_by_length(
 
 
 def lines_of(table: pd.DataFrame) -> dict[str, dict[int, float]]:
-    """The lines of a table with the columns line, seed, length and exact: {line: {length: mean over the seeds}}.
+    """The lines of a table with the columns line, seed, length and exact: {line:
+    {length: mean over the seeds}}.
 
     >>> table = pd.DataFrame({"line": ["a", "a"], "seed": [0, 1], "length": [4, 4], "exact": [1.0, 0.5]})
     >>> lines_of(table)

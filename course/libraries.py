@@ -13,7 +13,8 @@ _MISSING: Any = None  # what stands in `sys.modules` for a module that can't be 
 
 
 def try_to_import(name: str) -> ModuleType | None:
-    """The library `name`, imported without its chatter; None, after one printed sentence, where it is missing.
+    """The library `name`, imported without its chatter; None, after one printed
+    sentence, where it is missing.
 
     >>> try_to_import("no_such_library")
     no_such_library is not installed here, so this comparison is left out. The lesson goes on without it.
@@ -29,17 +30,21 @@ def try_to_import(name: str) -> ModuleType | None:
 
 
 def keep_tensorflow_apart() -> None:
-    """Lets TensorFlow and PyTorch share a process, whichever is imported first. Called when `course` is imported.
+    """Lets TensorFlow and PyTorch share a process, whichever is imported first. Called
+    when `course` is imported.
 
-    TensorFlow opens its libraries to the whole process (RTLD_GLOBAL). They contain LLVM and stand-ins for CUDA, and
-    libraries loaded later are linked to those instead of their own. The CUDA build of PyTorch brings Triton, which
-    contains another version of LLVM: `import torch._dynamo`, and so the first optimiser, ends in a segmentation fault.
+    TensorFlow opens its libraries to the whole process (RTLD_GLOBAL). They contain LLVM
+    and stand-ins for CUDA, and libraries loaded later are linked to those instead of
+    their own. The CUDA build of PyTorch brings Triton, which contains another version
+    of LLVM: `import torch._dynamo`, and so the first optimiser, ends in a segmentation
+    fault.
 
-    A module of TensorFlow's sets that flag. TensorFlow does without it where it is missing, and needs it only where its
-    libraries are linked statically, which they are not in any package for pip or conda. So it goes missing here.
+    A module of TensorFlow's sets that flag. TensorFlow does without it where it is
+    missing, and needs it only where its libraries are linked statically, which they are
+    not in any package for pip or conda. So it goes missing here.
 
-    Where TensorFlow was imported before `course`, it is too late for that. PyTorch then does without Triton, as its CPU
-    build does.
+    Where TensorFlow was imported before `course`, it is too late for that. PyTorch then
+    does without Triton, as its CPU build does.
     """
     if sys.modules.setdefault(_TENSORFLOWS_FLAGS, _MISSING) is not _MISSING:
         sys.modules.setdefault("triton", _MISSING)

@@ -7,10 +7,11 @@ from torch import nn
 
 
 def mlp_predict(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.Tensor) -> torch.Tensor:
-    """The network of `mlp_predict_numpy`, in tensors: ReLU between the layers, none after the last.
+    """The network of `mlp_predict_numpy`, in tensors: ReLU between the layers, none
+    after the last.
 
-    `params` is [(W, b), ...]; W is (d_in, d_out), b is (d_out,).
-    `inputs` is (n, d_in of the first layer); the result is (n, d_out of the last layer).
+    `params` is [(W, b), ...]; W is (d_in, d_out), b is (d_out,). `inputs` is
+    (n, d_in of the first layer); the result is (n, d_out of the last layer).
 
     >>> tent = [(torch.tensor([[1.0, 1.0]]), torch.tensor([0.0, -1.0]))]
     >>> tent += [(torch.tensor([[1.0], [-2.0]]), torch.tensor([0.0]))]
@@ -19,7 +20,7 @@ def mlp_predict(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.T
             [1.],
             [0.]])
 
-    Shapes that do not fit are a RuntimeError from PyTorch's own `@`.
+    If the shapes don't fit, PyTorch's own `@` raises a RuntimeError.
     """
     ### BEGIN SOLUTION
     x = inputs  # (n, d_in)
@@ -31,10 +32,12 @@ def mlp_predict(params: list[tuple[torch.Tensor, torch.Tensor]], inputs: torch.T
 
 
 def mse_loss(params: list[tuple[torch.Tensor, torch.Tensor]], batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Mean squared error of the network's predictions: the mean over all entries, without a factor 1/2.
+    """The mean squared error of the network's predictions, over all entries, with no
+    factor of 1/2.
 
-    `batch` is (inputs, targets); targets are (n, d_out), the shape of the predictions.
-    The result is a tensor without axes, shape (), that gradients can flow through.
+    `batch` is (inputs, targets); targets are (n, d_out), the same shape as the
+    predictions. The result is a tensor of shape (), and gradients can flow back through
+    it.
 
     >>> double = [(torch.tensor([[2.0]]), torch.tensor([0.0]))]  # one layer: predicts 2x
     >>> batch = (torch.tensor([[1.0], [2.0]]), torch.tensor([[2.0], [7.0]]))
@@ -51,10 +54,11 @@ def mse_loss(params: list[tuple[torch.Tensor, torch.Tensor]], batch: tuple[torch
 def loss_gradients(
     params: list[tuple[torch.Tensor, torch.Tensor]], batch: tuple[torch.Tensor, torch.Tensor]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """How `mse_loss` changes when each parameter grows a little: [(dW, db), ...], by autograd.
+    """The slope of `mse_loss` for every parameter, found by autograd: [(dW, db), ...].
 
-    dW has the shape of W and db the shape of b. `params` need not require gradients,
-    and are left as they were: nothing is written into them, nor into their `.grad`.
+    dW has the shape of W, and db the shape of b. `params` may or may not require
+    gradients. Either way they stay as they were: same numbers, same flags, same
+    `.grad`.
 
     >>> line = [(torch.tensor([[1.0]]), torch.tensor([0.0]))]  # predicts x
     >>> batch = (torch.tensor([[2.0]]), torch.tensor([[6.0]]))  # error 2 - 6 = -4
@@ -62,7 +66,7 @@ def loss_gradients(
     [(tensor([[-16.]]), tensor([-8.]))]
     """
     ### BEGIN SOLUTION
-    # A detached tensor shares its numbers but not its flags: the caller's parameters stay as they were.
+    # A detached tensor shares the numbers but not the flags, so the caller's parameters stay as they were.
     leaves = [(W.detach().requires_grad_(), b.detach().requires_grad_()) for W, b in params]
     flat = [tensor for pair in leaves for tensor in pair]  # W, b, W, b, ...
     gradients = torch.autograd.grad(mse_loss(leaves, batch), flat)
@@ -71,16 +75,18 @@ def loss_gradients(
 
 
 def l2_penalty(params: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-    """How large the weights are: the sum of their squares. No biases, and no factor 1/2.
+    """The sum of the squared weights. Biases don't count, and there is no factor of
+    1/2.
 
-    The result is a tensor without axes, shape (), that gradients can flow through.
+    The result is a tensor of shape (), and gradients can flow back through it.
 
     >>> params = [(torch.tensor([[1.0, -2.0]]), torch.tensor([9.0, 9.0]))]
     >>> params += [(torch.tensor([[3.0], [0.0]]), torch.tensor([9.0]))]
     >>> l2_penalty(params)  # 1 + 4 + 9 + 0
     tensor(14.)
 
-    Source: Krogh and Hertz, "A Simple Weight Decay Can Improve Generalization", NIPS 1991.
+    Source: Krogh and Hertz, "A Simple Weight Decay Can Improve Generalization", NIPS
+    1991.
     """
     ### BEGIN SOLUTION
     return torch.stack([(W**2).sum() for W, _ in params]).sum()
@@ -88,10 +94,12 @@ def l2_penalty(params: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
 
 
 class MLP(nn.Module):
-    """A multi-layer perceptron: Linear layers with ReLU between them, none after the last.
+    """A multi-layer perceptron: Linear layers with ReLU between them, none after the
+    last.
 
     `sizes` is [d_in, d_hidden, ..., d_out]: k sizes make k - 1 layers.
-    `self.layers` holds the `nn.Linear` layers, in order, where PyTorch finds their parameters.
+    `self.layers` holds the `nn.Linear` layers in order, in a form in which PyTorch
+    finds their parameters.
     `forward` takes inputs (n, d_in) and returns predictions (n, d_out).
 
     >>> model = MLP([1, 8, 8, 2])

@@ -1,15 +1,16 @@
-"""A multi-layer perceptron in plain NumPy: a prediction and its loss, and nothing hidden."""
+"""A multi-layer perceptron in plain NumPy: predictions, a loss, and one gradient worked out by hand."""
 
 import numpy as np
 
 
 def mlp_predict_numpy(params: list[tuple[np.ndarray, np.ndarray]], inputs: np.ndarray) -> np.ndarray:
-    """Run `inputs` through every layer: multiply by W, add b, and apply ReLU except after the last layer.
+    """Run `inputs` through every layer: multiply by W, add b, and apply ReLU except
+    after the last layer.
 
-    `params` is [(W, b), ...]; W is (d_in, d_out), b is (d_out,).
-    `inputs` is (n, d_in of the first layer); the result is (n, d_out of the last layer).
+    `params` is [(W, b), ...]; W is (d_in, d_out), b is (d_out,). `inputs` is
+    (n, d_in of the first layer); the result is (n, d_out of the last layer).
 
-    Two hidden units make a tent, 1 high at x = 1:
+    Two hidden units make a tent that peaks at 1, where x = 1:
 
     >>> tent = [(np.array([[1.0, 1.0]]), np.array([0.0, -1.0])), (np.array([[1.0], [-2.0]]), np.array([0.0]))]
     >>> mlp_predict_numpy(tent, np.array([[0.0], [1.0], [2.0]]))  # (3, 1)
@@ -17,7 +18,7 @@ def mlp_predict_numpy(params: list[tuple[np.ndarray, np.ndarray]], inputs: np.nd
            [1.],
            [0.]])
 
-    Shapes that do not fit are a ValueError from NumPy's own `@`.
+    If the shapes don't fit, NumPy's own `@` raises a ValueError.
     """
     ### BEGIN SOLUTION
     x = inputs  # (n, d_in)
@@ -30,9 +31,11 @@ def mlp_predict_numpy(params: list[tuple[np.ndarray, np.ndarray]], inputs: np.nd
 
 
 def mse_loss_numpy(params: list[tuple[np.ndarray, np.ndarray]], batch: tuple[np.ndarray, np.ndarray]) -> float:
-    """Mean squared error of the network's predictions: the mean over all entries, without a factor 1/2.
+    """The mean squared error of the network's predictions, over all entries, with no
+    factor of 1/2.
 
-    `batch` is (inputs, targets); targets are (n, d_out), the shape of the predictions.
+    `batch` is (inputs, targets); targets are (n, d_out), the same shape as the
+    predictions.
 
     >>> double = [(np.array([[2.0]]), np.array([0.0]))]  # one layer: predicts 2x
     >>> batch = (np.array([[1.0], [2.0]]), np.array([[2.0], [7.0]]))
@@ -43,4 +46,30 @@ def mse_loss_numpy(params: list[tuple[np.ndarray, np.ndarray]], batch: tuple[np.
     inputs, targets = batch
     errors = mlp_predict_numpy(params, inputs) - targets  # (n, d_out)
     return float(np.mean(errors**2))
+    ### END SOLUTION
+
+
+def linear_gradients(
+    W: np.ndarray, b: np.ndarray, batch: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The slopes of the mean squared error of one linear layer, worked out by hand:
+    (dW, db).
+
+    The layer predicts `inputs @ W + b`, without ReLU. W is (d_in, d_out), b is
+    (d_out,). `batch` is (inputs, targets), of shapes (n, d_in) and (n, d_out). The loss
+    is the mean over all n * d_out entries. dW has the shape of W, and db the shape of
+    b.
+
+    >>> batch = (np.array([[1.0], [2.0]]), np.array([[2.0], [7.0]]))
+    >>> linear_gradients(np.array([[2.0]]), np.array([0.0]), batch)  # errors 0 and -3
+    (array([[-6.]]), array([-3.]))
+
+    If the shapes don't fit, NumPy's own `@` raises a ValueError.
+    """
+    ### BEGIN SOLUTION
+    inputs, targets = batch
+    errors = inputs @ W + b - targets  # (n, d_out)
+    dW = 2 * inputs.T @ errors / errors.size  # (d_in, n) @ (n, d_out) -> (d_in, d_out)
+    db = 2 * errors.sum(axis=0) / errors.size  # (n, d_out) -> (d_out,)
+    return dW, db
     ### END SOLUTION

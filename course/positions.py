@@ -1,7 +1,7 @@
-"""Where a token stands: waves that are added to it, or a rotation of queries and keys; and a test that it counts.
+"""Where a token stands: waves that are added to it, a rotation of queries and keys, and a test for order.
 
-A wave of frequency w turns by the angle p * w at position p. Column pair i, that is columns 2i and 2i + 1, has the
-frequency base ** (-2i / d_model): the first pair turns by one radian a position, the last one hardly at all.
+At position p, a wave of frequency w has turned by the angle p * w. Pair i, that is columns 2i and 2i + 1, has the
+frequency base ** (-2i / d_model): the first pair turns by one radian per position, the last one hardly at all.
 Sources: Vaswani et al., "Attention Is All You Need", NIPS 2017, section 3.5; Su et al., "RoFormer: Enhanced
 Transformer with Rotary Position Embedding", 2021, section 3.
 """
@@ -14,10 +14,12 @@ from torch import nn
 
 
 def sinusoidal_positional_encoding(length: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
-    """One row of sines and cosines for each position: (length, d_model), in float32. `d_model` is even.
+    """A row of sines and cosines for each position: (length, d_model), in float32.
+    `d_model` is even.
 
-    Position p, counted from 0, has sin(p * w) in column 2i and cos(p * w) in column 2i + 1, with the frequency
-    w = base ** (-2i / d_model) of this pair of columns.
+    Positions count from 0. The row of position p has sin(p * w) in column 2i and
+    cos(p * w) in column 2i + 1, where w = base ** (-2i / d_model) is the frequency of
+    this pair of columns.
 
     >>> sinusoidal_positional_encoding(length=2, d_model=4)
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
@@ -34,21 +36,23 @@ def sinusoidal_positional_encoding(length: int, d_model: int, base: float = 1000
 
 
 def shift_matrix(offset: int, d_model: int, base: float = 10000.0) -> torch.Tensor:
-    """The matrix that moves an encoding by `offset` positions, from wherever it stands: (d_model, d_model), float32.
+    """The matrix that moves an encoding by `offset` positions, whatever the position:
+    (d_model, d_model), float32.
 
-    With encoding = sinusoidal_positional_encoding(length, d_model, base), for every position p:
-    encoding[p + offset] is shift_matrix(offset, d_model, base) @ encoding[p]. The offset may be negative.
+    With encoding = sinusoidal_positional_encoding(length, d_model, base), the following
+    holds for every position p: encoding[p + offset] equals
+    shift_matrix(offset, d_model, base) @ encoding[p]. The offset may be negative.
 
     >>> encoding = sinusoidal_positional_encoding(length=10, d_model=8)
     >>> torch.allclose(shift_matrix(3, d_model=8) @ encoding[4], encoding[7], atol=1e-6)
     True
 
-    Source: Vaswani et al. 2017, section 3.5, which says that there is one.
+    Source: Vaswani et al. 2017, section 3.5, which says that such a matrix exists.
     """
     ### BEGIN SOLUTION
     angles = offset * base ** (-torch.arange(0, d_model, 2) / d_model)  # (d_model / 2,)
-    even = torch.arange(0, d_model, 2)  # where the sines stand
-    odd = even + 1  # and the cosines
+    even = torch.arange(0, d_model, 2)  # the columns of the sines
+    odd = even + 1  # and of the cosines
     matrix = torch.zeros(d_model, d_model)
     matrix[even, even] = angles.cos()  # sin(a + b) = sin(a) cos(b) + cos(a) sin(b)
     matrix[even, odd] = angles.sin()
@@ -59,12 +63,13 @@ def shift_matrix(offset: int, d_model: int, base: float = 10000.0) -> torch.Tens
 
 
 class SinusoidalPositionalEncoding(nn.Module):
-    """Adds the waves to the tokens. Nothing in it is learned.
+    """Adds the waves to the tokens. There is nothing to learn in it.
 
-    The table of sinusoids, max_length rows of d_model numbers, is made once and kept as a buffer: it moves with the
-    model to another device or dtype, and no optimizer touches it.
-    `forward(x)`: x is (batch, length, d_model) with length <= max_length, and so is the result: x plus the first
-    `length` rows of the table.
+    The table of sinusoids, max_length rows of d_model numbers, is made once and kept as
+    a buffer: it moves with the model to another device or dtype, and no optimiser
+    touches it.
+    `forward(x)`: x is (batch, length, d_model), with length <= max_length. The result
+    has the same shape: x plus the first `length` rows of the table.
 
     >>> positions = SinusoidalPositionalEncoding(d_model=8, max_length=10)
     >>> x = torch.zeros(2, 5, 8)
@@ -88,18 +93,20 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 def rotary_embedding(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
-    """Turns each pair of neighbours in a vector by an angle that says where the vector stands.
+    """Rotates each pair of neighbouring numbers in a vector by an angle that depends on
+    the vector's position.
 
-    `x` is (..., length, d) with an even d, for example (batch, heads, length, d_head). `positions` is (length,),
-    whole numbers: the vectors x[..., j, :] stand at positions[j]. The result has the shape and dtype of x.
-    The numbers in columns 2i and 2i + 1 are a point in the plane. It is turned by the angle positions[j] * w, with
-    w = base ** (-2i / d):
+    `x` is (..., length, d) with an even d, for example (batch, heads, length, d_head).
+    `positions` is (length,), whole numbers of any size, possibly negative: the vectors
+    x[..., j, :] are at position positions[j]. The result has the shape and dtype of x.
+    The numbers in columns 2i and 2i + 1 are a point in the plane. It is rotated by the
+    angle positions[j] * w, with w = base ** (-2i / d):
 
     - new even number: x_even * cos - x_odd * sin
     - new odd number: x_even * sin + x_odd * cos
 
     >>> x = torch.tensor([[1.0, 0.0], [1.0, 0.0]])  # two vectors of two numbers
-    >>> rotary_embedding(x, torch.tensor([0, 1]))  # the second one is turned by one radian
+    >>> rotary_embedding(x, torch.tensor([0, 1]))  # the second is rotated by one radian
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
 
@@ -117,14 +124,16 @@ def rotary_embedding(x: torch.Tensor, positions: torch.Tensor, base: float = 100
 
 
 def relative_attention_scores(query: torch.Tensor, key: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """The dot product of each query with each key, after both were turned by `rotary_embedding`.
+    """The dot product of each query with each key, after `rotary_embedding` has rotated
+    both.
 
-    `query` and `key` are (..., length, d), both at `positions` (length,). The result is (..., length, length), row =
-    query, column = key: plain dot products, no scaling, no softmax. Add the same number to all positions, and the
-    result stays: only distances count.
+    `query` and `key` are (..., length, d), both at `positions` (length,). The result is
+    (..., length, length), with a row per query and a column per key: plain dot
+    products, no scaling, no softmax. Add the same number to all positions, and the
+    result stays the same: only distances count.
 
     >>> same = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    >>> relative_attention_scores(same, same, torch.tensor([5, 7]))  # on the side: the cosine of the distance, 2
+    >>> relative_attention_scores(same, same, torch.tensor([5, 7]))  # off the diagonal: cos 2
     tensor([[ 1.0000, -0.4161],
             [-0.4161,  1.0000]])
 
@@ -138,11 +147,12 @@ def relative_attention_scores(query: torch.Tensor, key: torch.Tensor, positions:
 
 
 def sees_order(model: nn.Module, tokens: torch.Tensor) -> bool:
-    """Does it matter to the model in which order the tokens of a row stand?
+    """Does the order of the tokens in a row matter to the model?
 
-    `model` is an `nn.Module` that takes tokens (batch, length) to logits (batch, classes). True when some reordering
-    of a row changes its logits by more than rounding does. Dropout is off while you look, and the model is left as
-    it was, its mode too.
+    `model` is an `nn.Module` that maps tokens (batch, length) to logits
+    (batch, classes). The answer is True if some reordering of a row changes its logits
+    by more than rounding would. Dropout is off while you look. The model is left as it
+    was, including its mode, and so are the tokens.
 
     >>> class Bag(nn.Module):
     ...     def forward(self, tokens):
@@ -151,7 +161,7 @@ def sees_order(model: nn.Module, tokens: torch.Tensor) -> bool:
     False
     """
     ### BEGIN SOLUTION
-    examined = copy.deepcopy(model).eval()  # without dropout its answers can be compared
+    examined = copy.deepcopy(model).eval()  # its answers can be compared: no dropout
     with torch.no_grad():
         logits = examined(tokens)  # (batch, classes)
         for i, j in combinations(range(tokens.shape[1]), 2):

@@ -13,12 +13,19 @@ from course.blocks import EncoderBlock, FeedForward, LayerNorm, LearnedPositiona
 
 
 class CrossAttention(nn.Module):
-    """The decoder's look at the encoder: queries come from the decoder, keys and values from the encoder.
+    """The decoder looks at the encoder: queries come from the decoder, keys and values
+    from the encoder.
 
-    `self.query`, `self.key`, `self.value` and `self.output`, as in a MultiHeadAttention.
-    `forward(decoder_states, encoder_states, encoder_mask=None)`: (batch, target_length, d_model) and (batch,
-    source_length, d_model); the mask broadcasts to (batch, heads, target_length, source_length). Returns (output,
-    weights), (batch, target_length, d_model) and (batch, heads, target_length, source_length).
+    It computes what a `MultiHeadAttention` computes, with the same four Linear layers:
+    `query`, `key`, `value` and `output`. They may belong to a MultiHeadAttention that
+    you keep inside (under any name), be inherited from it, or be layers of your own
+    with these names.
+
+    `forward(decoder_states, encoder_states, encoder_mask=None)` takes
+    (batch, target_length, d_model) and (batch, source_length, d_model); the mask
+    broadcasts to (batch, heads, target_length, source_length). It returns
+    (output, weights), of shapes (batch, target_length, d_model) and
+    (batch, heads, target_length, source_length).
 
     >>> layer = CrossAttention(d_model=8, num_heads=2)
     >>> output, weights = layer(torch.randn(3, 4, 8), torch.randn(3, 6, 8))
@@ -42,13 +49,20 @@ class CrossAttention(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """One block of the decoder: it looks at its own row, then at the encoder, then thinks about each token.
+    """One block of the decoder: self-attention, then cross-attention to the encoder,
+    then a feed-forward network.
 
-    Three steps, each normed before and added to x: self-attention, cross-attention, feed-forward. The parts are
-    `self.self_attention` (a MultiHeadAttention), `self.cross_attention` (a CrossAttention), `self.feed_forward`,
-    `self.norm1`, `self.norm2` and `self.norm3`, in this order. The encoder states are used as they come.
-    `forward(x, encoder_states, self_mask=None, encoder_mask=None)`: x is (batch, target_length, d_model), the
-    encoder states are (batch, source_length, d_model). Returns the new x.
+    Each of the three steps normalises its input and adds its result to x, the residual
+    stream. The parts are
+    `self.self_attention` (a MultiHeadAttention) with `self.norm1`,
+    `self.cross_attention` (a CrossAttention) with
+    `self.norm2`, and `self.feed_forward` (a FeedForward) with `self.norm3`. The encoder
+    states are used as they are, since the encoder has normalised them.
+
+    `forward(x, encoder_states, self_mask=None, encoder_mask=None)` takes x of shape
+    (batch, target_length, d_model) and encoder states of shape
+    (batch, source_length, d_model). `self_mask` is for the self-attention,
+    `encoder_mask` for the cross-attention. It returns the new x and nothing else.
 
     >>> block = DecoderBlock(d_model=8, num_heads=2, d_ff=32)
     >>> block(torch.randn(3, 4, 8), torch.randn(3, 6, 8)).shape
@@ -83,18 +97,26 @@ class DecoderBlock(nn.Module):
 
 
 class Seq2SeqTransformer(nn.Module):
-    """Reads a source, and says for each place of the target which token comes next.
+    """Reads a source and predicts, at each position of the target, which token comes
+    next.
 
-    One embedding for both sides, learned positions for each, `num_layers` blocks in the encoder and in the decoder,
-    `self.encoder_norm` and `self.decoder_norm` after the stacks, and a Linear layer to the logits. The source's
-    padding (id 0) is hidden from both attentions that look at the source. Both lengths are at most max_length.
+    On each side, tokens are embedded, positions are added, and `num_layers` blocks
+    follow: EncoderBlocks in the encoder, DecoderBlocks in the decoder.
+    `self.encoder_norm` and `self.decoder_norm` come after the two stacks, and a Linear
+    layer turns the decoder's last states into logits. Whether the two sides share an
+    embedding or a table of positions is up to you. Padding in the source (id 0) is
+    hidden from the encoder's self-attention and from the cross-attention. Neither
+    length exceeds max_length.
 
-    - `encode(source)`: (batch, source_length) -> encoder states (batch, source_length, d_model)
-    - `decode(target_input, encoder_states, source, target_mask=None)` -> logits (batch, target_length, vocab_size)
-    - `forward(source, target_input, target_mask=None)`: one after the other
+    - `encode(source)`: (batch, source_length) -> encoder states
+      (batch, source_length, d_model)
+    - `decode(target_input, encoder_states, source, target_mask=None)` -> logits
+      (batch, target_length, vocab_size)
+    - `forward(source, target_input, target_mask=None)`: encode, then decode
 
-    The target mask broadcasts to (batch, heads, target_length, target_length); without one, all target tokens see
-    each other.
+    The target mask goes to every decoder block; it broadcasts to
+    (batch, heads, target_length, target_length). Without one, every target token sees
+    all the others.
 
     >>> model = Seq2SeqTransformer(vocab_size=13, max_length=9, d_model=16, num_heads=2, d_ff=32, num_layers=1)
     >>> model(torch.randint(1, 13, (5, 9)), torch.randint(1, 13, (5, 4))).shape
@@ -153,11 +175,14 @@ class Seq2SeqTransformer(nn.Module):
 def encoder_influence(
     model: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], source: torch.Tensor, target_input: torch.Tensor
 ) -> float:
-    """How far the answers move when the source changes: 0 when the model never looks at it, else a positive number.
+    """How far the logits move when only the source changes: 0 if the model never looks
+    at it, positive if it does.
 
-    `model(source, target_input)` returns logits (batch, target_length, vocab_size); it may be any callable. `source`
-    and `target_input` are ids, id 0 is padding. The influence is found in a batch of one too, and when a single
-    source token moves a single logit.
+    `model(source, target_input)` returns logits (batch, target_length, vocab_size); it
+    may be any callable, not only an `nn.Module`. `source` and `target_input` are ids;
+    id 0 is padding, and ids higher than any you see may not exist. The influence must
+    also be found in a batch of one, and when a single source token moves a single
+    logit. The model and its arguments are left unchanged.
 
     >>> def deaf(source, target_input):
     ...     return nn.functional.one_hot(target_input, 9).float()
@@ -172,7 +197,7 @@ def encoder_influence(
         for place in range(source.shape[1]):
             for step in (1, 2, 3):
                 changed = source.clone()
-                # Another id between 1 and the highest one seen; padding stays padding.
+                # Another id between 1 and the highest one we have seen; padding stays padding.
                 moved = (source[:, place] - 1 + step) % highest + 1
                 changed[:, place] = torch.where(source[:, place] == 0, 0, moved)
                 difference = (model(changed, target_input) - logits).abs().max().item()

@@ -42,11 +42,13 @@ def fit(
     watch_every: int = 50,
     name: str = "training",
 ) -> list[float]:
-    """Train with teacher forcing and Adam, on mini-batches drawn by `seed`: the loss before each step.
+    """Train with teacher forcing and Adam, on mini-batches drawn by `seed`: the loss
+    before each step.
 
-    `source` is (n, source_length), `target` (n, target_length). The decoder is shown `shift(target, start_id)`.
-    `watch(steps_done)` is called before the first step, after every `watch_every` steps and at the end; it may measure
-    what it likes, and the model is put back into training mode after it.
+    `source` is (n, source_length), `target` (n, target_length). The decoder is shown
+    `shift(target, start_id)`. `watch(steps_done)` is called before the first step,
+    after every `watch_every` steps and at the end; it may measure what it likes, and
+    the model is put back into training mode after it.
     """
     device = device_of(model)
     source, target = source.to(device), target.to(device)
@@ -86,7 +88,9 @@ def predict(
     shift: Shift = shift_right,
     batch_size: int = 500,
 ) -> torch.Tensor:
-    """The logits under teacher forcing, (n, target_length, vocab_size): the decoder is shown the right answer."""
+    """The logits under teacher forcing, (n, target_length, vocab_size): the decoder is
+    shown the right answer.
+    """
     device = device_of(model)
     model.eval()
     with torch.no_grad():
@@ -100,9 +104,11 @@ def predict(
 def generate(
     model: nn.Module, source: torch.Tensor, *, start_id: int, end_id: int, max_length: int, batch_size: int = 500
 ) -> torch.Tensor:
-    """Let the model write: the ids (n, max_length) that it says, one after the other, each from those before.
+    """Let the model write: the ids (n, max_length) that it says, one after the other,
+    each from those before.
 
-    Nobody shows it a right answer: it reads what it has written itself. Behind the end token stands padding.
+    Nobody shows it a right answer: it reads what it has written itself. Behind the end
+    token stands padding.
     """
     device = device_of(model)
     model.eval()

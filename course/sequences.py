@@ -1,13 +1,15 @@
-"""Sequences as targets: what the decoder is shown, what is counted, and what is not. Padding counts nowhere."""
+"""Sequences as targets: what the decoder is shown, and how its answers are scored. Padding never counts."""
 
 import torch
 from torch import nn
 
 
 def shift_right(targets: torch.Tensor, start_id: int) -> torch.Tensor:
-    """What the decoder reads while it is to write `targets`: the same row, one step later, behind a start token.
+    """What the decoder reads while it learns to write `targets`: each row moved one
+    place right, after a start token.
 
-    `targets` is (batch, length), and so is the result. The last column falls out: nothing is to be written after it.
+    `targets` is (batch, length), and so is the result. The last column is dropped:
+    nothing is written after it.
 
     >>> shift_right(torch.tensor([[5, 7, 9]]), start_id=1)
     tensor([[1, 5, 7]])
@@ -19,17 +21,19 @@ def shift_right(targets: torch.Tensor, start_id: int) -> torch.Tensor:
 
 
 def sequence_cross_entropy(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
-    """How surprised the model is by the right token, on average over all tokens of the batch that are no padding.
+    """How surprised the model is by the right token, averaged over all tokens of the
+    batch except padding.
 
-    `logits` is (batch, length, vocab_size), `targets` (batch, length). The result is a tensor of shape (): the mean
-    of -log p(target) over all real tokens together, in nats.
+    `logits` is (batch, length, vocab_size), `targets` is (batch, length). Returns a
+    tensor of shape (): the mean of -log p(target) over all real tokens of the batch
+    together, in nats. A mean of row means would be another number.
 
     >>> even = torch.zeros(1, 3, 4)  # four symbols, all equally likely
     >>> sequence_cross_entropy(even, torch.tensor([[2, 3, 0]]))  # log(4)
     tensor(1.3863)
 
     Raises:
-        ValueError: when all targets are padding, so that there is nothing to average.
+        ValueError: if every target is padding, so there is nothing to average.
     """
     ### BEGIN SOLUTION
     real = targets != pad_id  # (batch, length)
@@ -44,13 +48,15 @@ def sequence_cross_entropy(logits: torch.Tensor, targets: torch.Tensor, pad_id: 
 def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
     """The loss as a number of choices: exp of the mean surprise per real token.
 
-    A model that hesitates between k equally likely symbols has perplexity k. Shapes as in `sequence_cross_entropy`.
+    A model that hesitates between k equally likely symbols has perplexity k. The shapes
+    are those of `sequence_cross_entropy`; the result is a tensor of shape () or a
+    Python float.
 
     >>> perplexity(torch.zeros(1, 3, 4), torch.tensor([[2, 3, 0]]))
     tensor(4.)
 
     Raises:
-        ValueError: when all targets are padding.
+        ValueError: if every target is padding.
     """
     ### BEGIN SOLUTION
     return sequence_cross_entropy(logits, targets, pad_id).exp()
@@ -58,16 +64,18 @@ def perplexity(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> 
 
 
 def token_accuracy(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
-    """The share of real tokens, all of the batch together, at which the highest logit is the right one's.
+    """The share of all real tokens of the batch for which the right symbol has the
+    highest logit.
 
-    `logits` is (batch, length, vocab_size), `targets` (batch, length). The result has shape ().
+    `logits` is (batch, length, vocab_size), `targets` is (batch, length). The result is
+    one number: a tensor of shape () or a Python float.
 
     >>> logits = torch.eye(4)[[1, 2, 3]].unsqueeze(0)  # says 1, 2, 3
-    >>> token_accuracy(logits, torch.tensor([[1, 3, 0]]))  # one of two; the padding is not counted
+    >>> token_accuracy(logits, torch.tensor([[1, 3, 0]]))  # one of two; padding is not counted
     tensor(0.5000)
 
     Raises:
-        ValueError: when all targets are padding.
+        ValueError: if every target is padding.
     """
     ### BEGIN SOLUTION
     real = targets != pad_id
@@ -79,10 +87,12 @@ def token_accuracy(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0)
 
 
 def exact_match(predictions: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
-    """The share of rows in which every real target token is predicted.
+    """The share of rows in which every real token is predicted correctly.
 
-    `predictions` are ids (batch, any length), `targets` ids (batch, length). What is predicted where the target is
-    padding does not matter. Predictions narrower than the targets count as padded. The result has shape ().
+    `predictions` are ids (batch, any length), `targets` are ids (batch, length).
+    Whatever is predicted where the target is padding doesn't matter. Predictions
+    narrower than the targets count as if padding followed them; extra columns are
+    ignored. The result is one number: a tensor of shape () or a Python float.
 
     >>> exact_match(torch.tensor([[5, 7, 2], [5, 7, 9]]), torch.tensor([[5, 7, 0], [5, 8, 9]]))
     tensor(0.5000)

@@ -1,10 +1,11 @@
-"""Two moves that attention is made of: compare every row with every row, and pick one entry a row."""
+"""Two moves that come back with attention: compare every row with every row, and pick one entry per row."""
 
 import torch
 
 
 def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Compare every row of `a` with every row of `b`, separately in each entry of the batch.
+    """The dot product of every row of `a` with every row of `b`, separately for each
+    example in the batch.
 
     `a` is (batch, n, d), `b` is (batch, m, d); the result is (batch, n, m).
     Entry [i, j, k] is the dot product of `a[i, j]` and `b[i, k]`.
@@ -15,7 +16,7 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     tensor([[[1., 2., 3.],
              [3., 4., 7.]]])
 
-    Rows of different length d have no dot product: PyTorch raises a RuntimeError.
+    If the rows of `a` and `b` differ in length, PyTorch raises a RuntimeError.
     """
     ### BEGIN SOLUTION
     return torch.einsum("bnd,bmd->bnm", a, b)  # (batch, n, d) x (batch, m, d) -> (batch, n, m)
@@ -25,16 +26,16 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def pick(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """Pick one entry from each row.
 
-    `values` is (n, k); `index` is (n,), whole numbers from 0 to k - 1; the result is (n,).
-    Entry i of the result is `values[i, index[i]]`.
+    `values` is (n, k); `index` is (n,), whole numbers from 0 to k - 1; the result is
+    (n,). Entry i of the result is `values[i, index[i]]`.
 
-    >>> values = torch.tensor([[10, 11, 12], [20, 21, 22]])  # (2, 3)
+    >>> values = torch.tensor([[10.0, 11.0, 12.0], [20.0, 21.0, 22.0]])  # (2, 3)
     >>> pick(values, torch.tensor([2, 0]))  # (2,)
-    tensor([12, 20])
+    tensor([12., 20.])
 
-    An index beyond the end of its row is an error, never another row's entry.
+    An index past the end of its row raises an error; it never picks from another row.
     """
     ### BEGIN SOLUTION
-    column = index.unsqueeze(1)  # (n,) -> (n, 1): gather wants as many axes as values has
+    column = index.unsqueeze(1)  # (n,) -> (n, 1): gather needs as many axes as `values` has
     return values.gather(1, column).squeeze(1)  # (n, k) -> (n, 1) -> (n,)
     ### END SOLUTION

@@ -12,8 +12,8 @@ import torch
 def median_seconds(function: Callable[..., Any], *arguments: Any, repeats: int = 100) -> float:
     """The median time of one call, in seconds.
 
-    The first call is not timed: it may compile, allocate or fill a cache. The median of the others
-    shrugs off the moments when the machine was busy with something else.
+    The first call is not timed: it may compile, allocate or fill a cache. The median of
+    the others shrugs off the moments when the machine was busy with something else.
 
     >>> median_seconds(sum, range(10)) < median_seconds(sum, range(100_000))
     True
@@ -28,10 +28,12 @@ def median_seconds(function: Callable[..., Any], *arguments: Any, repeats: int =
 
 
 def try_to_compile(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any] | None, float, str]:
-    """`torch.compile(function)`, called once on `arguments`, where this machine can do that. Nothing is logged.
+    """`torch.compile(function)`, called once on `arguments`, where this machine can do
+    that. Nothing is logged.
 
-    Returns the compiled function, the seconds that compiling took, and an empty string; or None, the
-    seconds, and one sentence that says why there is no compiled function here.
+    Returns the compiled function, the seconds that compiling took, and an empty string;
+    or None, the seconds, and one sentence that says why there is no compiled function
+    here.
 
     >>> compiled, seconds, problem = try_to_compile(len, "abc")  # nothing to compile, but it works
     >>> compiled("abcd"), problem

@@ -1,6 +1,6 @@
 """Looking into a model while it works: the shapes that pass each module, and what each attention layer looks at.
 
-Both listen at the modules' forward methods, so they work with any model, whoever wrote its classes.
+Both listen at the modules' forward methods, so they work with any model, whatever its parts are called.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,13 +14,15 @@ from torch import nn
 from course.fitting import device_of, evaluating
 
 Listener = Callable[[str, nn.Module, Any, Any], None]  # name, module, its inputs, its output
+Forward = Callable[..., Any]
 
 
 def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
-    """Send `batch` through the model once: one row for each call of a module, with the shapes in and out.
+    """Send `batch` through the model once: one row for each call of a module, with the
+    shapes in and out.
 
-    The rows stand in the order in which the calls begin. `parameters` counts the numbers that a module and its
-    parts can learn.
+    The rows come in the order in which the calls begin. `parameters` counts the numbers
+    that a module can learn, those of its parts included.
 
     >>> table = trace(nn.Sequential(nn.Linear(3, 5), nn.ReLU()), torch.zeros(2, 3))
     >>> list(table["type"]), list(table["output"]), list(table["parameters"])
@@ -44,15 +46,22 @@ def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
 
 
 def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Tensor]:
-    """{name of an attention module: the weights that it returned for `batch`}, in the order of the calls.
+    """{name of an attention module: the weights that it returned for `batch`}, in the
+    order of the calls.
 
-    An attention module is one whose forward returns a pair of tensors, (output, weights). Its weights are (batch,
-    query_length, key_length), or (batch, heads, query_length, key_length).
+    An attention module is one whose forward returns a pair of tensors,
+    (output, weights). Its weights are (batch, query_length, key_length), or
+    (batch, heads, query_length, key_length). Modules are found by what they return, so
+    their names don't matter. Of attention modules inside one another, only the
+    outermost counts.
     """
     maps: dict[str, torch.Tensor] = {}
 
     def keep(name: str, module: nn.Module, inputs: Any, output: Any) -> None:
-        if isinstance(output, tuple) and len(output) == 2 and all(isinstance(part, torch.Tensor) for part in output):
+        pair = isinstance(output, tuple | list) and len(output) == 2
+        if pair and all(isinstance(part, torch.Tensor) for part in output):
+            for inner in [other for other in maps if other.startswith(f"{name}.") or not name]:
+                del maps[inner]  # it has just returned, as a part of this one
             maps[name] = output[1].detach().cpu()
 
     with _listening(model, None, keep):
@@ -62,28 +71,42 @@ def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Ten
 
 @contextmanager
 def _listening(model: nn.Module, before: Listener | None, after: Listener) -> Iterator[None]:
-    """Meanwhile `before` and `after` hear of every call of a module; the model is in eval mode, without gradients."""
-    handles = []
-    for name, module in model.named_modules():
-
-        def at_start(module: nn.Module, inputs: Any, name: str = name) -> None:
-            if before is not None:
-                before(name, module, inputs, None)
-
-        def at_end(module: nn.Module, inputs: Any, output: Any, name: str = name) -> None:
-            after(name, module, inputs, output)
-
-        handles += [module.register_forward_pre_hook(at_start), module.register_forward_hook(at_end)]
+    """Meanwhile `before` and `after` hear of every call of a module; the model is in
+    eval mode, without gradients.
+    """
+    modules = dict(model.named_modules())
+    own = {name: module.__dict__["forward"] for name, module in modules.items() if "forward" in module.__dict__}
+    for name, module in modules.items():
+        module.forward = _heard(name, module, module.forward, before, after)
     try:
         with evaluating(model):
             yield
     finally:
-        for handle in handles:
-            handle.remove()
+        for name, module in modules.items():
+            del module.forward
+            if name in own:
+                module.forward = own[name]
+
+
+def _heard(name: str, module: nn.Module, forward: Forward, before: Listener | None, after: Listener) -> Forward:
+    """The same forward, with listeners. Unlike a hook, it also hears a call of
+    `module.forward` itself.
+    """
+
+    def listened(*inputs: Any, **named: Any) -> Any:
+        everything = (*inputs, *named.values())
+        if before is not None:
+            before(name, module, everything, None)
+        output = forward(*inputs, **named)
+        after(name, module, everything, output)
+        return output
+
+    return listened
 
 
 def _shapes(values: Any) -> str:
-    """The shapes of all tensors among `values`, each written once however often it repeats.
+    """The shapes of all tensors among `values`, each written once however often it
+    repeats.
 
     >>> _shapes((torch.zeros(2, 3), torch.zeros(2, 3), None, torch.zeros(2)))
     '2 x (2, 3), (2,)'

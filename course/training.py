@@ -1,4 +1,4 @@
-"""Learning: one step downhill by hand, the usual training loop, and a test that tells a sound loss."""
+"""Learning: one step downhill, the usual training loop, and a test that tells sound losses from broken ones."""
 
 from collections.abc import Callable
 
@@ -13,8 +13,9 @@ def sgd_step(
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """One step of gradient descent: every parameter moves against its gradient.
 
-    `params` is [(W, b), ...] and `gradients` is [(dW, db), ...], pair by pair of the same shapes.
-    Returns a new list of pairs, detached from any graph. The old parameters stay as they were.
+    `params` is [(W, b), ...] and `gradients` is [(dW, db), ...]; W and dW have the same
+    shape, and so do b and db. Returns a new list of pairs, detached from any graph. The
+    old parameters stay as they were.
 
     >>> params = [(torch.tensor([[1.0]]), torch.tensor([0.0]))]
     >>> gradients = [(torch.tensor([[-16.0]]), torch.tensor([-8.0]))]
@@ -23,7 +24,7 @@ def sgd_step(
     """
     ### BEGIN SOLUTION
     new_params = []
-    with torch.no_grad():  # a step is no part of the function that we differentiate
+    with torch.no_grad():  # the step itself isn't something we want to differentiate
         for (W, b), (dW, db) in zip(params, gradients, strict=True):
             new_params.append((W - learning_rate * dW, b - learning_rate * db))
     return new_params
@@ -37,10 +38,12 @@ def train(
     optimizer: torch.optim.Optimizer,
     steps: int,
 ) -> list[float]:
-    """Train `model` by mean squared error for `steps` steps, each on all the data at once.
+    """Train `model` with mean squared error for `steps` steps, each on all the data at
+    once.
 
-    `inputs` is (n, d_in); `targets` is (n, d_out), the shape of the predictions.
-    The model changes in place. Returns `steps` losses as Python floats: the loss before each step.
+    `inputs` is (n, d_in); `targets` is (n, d_out), the same shape as the predictions.
+    The model changes in place. Returns a list of `steps` Python floats: the loss before
+    each step.
 
     >>> model = nn.Linear(1, 1)
     >>> _ = nn.init.zeros_(model.weight), nn.init.zeros_(model.bias)  # predicts 0
@@ -51,7 +54,7 @@ def train(
     ### BEGIN SOLUTION
     losses = []
     for _ in range(steps):
-        optimizer.zero_grad()  # gradients add up: forget those of the step before
+        optimizer.zero_grad()  # gradients add up, so clear those of the previous step
         loss = ((model(inputs) - targets) ** 2).mean()
         loss.backward()
         optimizer.step()
@@ -61,11 +64,13 @@ def train(
 
 
 def loss_is_sound(loss_function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor | float]) -> bool:
-    """Does the loss give the same number for predictions (n, 1) as for predictions (n,)?
+    """Does the loss give the same number whether the predictions come as (n, 1) or as
+    (n,)?
 
-    `loss_function(predictions, targets)` returns one number; the targets are (n,) both times.
-    A loss that broadcasts compares each prediction with every target. It is not sound.
-    A loss that refuses a shape, by raising an error, is not asked about.
+    `loss_function(predictions, targets)` returns one number. The targets are (n,) both
+    times. A loss that broadcasts compares each prediction with every target, so it
+    isn't sound. A loss that refuses (n, 1) with an error never goes wrong silently:
+    either answer will do.
 
     >>> loss_is_sound(lambda predictions, targets: (predictions.flatten() - targets).abs().mean())
     True
@@ -73,15 +78,15 @@ def loss_is_sound(loss_function: Callable[[torch.Tensor, torch.Tensor], torch.Te
     False
     """
     ### BEGIN SOLUTION
-    # Each prediction misses its own target by 0.1, and the other targets by anything from 0 to 0.7:
-    # whatever a loss makes of the errors, a wrong pairing shows. With n = 1 there would be none to see.
-    # All values lie between 0 and 1, so that a cross-entropy or a logarithm is no trouble.
+    # Each prediction misses its own target by 0.1, and the other targets by anything from 0 to 0.7. So a wrong
+    # pairing shows, whatever a loss makes of the errors. With n = 1 there would be nothing to see.
+    # All values lie between 0 and 1, where a cross-entropy or a logarithm works too.
     predictions = torch.tensor([0.2, 0.3, 0.7, 0.8])  # (n,)
     targets = torch.tensor([0.1, 0.2, 0.6, 0.9])  # (n,)
     try:
         flat = torch.as_tensor(loss_function(predictions, targets))
         column = torch.as_tensor(loss_function(predictions.unsqueeze(1), targets))  # (n, 1) against (n,)
     except (AssertionError, IndexError, RuntimeError, TypeError, ValueError):
-        return True  # it refuses the shape, so it cannot be wrong in silence
+        return True  # it refuses the shape, so it can't go wrong silently
     return flat.shape == column.shape and torch.allclose(flat.double(), column.double())
     ### END SOLUTION

@@ -1,4 +1,4 @@
-"""From text to numbers and back: a vocabulary of characters, ids, padding, and a test that nothing gets lost."""
+"""From text to numbers and back: a vocabulary of characters, ids, padding, and a test that nothing is lost."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ import torch
 
 
 def build_vocabulary(corpus: list[str]) -> dict[str, int]:
-    """Give each character of the corpus a number, its id.
+    """Give each character in the corpus a number, its id.
 
-    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...: the most frequent
-    character gets 1, and of equally frequent ones the one that appears first in the corpus comes first.
-    Id 0 stays free, for padding.
+    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...:
+    the most frequent character gets 1. Equally frequent characters are ranked in the
+    order in which they first appear. Id 0 is reserved for padding.
 
     >>> build_vocabulary(["12-1", "2-1"])
     {'1': 1, '2': 2, '-': 3}
@@ -29,8 +29,9 @@ def build_vocabulary(corpus: list[str]) -> dict[str, int]:
 def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
     """Turn each character of a text into its id.
 
-    Returns a list of `len(text)` ids. A character that the vocabulary does not hold is an error
-    (a ValueError, or another one that says what is wrong), and never left out in silence.
+    Returns a list of `len(text)` ids. A character that isn't in the vocabulary raises
+    an error (a ValueError, or another one that says what is wrong); it is never dropped
+    silently.
 
     >>> encode("2-12", {"1": 1, "2": 2, "-": 3})
     [2, 3, 1, 2]
@@ -38,7 +39,7 @@ def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
     ### BEGIN SOLUTION
     unknown = sorted(set(text) - set(vocabulary))
     if unknown:
-        raise ValueError(f"the vocabulary does not hold {unknown}")
+        raise ValueError(f"not in the vocabulary: {unknown}")
     return [vocabulary[symbol] for symbol in text]
     ### END SOLUTION
 
@@ -46,8 +47,8 @@ def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
 def decode(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
     """Turn ids back into text.
 
-    `ids` is a list of whole numbers. Id 0 is padding and gives no character, wherever it stands.
-    An id that the vocabulary does not hold is an error.
+    `ids` is a list of integers. Id 0 is padding and becomes nothing, wherever it is.
+    Any other id that isn't in the vocabulary raises an error.
 
     >>> decode([2, 3, 1, 2, 0, 0], {"1": 1, "2": 2, "-": 3})
     '2-12'
@@ -56,16 +57,18 @@ def decode(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
     symbols = {place: symbol for symbol, place in vocabulary.items()}
     unknown = sorted(set(ids) - set(symbols) - {0})
     if unknown:
-        raise ValueError(f"the vocabulary has no symbol for {unknown}")
+        raise ValueError(f"no symbol has the id {unknown}")
     return "".join(symbols[place] for place in ids if place != 0)
     ### END SOLUTION
 
 
 def pad_sequences(sequences: list[list[int]], max_length: int, pad_id: int = 0) -> torch.Tensor:
-    """Put sequences of different lengths into one tensor, each filled up on the right with `pad_id`.
+    """Put sequences of different lengths into one tensor, each padded on the right with
+    `pad_id`.
 
-    `sequences` is a list of n lists of ids, which stay as they are. Returns a LongTensor (n, max_length).
-    A sequence with more than `max_length` ids is an error (a ValueError, or another one that says so).
+    `sequences` is a list of n lists of ids, which are left unchanged. Returns a
+    LongTensor (n, max_length). If any sequence has more than `max_length` ids, that is
+    an error (a ValueError, or another one that says so).
 
     >>> pad_sequences([[5, 6, 7], [8]], max_length=4)  # (2, 4)
     tensor([[5, 6, 7, 0],
@@ -85,11 +88,11 @@ def pad_sequences(sequences: list[list[int]], max_length: int, pad_id: int = 0) 
 def prepare_example(
     text: str, label: int, vocabulary: dict[str, int], max_length: int, cls_id: int
 ) -> tuple[torch.Tensor, int]:
-    """Make of a text and its label what a classifier takes.
+    """Turn a text and its label into one example for a classifier.
 
-    Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's ids, then padding (0),
-    and at the very end, at index -1, `cls_id`. The label is handed on as it is.
-    A text that does not fit, because it leaves no room for `cls_id`, is an error.
+    Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's
+    ids, then padding (0), and at the very end, at index -1, `cls_id`. The label is
+    passed on unchanged. A text that leaves no room for `cls_id` raises an error.
 
     >>> prepare_example("2-1", 1, {"1": 1, "2": 2, "-": 3}, max_length=6, cls_id=4)
     (tensor([2, 3, 1, 0, 0, 4]), 1)
@@ -102,11 +105,11 @@ def prepare_example(
 
 
 def round_trips(encode: Callable[[str], Any], decode: Callable[[Any], Any], text: str) -> bool:
-    """Does the text come back unchanged from encoding and decoding?
+    """Does the text survive being encoded and decoded again?
 
-    `encode(text)` gives ids, and `decode(ids)` gives a text; what the ids look like does not matter.
-    True when exactly the same text comes back. False when it does not, and also when `encode` or
-    `decode` stops with an error on the way: this text did not come back.
+    `encode(text)` returns ids, and `decode(ids)` returns a text; what the ids look like
+    doesn't matter. True if exactly the same text comes back. False if it doesn't, or if
+    `encode` or `decode` raises an error: then the text didn't come back either.
 
     >>> round_trips(list, "".join, "Call me Ishmael.")
     True
@@ -116,7 +119,7 @@ def round_trips(encode: Callable[[str], Any], decode: Callable[[Any], Any], text
     ### BEGIN SOLUTION
     try:
         back = decode(encode(text))
-    except Exception:  # whatever went wrong: the text did not come back
+    except Exception:  # whatever went wrong, the text didn't come back
         return False
     return isinstance(back, str) and back == text
     ### END SOLUTION

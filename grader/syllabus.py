@@ -189,7 +189,7 @@ class Syllabus:
     def _say_failure(self, error: Exception, name: str, part: str) -> str:
         """Where in the course an import went wrong, and why."""
         if isinstance(error, SyntaxError):
-            return f"{error.filename}, line {error.lineno}, is no Python: {error.msg}. Correct it there."
+            return f"{error.filename}, line {error.lineno}, is not valid Python: {error.msg}. Correct it there."
         where = (
             f"{self.place(name) / part}.py" if (self.place(name) / f"{part}.py").is_file() else str(self.place(name))
         )

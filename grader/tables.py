@@ -31,13 +31,13 @@ def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) ->
 
 
 def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
-    """A line for each exercise: how many solved it, how many points it gave on average, and its commonest mistake."""
+    """A line for each exercise: how many solved it, how many points it gave on average, and its most common mistake."""
     results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise")
     for column in ("right", "partly", "not yet", "blank", "mean"):
         table.add_column(column, justify="right")
-    table.add_column("commonest mistake")
+    table.add_column("most common mistake")
     symbols = list(dict.fromkeys(verdict.symbol for result in results for verdict in result.verdicts))
     for symbol in symbols:
         verdicts = [verdict for result in results for verdict in result.verdicts if verdict.symbol == symbol]
@@ -54,7 +54,7 @@ def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
 
 
 def mistakes_table(results: Mapping[str, Result], known: Lesson) -> Table:
-    """A line for each mistake that the class made, the commonest of an exercise first: who made it, and the advice.
+    """A line for each mistake that the class made, the most common of an exercise first: who made it, and the advice.
 
     What matches no known mistake is listed by what is wrong with it.
     """

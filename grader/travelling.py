@@ -56,7 +56,7 @@ def parsed(path: Path, text: str | None = None) -> ast.Module:
     try:
         return ast.parse(path.read_text("utf-8") if text is None else text)
     except SyntaxError as error:
-        raise GraderError(f"{path}, line {error.lineno}, is no Python: {error.msg}. Correct it there.") from None
+        raise GraderError(f"{path}, line {error.lineno}, is not valid Python: {error.msg}. Correct it there.") from None
 
 
 def imported(tree: ast.Module, package: str = "") -> Iterator[str]:

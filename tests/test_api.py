@@ -100,7 +100,7 @@ def test_the_page_lists_every_status_and_its_links_lead_somewhere() -> None:
 
 
 def test_the_schema_says_what_is_written_and_no_more(space: dict[str, Any]) -> None:
-    own = grader.OwnResult("test_mine", 1.0, 2.0, "It went through without an error.")
+    own = grader.OwnResult("test_mine", 1.0, 2.0, "It ran without an error.")
     document = grader.to_json([dataclasses.replace(space["result"], own_tests=(own,)), Failure("a.ipynb", "No.")])
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(document, SCHEMA)
@@ -139,7 +139,7 @@ def test_it_can_be_read_back_by_an_older_release(space: dict[str, Any]) -> None:
     result, failure = grader.from_json(json.loads(json.dumps(document)))
     assert failure == outcomes[1]
     assert isinstance(result, Result)
-    assert (result.score, result.max_score, result.lesson) == (21.0, 22.0, LESSON)
+    assert (result.score, result.max_score, result.lesson) == (23.0, 24.0, LESSON)
     assert grader.to_json([result, failure]) == document
     for entry in (document, document["results"][0], document["results"][0]["exercises"][0], document["errors"][0]):
         entry["later"] = 1

@@ -137,7 +137,7 @@ def test_the_command(
     for to in FORMATS:
         code, out, err = run("01", "--to", to)
         assert (code, out) == (0, text(marks(course, LESSON), to, LESSON))
-        assert err == "4 learners, 1 without a submission; 1 to be looked at by hand (in Formgrader)\n"
+        assert err == "4 learners, 1 without a submission; 1 to be graded by hand (in Formgrader)\n"
     code, out, _ = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
     assert (code, out) == (0, "")
     assert "Zoë" in (tmp_path / "m.csv").read_text("utf-8")
@@ -147,4 +147,4 @@ def test_the_command(
     assert err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
     assert run("01", "--out", tmp_path / "no" / "m.csv")[0] == 2
     monkeypatch.chdir(tmp_path)
-    assert "is no nbgrader course" in run("01")[2]
+    assert "is not an nbgrader course" in run("01")[2]

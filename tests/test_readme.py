@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.audit.audit import FLOORS, LESSON_FLOORS
 from grader.checking.cards import plain
 from grader.checking.notebook import Checker
 from grader.syllabus import lesson_names, load_lesson
@@ -25,7 +26,10 @@ def test_every_lesson_and_its_audit_stand_in_it(name: str) -> None:
     mistakes = sum(len(exercise.mistakes) for exercise in load_lesson(name).exercises)
     variants = sum(len(exercise.variants) for exercise in load_lesson(name).exercises)
     row = next(line for line in README.splitlines() if line.startswith(f"| {name} |"))
-    caught, diagnosed, accepted, mutants = (cell.strip() for cell in row.split("|")[2:6])
+    caught, diagnosed, second_slip, misnamed, accepted, mutants = (cell.strip() for cell in row.split("|")[2:8])
     assert (caught, diagnosed, accepted) == (f"{mistakes} / {mistakes}",) * 2 + (f"{variants} / {variants}",)
-    hit, total = map(int, mutants.split(" / "))
-    assert hit >= 0.98 * total > 0
+    for cell, floor in ((second_slip, LESSON_FLOORS["second_slip"]), (mutants, FLOORS["mutants"])):
+        hit, total = map(int, cell.split(" / "))
+        assert hit >= floor * total > 0
+    false, total = map(int, misnamed.split(" / "))
+    assert false <= (1 - LESSON_FLOORS["not_misnamed"]) * total

@@ -3,6 +3,7 @@
 from course.plots.chances import chances
 from course.plots.dots import dots
 from course.plots.heat import as_text, heatmap, heatmaps
+from course.plots.ids import ids
 from course.plots.lengths import by_length
 from course.plots.lines import bars, curves, fits
 from course.plots.moving import Moving, decoding_steps
@@ -21,4 +22,5 @@ __all__ = [
     "fits",
     "heatmap",
     "heatmaps",
+    "ids",
 ]

@@ -12,8 +12,11 @@ def by_length(
     trained: tuple[int, int],
     title: str = "Right answers by length",
     x_label: str = "length",
+    legend: bool = False,
 ) -> Picture:
     """One line a model, {length: share of exact answers}; the lengths that it was trained on are shaded.
+
+    `legend` is that of `curves`.
 
     >>> by_length({"mine": {9: 1.0, 10: 0.9, 11: 0.0}}, trained=(1, 10))
     Right answers by length (exact match by length)
@@ -23,7 +26,15 @@ def by_length(
     lengths = sorted({length for line in lines.values() for length in line})
     series = {name: [line.get(length, float("nan")) for length in lengths] for name, line in lines.items()}
     names = [str(length) for length in lengths]
-    picture = curves(series, x_names=names, title=title, x_label=x_label, y_label="exact match", y_limits=(-0.04, 1.06))
+    picture = curves(
+        series,
+        x_names=names,
+        title=title,
+        x_label=x_label,
+        y_label="exact match",
+        y_limits=(-0.04, 1.06),
+        legend=legend,
+    )
     axes = picture.figure.axes[0]
     inside = [place for place, length in enumerate(lengths) if trained[0] <= length <= trained[1]]
     if inside:

@@ -23,8 +23,11 @@ def curves(
     log_x: bool = False,
     levels: Mapping[str, float] | None = None,
     y_limits: tuple[float, float] | None = None,
+    legend: bool = False,
 ) -> Picture:
     """Lines over steps, each with its own dashes and its name at its end; `levels` are baselines.
+
+    With `legend`, the names stand in a list beside the plot instead: better where several lines end in one point.
 
     `series` is {name: values}; all share `x`, or count 0, 1, 2, ... where `x` is not given.
     `x_names` names those counts, evenly spaced, where the values of x are names or far apart.
@@ -50,9 +53,9 @@ def curves(
             colour, dashes = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
             few = len(y) <= 12
             marker = MARKERS[place % len(MARKERS)] if few else "None"
-            axes.plot(at, drawn, color=colour, linestyle=dashes, marker=marker)
+            axes.plot(at, drawn, color=colour, linestyle=dashes, marker=marker, label=name)
             seen = np.flatnonzero(np.isfinite(drawn))
-            if len(seen):
+            if len(seen) and not legend:
                 ends.append((float(drawn[seen[-1]]), name, colour))
             words.append(f"{name}: {_sampled(at, y, x_names)}")
         for name, level in (levels or {}).items():
@@ -69,6 +72,8 @@ def curves(
             axes.set_xticks(range(len(x_names)), list(x_names))
         axes.margins(x=0.02)
         _label_ends(axes, ends)
+        if legend:
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=3.6)
     return Picture(figure, "\n".join(words))
 
 

@@ -50,15 +50,15 @@ class Moving:
         display(self.twin)
 
 
-def decoding_steps(sources: Sequence[str], written: Sequence[str], *, end: str = "$", title: str = "") -> Moving:
+def decoding_steps(sources: Sequence[str], written: Sequence[str], *, end: str = ".", title: str = "") -> Moving:
     """Answers that grow by a token a step, a row each; a row that has ended is padded, and waits for the others.
 
     `written` holds the answers as texts, with their end mark and padding, all of one length.
 
-    >>> decoding_steps(["ab", "c"], ["ba$", "c$_"])
+    >>> decoding_steps(["ab", "c"], ["ba.", "c._"])
     step by step: source, then one token a step
-    ab: b a $ (ends at step 3)
-    c: c $ _ (ends at step 2)
+    ab: b a . (ends at step 3)
+    c: c . _ (ends at step 2)
     """
     columns = max(len(row) for row in written)
     ends = [row.index(end) + 1 if end in row else None for row in written]

@@ -67,12 +67,12 @@ class Alphabet:
         )
 
     def text(self, ids: Iterable[int]) -> str:
-        """A row of ids as a text: `^` is the start, `$` the end, `_` padding.
+        """A row of ids as a text: `^` is the start, `.` the end, `_` padding.
 
         >>> Alphabet("abc").text(torch.tensor([4, 2, 1, 5, 0]))
-        '^ba$_'
+        '^ba._'
         """
-        marks = "_" + self.characters + "^$"
+        marks = "_" + self.characters + "^."
         return "".join(marks[int(one)] for one in ids)
 
     def answer(self, ids: Iterable[int]) -> str:
@@ -81,4 +81,4 @@ class Alphabet:
         >>> Alphabet("abc").answer(torch.tensor([2, 1, 5, 3, 3]))
         'ba'
         """
-        return self.text(ids).partition("$")[0].replace("_", "")
+        return self.text(ids).partition(".")[0].replace("_", "")

@@ -9,7 +9,7 @@ LOW, HIGH = -2.0, 2.0  # all inputs lie between these two
 
 @dataclass(frozen=True)
 class CurveData:
-    """Points to learn from, and other points to be tested on. Every tensor is (n, 1), float32."""
+    """Points to train on, and other points to test on. Every tensor is (n, 1), float32."""
 
     train_inputs: torch.Tensor
     train_targets: torch.Tensor
@@ -19,12 +19,12 @@ class CurveData:
 
     @property
     def train(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """(inputs, targets) to learn from."""
+        """(inputs, targets) to train on."""
         return self.train_inputs, self.train_targets
 
     @property
     def test(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """(inputs, targets) to be tested on, never to learn from."""
+        """(inputs, targets) to test on, never to train on."""
         return self.test_inputs, self.test_targets
 
 
@@ -38,10 +38,10 @@ def true_curve(x: torch.Tensor) -> torch.Tensor:
 
 
 def noisy_curve(seed: int, points: int = 24, test_points: int = 500, noise: float = 0.4) -> CurveData:
-    """Draw noisy points of `true_curve`: `points` to learn from and `test_points` to be tested on.
+    """Draw noisy points of `true_curve`: `points` to train on and `test_points` to test on.
 
-    The training inputs are spread over the whole range, one at a random place in each of `points` equal
-    slices. The test inputs are drawn anywhere. The noise is normal, with standard deviation `noise`.
+    The training inputs cover the whole range: it is cut into `points` equal slices, and each slice gets one input at a
+    random place. The test inputs are drawn anywhere. The noise is normal, with standard deviation `noise`.
 
     >>> data = noisy_curve(seed=0)
     >>> data.train_inputs.shape, data.test_targets.shape
@@ -64,15 +64,15 @@ def noisy_curve(seed: int, points: int = 24, test_points: int = 500, noise: floa
 
 
 def grid(points: int = 200) -> torch.Tensor:
-    """Inputs (points, 1), evenly spaced over the whole range: for drawing a network's curve."""
+    """Inputs (points, 1), evenly spaced over the whole range, for drawing a network's curve."""
     return torch.linspace(LOW, HIGH, points).unsqueeze(1)
 
 
 def baseline_losses(data: CurveData) -> dict[str, float]:
-    """The mean squared error on the test points of three predictors that are no network.
+    """The mean squared error on the test points of three predictors that aren't networks.
 
     "mean": always the mean of the training targets. "straight line": the best line through the training
-    points. "true curve": the curve itself. What the last leaves over is noise, and nobody can learn it.
+    points. "true curve": the curve itself. Its error is all noise, which nobody can learn.
 
     >>> {name: round(loss, 2) for name, loss in baseline_losses(noisy_curve(seed=0)).items()}
     {'mean': 0.68, 'straight line': 0.61, 'true curve': 0.18}
@@ -90,7 +90,7 @@ def baseline_losses(data: CurveData) -> dict[str, float]:
 
 
 def shared_inputs(data: CurveData) -> int:
-    """How many test inputs stand in the training data as well. A clean split has none.
+    """How many test inputs also appear in the training data. A clean split has none.
 
     >>> shared_inputs(noisy_curve(seed=0))
     0

@@ -14,7 +14,7 @@ Example = tuple[str, int]  # ("321-4", 1): the text, and 1 when its first number
 
 @dataclass(frozen=True)
 class DifferenceData:
-    """Examples to learn from, and others to be tested on; no text stands in both."""
+    """Examples to learn from, and others to be tested on; no text is in both."""
 
     train: list[Example]
     test: list[Example]
@@ -76,7 +76,7 @@ def difference_task(
     min_digits: int = 1,
     equal_lengths: bool = False,
 ) -> DifferenceData:
-    """Training and test examples from one draw, so that no test text stands in the training data.
+    """Training and test examples from one draw, so that no test text is in the training data.
 
     >>> data = difference_task(seed=0)
     >>> len(data.train), len(data.test), shared_texts(data.train, data.test)
@@ -98,10 +98,10 @@ def operands(text: str) -> tuple[str, str]:
     return first, second
 
 
-def commoner_label(train: Sequence[Example]) -> int:
+def more_common_label(train: Sequence[Example]) -> int:
     """The label that most training examples have.
 
-    >>> commoner_label([("2-1", 1), ("3-1", 1), ("1-2", 0)])
+    >>> more_common_label([("2-1", 1), ("3-1", 1), ("1-2", 0)])
     1
     """
     return int(2 * sum(label for _, label in train) > len(train))
@@ -110,15 +110,15 @@ def commoner_label(train: Sequence[Example]) -> int:
 def baseline_accuracies(train: Sequence[Example], test: Sequence[Example]) -> dict[str, float]:
     """The share of test examples that each trivial rule gets right.
 
-    A rule that can't decide, as with two operands of one length, says the commoner label of the training data.
+    A rule that can't decide, as with two operands of one length, says the more common label of the training data.
 
     >>> data = difference_task(seed=0)
     >>> {name: round(share, 2) for name, share in baseline_accuracies(data.train, data.test).items()}
-    {'commoner label': 0.5, 'larger first digit wins': 0.7, 'longer operand wins': 0.84}
+    {'more common label': 0.5, 'larger first digit wins': 0.7, 'longer operand wins': 0.84}
     """
-    common = commoner_label(train)
+    common = more_common_label(train)
     rules: dict[str, Callable[[str, str], int]] = {
-        "commoner label": lambda first, second: 0,
+        "more common label": lambda first, second: 0,
         "larger first digit wins": lambda first, second: int(first[0]) - int(second[0]),
         "longer operand wins": lambda first, second: len(first) - len(second),
     }
@@ -133,7 +133,7 @@ def baseline_accuracies(train: Sequence[Example], test: Sequence[Example]) -> di
 
 
 def shared_texts(train: Sequence[Example], test: Sequence[Example]) -> int:
-    """How many test examples stand in the training data as well. A clean split has none.
+    """How many test examples are also in the training data. A clean split has none.
 
     >>> shared_texts([("2-1", 1)], [("2-1", 1), ("1-2", 0)])
     1

@@ -72,18 +72,18 @@ def tensors(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
 def baseline_accuracies(train: Sequence[Example], test: Sequence[Example]) -> dict[str, dict[str, float]]:
     """{trivial rule: {operation: share of test inputs that it gets right}}.
 
-    "commonest answer" says what the operation's training answers are most often. "any of the three" picks one of the
+    "most common answer" gives the most frequent training answer of the operation. "any of the three" picks one of the
     three digits blindly; its share is what it gets on average.
 
     >>> data = digit_operations(seed=0)
     >>> {name: round(share, 2) for name, share in baseline_accuracies(*vars(data).values())["any of the three"].items()}
     {'first': 0.39, 'second': 0.41, 'last': 0.4, 'max': 0.39, 'min': 0.39}
     """
-    shares: dict[str, dict[str, float]] = {"commonest answer": {}, "any of the three": {}}
+    shares: dict[str, dict[str, float]] = {"most common answer": {}, "any of the three": {}}
     for operation in OPERATIONS:
-        commonest = Counter(answer(example) for example in train if example[0] == operation).most_common(1)[0][0]
+        most_common = Counter(answer(example) for example in train if example[0] == operation).most_common(1)[0][0]
         asked = [example for example in test if example[0] == operation]
-        shares["commonest answer"][operation] = sum(answer(one) == commonest for one in asked) / len(asked)
+        shares["most common answer"][operation] = sum(answer(one) == most_common for one in asked) / len(asked)
         hits = sum(digits.count(OPERATIONS[operation](digits)) / 3 for _, digits in asked)
         shares["any of the three"][operation] = hits / len(asked)
     return shares

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.audit.mutants import mutants
-from grader.authoring.spec import Exercise, Lesson
+from grader.audit.slips import failing, slipped
+from grader.authoring.spec import Exercise, Lesson, Observation
+from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
 from grader.errors import GraderError
 from grader.running.blanks import sources
@@ -27,6 +30,8 @@ from grader.syllabus import load_probes
 SEED = 20_001  # any seed will do, and must
 MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
 FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
+LESSON_FLOORS = {"second_slip": 0.85, "not_misnamed": 0.9}
+"""Asked of a lesson as a whole: two mistakes of one exercise may differ in nothing but what a slip can do as well."""
 
 
 @dataclass
@@ -63,6 +68,10 @@ class Row:
     symbol: str
     caught: Count = field(default_factory=Count)
     diagnosed: Count = field(default_factory=Count)
+    second_slip: Count = field(default_factory=Count)
+    """Mistakes that are still recognised when another slip comes along."""
+    not_misnamed: Count = field(default_factory=Count)
+    """Wrong answers that the catalogue does not know, and that get no other mistake's name."""
     accepted: Count = field(default_factory=Count)
     mutants: Count = field(default_factory=Count)
     equivalent: int = 0
@@ -72,6 +81,8 @@ class Row:
             self.symbol,
             self.caught + other.caught,
             self.diagnosed + other.diagnosed,
+            self.second_slip + other.second_slip,
+            self.not_misnamed + other.not_misnamed,
             self.accepted + other.accepted,
             self.mutants + other.mutants,
             self.equivalent + other.equivalent,
@@ -79,44 +90,81 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
-        counts = {name: getattr(self, name) for name in FLOORS}
+        counts = {name: getattr(self, name) for name in FLOORS | LESSON_FLOORS}
         return {
             "symbol": self.symbol,
             **{name: {"hits": c.hits, "total": c.total, "missed": c.missed} for name, c in counts.items()},
             "equivalent_mutants": self.equivalent,
         }
 
-    def below(self) -> list[str]:
+    def below(self, floors: Mapping[str, float] = FLOORS) -> list[str]:
         """A sentence for each floor that is not reached."""
         return [
             f"{name}: {count} is below {floor:.0%}: {', '.join(count.missed[:5])}"
-            for name, floor in FLOORS.items()
+            for name, floor in floors.items()
             if (count := getattr(self, name)).share < floor
         ]
 
 
-def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
-    """A row for each exercise of a lesson; `advance` is called after each."""
+def audit_lesson(lesson: Lesson, advance: Callable[[str], None], slips: int = 1) -> list[Row]:
+    """A row for each exercise of a lesson; `advance` is called after each.
+
+    Every `slips`-th of the combinations of a mistake with another slip is judged: the first, the one `slips` later, ...
+    """
     insist_on_sound(lesson)
     probes = load_probes(lesson.name)
     rows = []
     for exercise in lesson.exercises:
         judge = Judge(exercise, probes[exercise.symbol], SEED)
         row = Row(exercise.symbol)
-        _mistakes_and_variants(judge, row)
+        _mistakes_and_variants(judge, row, slips)
         _mutants(lesson, exercise, judge, row)
         rows.append(row)
         advance(exercise.symbol)
     return rows
 
 
-def _mistakes_and_variants(judge: Judge, row: Row) -> None:
+def _mistakes_and_variants(judge: Judge, row: Row, slips: int = 1) -> None:
+    seen: dict[str, list[Observation]] = {}
     for mistake in judge.exercise.mistakes:
-        verdict = judge.verdict(judge.observe(mistake.implementation))
+        seen[mistake.name] = judge.keep(judge.observe(mistake.implementation))
+        verdict = judge.judged(seen[mistake.name])
         row.caught.add(not _full(verdict), mistake.name)
         row.diagnosed.add(verdict.diagnosis == mistake.name, mistake.name)
     for name, variant in judge.exercise.variants.items():
         row.accepted.add(_full(judge.verdict(judge.observe(variant))), name)
+    comparing = Comparing()
+    _second_slips(judge, seen, row, comparing, slips)
+    _unknown_answers(judge, seen, row, comparing)
+
+
+def _second_slips(
+    judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing, slips: int
+) -> None:
+    pairs = (
+        (mistake, combined) for mistake in judge.exercise.mistakes for combined in slipped(judge, seen[mistake.name])
+    )
+    for mistake, combined in itertools.islice(pairs, 0, None, slips):
+        verdict = judge.judged(combined.seen, comparing)
+        row.second_slip.add(mistake.advice in verdict.advice, f"{mistake.name}, {combined.slip}")
+
+
+def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:
+    """A slip alone, and each mistake as if nobody had thought of it: both may only get a name that fits.
+
+    A slip alone may be called by the name of a mistake that is nothing but this slip.
+    """
+    expected = judge.references[0]
+    for slip in slipped(judge, expected):
+        verdict = judge.judged(slip.seen, comparing)
+        if _full(verdict):
+            continue
+        named = seen[verdict.diagnosis] if verdict.diagnosis else expected
+        fits = failing(judge, named, expected) <= failing(judge, slip.seen, expected)
+        row.not_misnamed.add(fits, f"{slip.slip} -> {verdict.diagnosis}")
+    for mistake in judge.exercise.mistakes:
+        said = judge.without(mistake).judged(seen[mistake.name], comparing).diagnosis
+        row.not_misnamed.add(said is None, f"{mistake.name} -> {said}")
 
 
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
@@ -124,7 +172,7 @@ def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None
     equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:
-        session.run(_surroundings(reference, {e.symbol for e in lesson.exercises}))
+        session.run(_surroundings(reference, {e.symbol for e in lesson.exercises} - set(earlier)))
         for symbol, text in earlier.items():
             session.restore(symbol, **text)
         if not _survives(session, exercise, judge, inspect.getsource(reference)):
@@ -156,7 +204,10 @@ def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -
 
 
 def _surroundings(reference: Any, symbols: set[str]) -> str:
-    """What a symbol's source needs around it: its module's imports, and what the module gives beside the symbols."""
+    """What a symbol's source needs around it: its module's imports, and what the module gives beside these symbols.
+
+    Earlier symbols are blank there. A signature may name them; when it is called, it finds the restored ones.
+    """
     module = sys.modules[reference.__module__]
     body = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
     lines = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -177,11 +228,17 @@ def total(rows: list[Row], name: str = "all") -> Row:
     return summed
 
 
+def below_the_floors(rows: list[Row]) -> list[str]:
+    """A sentence for each floor that one of a lesson's exercises, or all of them together, do not reach."""
+    together = total(rows).below(LESSON_FLOORS)
+    return [f"{row.symbol}: {line}" for row in rows for line in row.below()] + [f"all: {line}" for line in together]
+
+
 def report(audits: Mapping[str, list[Row]]) -> dict[str, Any]:
     """What `--json` writes."""
     return {
         "version": 1,
         "seed": SEED,
-        "floors": FLOORS,
+        "floors": FLOORS | LESSON_FLOORS,
         "lessons": {name: [row.to_json() for row in rows] for name, rows in audits.items()},
     }

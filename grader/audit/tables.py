@@ -16,14 +16,30 @@ _BETWEEN = re.compile(r"(<!-- audit: begin -->\n).*?(<!-- audit: end -->)", re.D
 
 def audit_table(lesson: str, rows: list[Row]) -> Table:
     """A row for each exercise, and the sum."""
-    table = Table(title=lesson, box=None, title_justify="left")
-    table.add_column("exercise", no_wrap=True)
-    for column in ("mistakes\ncaught", "\ndiagnosed", "right answers\naccepted", "mutants\ncaught", "\nequivalent"):
-        table.add_column(column, justify="right", no_wrap=True)
+    # In a window of 80 characters a long name is folded; no number is cut off.
+    table = Table(title=lesson, box=None, title_justify="left", pad_edge=False, collapse_padding=True)
+    table.add_column("exercise", overflow="fold")
+    columns = (
+        "mistakes\ncaught",
+        "\ndiagnosed",
+        "with\na slip",
+        "falsely\ndiagnosed",
+        "right\naccepted",
+        "mutants\ncaught",
+        "equi-\nvalent",
+    )
+    widths = [max(map(len, column.split("\n"))) for column in columns]
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column, justify="right", no_wrap=True, min_width=width)
     for row in [*rows, total(rows)]:
-        counts = (row.caught, row.diagnosed, row.accepted, row.mutants)
-        table.add_row(row.symbol, *map(str, counts), str(row.equivalent))
+        table.add_row(row.symbol, *(cell.replace(" ", "") for cell in _cells(row)), str(row.equivalent))
     return table
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    misnamed = f"{row.not_misnamed.total - row.not_misnamed.hits} / {row.not_misnamed.total}"
+    first = (row.caught, row.diagnosed, row.second_slip)
+    return (*map(str, first), misnamed, str(row.accepted), str(row.mutants))
 
 
 def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
@@ -33,12 +49,12 @@ def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
         GraderError: when the marks are missing.
     """
     lines = [
-        "| lesson | mistakes caught | diagnosed as themselves | right answers accepted | mutants caught |",
-        "|---|---|---|---|---|",
+        "| lesson | mistakes caught | diagnosed as themselves | diagnosed when another slip comes along "
+        "| false diagnoses | right answers accepted | mutants caught |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, rows in audits.items():
-        row = total(rows)
-        lines.append(f"| {name} | {row.caught} | {row.diagnosed} | {row.accepted} | {row.mutants} |")
+        lines.append(" | ".join((f"| {name}", *_cells(total(rows)))) + " |")
     text = readme.read_text("utf-8")
     summary = "\n".join(lines) + "\n"
     changed, count = _BETWEEN.subn(lambda found: found[1] + summary + found[2], text)

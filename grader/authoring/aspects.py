@@ -2,10 +2,15 @@
 
 One slip should cost one aspect. The cases with the tag "usual" decide about shape and values; a case with a
 tag of its own ("one", "float64", ...) decides about an aspect of its own. Where a call stopped with an error,
-nothing is known about gradients and arguments, and nothing is held against them.
+nothing is known about gradients and arguments, so nothing is deducted for them.
+
+Each aspect has a `meaning`, one sentence for learners: cards show it on hover, and in text where the aspect fails.
+Names that mean the same in every course, such as "a batch of one", bring theirs along: see `MEANINGS`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from grader.authoring.spec import USUAL, Aspect, tagged
 
@@ -31,6 +36,16 @@ __all__ = [
 CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
 KNOWN = CONTENT - {"error"} | {"dtype"}
 
+MEANINGS: Mapping[str, str] = {
+    "a batch of one": "A batch of a single example gives the right result too.",
+    "axes of length one": "The result is also right when some axes have length one.",
+    "float32": "With float32 arguments, the result is right too.",
+    "float64": "With float64 arguments, the result is accurate to float64 precision.",
+    "any layout in memory": "The result is also right for tensors that aren't contiguous in memory, such as a "
+    "transpose or a slice.",
+}
+"""What a special case with one of these names means, unless its author says something else."""
+
 
 def of_function(**special_cases: str) -> tuple[Aspect, ...]:
     """What matters about a plain function: the kind of result, the result itself, special cases, its arguments.
@@ -39,74 +54,139 @@ def of_function(**special_cases: str) -> tuple[Aspect, ...]:
     tag "empty".
     """
     return (
-        Aspect("the right kind of result", kinds=frozenset({"error", "type", "shape", "dtype"}), tags=USUAL),
+        Aspect(
+            "the right kind of result",
+            kinds=frozenset({"error", "type", "shape", "dtype"}),
+            tags=USUAL,
+            meaning="The function returns what its docstring promises: say, a number, a string, or a list of the right "
+            "length.",
+        ),
         values(),
-        *(Aspect(name, tags=frozenset({tag})) for tag, name in special_cases.items()),
+        *(special(name, tag) for tag, name in special_cases.items()),
         untouched(),
     )
 
 
 def shape() -> Aspect:
     """The right kind of thing, of the right shape."""
-    return Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=USUAL)
+    return Aspect(
+        "shape",
+        kinds=frozenset({"error", "type", "shape"}),
+        tags=USUAL,
+        meaning="The result has the right type, and the shape that the docstring gives.",
+    )
 
 
 def values(weight: float = 4.0) -> Aspect:
     """The right numbers: what the exercise is about."""
-    return Aspect("values", kinds=CONTENT, weight=weight, core=True, tags=USUAL)
+    return Aspect(
+        "values",
+        kinds=CONTENT,
+        weight=weight,
+        core=True,
+        tags=USUAL,
+        meaning="The result itself is right, entry by entry.",
+    )
 
 
-def special(name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """The right result in the cases with one special tag."""
-    return Aspect(name, kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
+    """The right result in the cases with one special tag. A name in `MEANINGS` needs no `meaning`."""
+    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag), meaning=meaning or MEANINGS.get(name, ""))
 
 
 def dtype() -> Aspect:
     """float32 in, float32 out; float64 in, float64 out."""
-    return Aspect("dtype kept", kinds=frozenset({"dtype"}))
+    return Aspect(
+        "dtype kept",
+        kinds=frozenset({"dtype"}),
+        meaning="The result keeps the dtype of the arguments: float32 stays float32, and float64 stays float64.",
+    )
 
 
 def gradients(weight: float = 2.0) -> Aspect:
     """Gradients flow back, and they are the right ones."""
-    return Aspect("gradients flow", keys=("gradients",), kinds=KNOWN, weight=weight)
+    return Aspect(
+        "gradients flow",
+        keys=("gradients",),
+        kinds=KNOWN,
+        weight=weight,
+        meaning="Autograd can follow the computation backwards, and the gradients it finds are right.",
+    )
 
 
-def untouched(name: str = "arguments untouched", weight: float = 1.0) -> Aspect:
+def untouched(name: str = "arguments untouched", weight: float = 1.0, meaning: str = "") -> Aspect:
     """The arguments are afterwards what they were before."""
-    return Aspect(name, keys=("arguments",), kinds=KNOWN, weight=weight)
+    return Aspect(
+        name,
+        keys=("arguments",),
+        kinds=KNOWN,
+        weight=weight,
+        meaning=meaning or "After the call, the arguments are just as they were before.",
+    )
 
 
-def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",)) -> Aspect:
+def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",), meaning: str = "") -> Aspect:
     """What the exercise is about, on the usual cases."""
-    return Aspect(name, keys=keys, kinds=CONTENT, weight=weight, core=True, tags=USUAL)
+    return Aspect(name, keys=keys, kinds=CONTENT, weight=weight, core=True, tags=USUAL, meaning=meaning)
 
 
-def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
+def refused(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
     """A clear error where the contract asks for one."""
-    return Aspect(name, kinds=frozenset({"error"}), weight=weight, tags=frozenset({tag}))
+    return Aspect(
+        name,
+        kinds=frozenset({"error"}),
+        weight=weight,
+        tags=frozenset({tag}),
+        meaning=meaning or "Where the docstring asks for an error, one is raised.",
+    )
 
 
 def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
     """What holds for whatever numbers come in: the dtype is kept, float64 is right too, and so is any layout."""
-    return (dtype(), special("float64", "float64"), special("any layout in memory", "strided", layout))
+    return (
+        dtype(),
+        special("float64", "float64"),
+        special("any layout in memory", "strided", layout),
+    )
 
 
 def parts(weight: float = 1.0) -> Aspect:
     """A module's parts have the names and shapes of the docstring, and all of them are trained."""
-    return Aspect("named parts, all in use", keys=("parts", "unused"), kinds=KNOWN, weight=weight)
+    return Aspect(
+        "named parts, all in use",
+        keys=("parts", "unused"),
+        kinds=KNOWN,
+        weight=weight,
+        meaning="The module's parts have the names and shapes that the docstring gives, and all of them are used.",
+    )
 
 
-def modes(name: str = "train and eval mode untouched", weight: float = 0.5) -> Aspect:
+def modes(name: str = "train and eval mode untouched", weight: float = 0.5, meaning: str = "") -> Aspect:
     """A module is afterwards in the mode in which it was before."""
-    return Aspect(name, keys=("training_mode",), kinds=KNOWN, weight=weight)
+    return Aspect(
+        name,
+        keys=("training_mode",),
+        kinds=KNOWN,
+        weight=weight,
+        meaning=meaning or "After the call, the module is in the same mode as before: training or eval.",
+    )
 
 
-def tells_apart(key: str = "output", /, **names: str) -> tuple[Aspect, ...]:
+def tells_apart(key: str = "output", /, meanings: Mapping[str, str] | None = None, **names: str) -> tuple[Aspect, ...]:
     """What a learner's test is for: the right answer in the cases with each of these tags, under the name given to it.
 
     `tells_apart(sound="sound models pass", broken="leaks are found")`. A test that always says the same earns nothing,
-    since each of these aspects is core.
+    since each of these aspects is core. `meanings` may explain the names, by tag.
     """
     return tuple(
-        Aspect(name, keys=(key,), kinds=CONTENT, weight=3.0, core=True, tags=tagged(tag)) for tag, name in names.items()
+        Aspect(
+            name,
+            keys=(key,),
+            kinds=CONTENT,
+            weight=3.0,
+            core=True,
+            tags=tagged(tag),
+            meaning=(meanings or {}).get(tag, ""),
+        )
+        for tag, name in names.items()
     )

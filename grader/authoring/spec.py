@@ -54,7 +54,9 @@ class Aspect:
 
     It holds when, in every case with all of `tags`, the observations under `keys` differ from the reference's in
     none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
-    of the right shape is no work.
+    of the right shape is no work. `meaning` is one sentence for learners that explains the name ("The result keeps
+    the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails. Where a
+    core aspect fails, only the core's are in the text.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Aspect:
     weight: float = 1.0
     core: bool = False
     tags: frozenset[str] = frozenset()
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,14 @@ class Mistake:
 
     `advice` is said to the learner as it stands: name what the result equals, then ask the question that leads
     on ("Your result is the sum of the squared errors. Which division turns a sum into a mean?").
+
+    A `central` mistake misses what the exercise is there to teach. It costs at least a third of the points.
     """
 
     name: str
     implementation: Any
     advice: str
+    central: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,12 @@ class Exercise:
     """Right answers written unlike the reference, by a short name. Checks must accept every one."""
     canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
     """Keeps of an observation only what the contract fixes."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What learners read for an observation's name: `{"output": "how often each token was drawn"}`, where the probe
+    or the canonical form keeps something else than the result."""
+    shown: Callable[[Case], Mapping[str, Value]] | None = None
+    """What a card shows of a case's inputs, by name: `lambda case: {"probabilities": ..., "p": case.inputs["p"]}`.
+    Unless given, those inputs that the symbol has parameters for: all others are the probe's own."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", float(self.points))  # nbgrader reads "2.0" where it may not read "2"

@@ -61,7 +61,7 @@ SUBMIT = "# submit()"
 HAND_IN = """\
 ## Hand it in
 
-Save the notebook. Then take away the `#` below, and run the cell. It hands the notebook in, or makes the one file
+Save the notebook. Then remove the `#` below, and run the cell. It hands the notebook in, or makes the one file
 to hand in and says where it is. You can do this again; the last one counts."""
 
 _GITHUB = "https://github.com/"

@@ -63,7 +63,7 @@ def undefined_names(notebook: NotebookNode, *, with_experiments: bool) -> list[s
     except SyntaxError as error:
         line = (error.text or "").strip()
         raise GraderError(
-            f"A cell of the lesson's text is no Python ({error.msg}): {line!r}. Correct it there."
+            f"A cell of the lesson's text is not valid Python ({error.msg}): {line!r}. Correct it there."
         ) from None
     found = checker.Checker(tree, builtins={"get_ipython", "display"}).messages
     return sorted({m.message_args[0] for m in found if isinstance(m, messages.UndefinedName)})

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from grader.authoring.spec import Lesson
 from grader.building import frame
-from grader.building.hints import one_at_a_time
+from grader.building.hints import one_at_a_time, with_a_way_on
 from grader.building.pictures import NOTHING_DRAWN, attach_pictures
 from grader.errors import GraderError
 from grader.repository import Repository
@@ -102,7 +102,8 @@ class _Builder:
     def _prose(self, text: str) -> NotebookNode:
         badge = self._badge()
         text = text.replace("COLAB_BADGE", badge) if badge else re.sub(r"COLAB_BADGE\n*", "", text)
-        text, attachments = attach_pictures(one_at_a_time(text), self.lesson.name, self.drawn)
+        text = one_at_a_time(with_a_way_on(text, self._ours))
+        text, attachments = attach_pictures(text, self.lesson.name, self.drawn)
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
         if heading:
             self.title = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:40]
@@ -111,6 +112,12 @@ class _Builder:
         if attachments:
             cell.attachments = attachments
         return cell
+
+    def _ours(self, symbol: str) -> str:
+        """The line that imports the course's own answer."""
+        known = {exercise.symbol: exercise for exercise in self.lesson.exercises}
+        module = known[symbol].references[0].__module__ if symbol in known else "..."  # an unknown one is told later
+        return f"from {module} import {symbol}"
 
     def _badge(self) -> str:
         return frame.badge(self.repository, self.lesson.name, self.text)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from grader.checking.compare import near
-from grader.checking.judge import MISSING, PARTIAL, PASSED, Evidence, Verdict
+from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
 from grader.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
@@ -52,7 +52,10 @@ def plain(verdict: Verdict) -> str:
     title = _LOOK.get(verdict.status, _WRONG)[2]
     lines = [f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"]
     if verdict.status != MISSING:
-        lines += [f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}" for aspect in verdict.aspects]
+        explained = _explained(verdict)
+        for aspect in verdict.aspects:
+            meaning = f": {aspect.meaning}" if aspect in explained else ""
+            lines.append(f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}{meaning}")
     if verdict.status != PASSED:
         lines.append(f"  {verdict.message}")
     if verdict.printed:
@@ -83,30 +86,56 @@ def card(verdict: Verdict) -> str:
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
             f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
         )
+    # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they are no formulas.
     return (
-        f'<div role="group" aria-label="{title}: {html.escape(verdict.symbol)}" style="'
+        f'<div role="group" class="tex2jax_ignore mathjax_ignore" '
+        f'aria-label="{title}: {html.escape(verdict.symbol)}" style="'
         f"{_paint('border-left', accent, '4px solid ')};{_paint('background', ground)};{_INKED};"
         f"padding:10px 14px;border-radius:4px;margin:4px 0;font-family:system-ui,sans-serif;"
         f'font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
     )
 
 
+def _explained(verdict: Verdict) -> list[AspectResult]:
+    """The aspects whose meaning stands in the text: those that fail, or of these only the core, where it fails.
+
+    Somebody who has yet to get the core right fails in most other aspects too, and has no use for their list.
+    """
+    failing = [aspect for aspect in verdict.aspects if not aspect.passed]
+    core = [aspect for aspect in failing if aspect.core]
+    return [aspect for aspect in core or failing if aspect.meaning]
+
+
 def _aspects(verdict: Verdict) -> str:
+    """A sign and a name for each. What a name means is shown on hover; `_explained` says where in text as well."""
     items = []
     for aspect in verdict.aspects:
         sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
+        name, meaning = html.escape(aspect.name), html.escape(aspect.meaning)
+        hover = f' title="{meaning}"' if meaning else ""
         items.append(
-            f'<span style="display:inline-block;margin:2px 14px 2px 0"><span style="{_paint("color", tone)}" '
-            f'role="img" aria-label="{state}">{sign}</span> {html.escape(aspect.name)}</span>'
+            f'<span style="display:inline-block;margin:2px 14px 2px 0"{hover}><span style="{_paint("color", tone)}" '
+            f'role="img" aria-label="{state}">{sign}</span> {name}</span>'
         )
-    return f'<div style="margin-top:6px">{"".join(items)}</div>'
+    explained = [
+        f'<li style="margin:2px 0"><b>{html.escape(aspect.name)}</b>: {html.escape(aspect.meaning)}</li>'
+        for aspect in _explained(verdict)
+    ]
+    style = "margin:6px 0 0;padding-left:18px;font-size:13px"
+    listed = f'<ul style="{style}">{"".join(explained)}</ul>' if explained else ""
+    return f'<div style="margin-top:6px">{"".join(items)}</div>{listed}'
 
 
 def _evidence(evidence: Evidence) -> str:
     tables = _tables(evidence.expected, evidence.got)
     if not tables:
         return ""
-    what = html.escape(f"{place(evidence.path)}, seen {evidence.label}")
+    beside = [(name, value, _numbers(value)) for name, value in evidence.beside.items()]
+    tables += "".join(
+        _box(name, _text(value)) if numbers is None or not numbers.numel() else _table(name, numbers, None)
+        for name, value, numbers in beside
+    )
+    what = html.escape(f"{evidence.called or place(evidence.path)}, seen {evidence.label}")
     return (
         f'<div style="margin-top:10px"><div style="font-size:13px">{what[:1].upper()}{what[1:]}:</div>'
         f'<div style="display:flex;flex-wrap:wrap;gap:24px">{tables}</div></div>'

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from grader.authoring.observe import Opaque
-from grader.authoring.spec import Observation
+from grader.authoring.spec import Aspect, Case, Observation
 
 KINDS = ("error", "type", "shape", "dtype", "nan", "mask", "values")
 
@@ -51,13 +51,28 @@ def compare(expected: Observation, got: Observation) -> list[Difference]:
     return sorted(found, key=lambda difference: KINDS.index(difference.kind))
 
 
-def agree(one: Observation, other: Observation, keys: tuple[str, ...] | None = None) -> bool:
-    """Whether two observations are the same thing, under `keys` only if given; exceptions by their type."""
-    if "error" in one or "error" in other:
-        return bool(one.get("error", {}).get("type") == other.get("error", {}).get("type"))
-    if keys is not None:
-        one = {key: one[key] for key in keys if key in one}
-    return not compare(one, other)
+def concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
+    """Whether a difference in this case is one that the aspect looks at."""
+    return (
+        aspect.tags <= case.tags
+        and difference.kind in aspect.kinds
+        and (difference.key in aspect.keys or difference.kind == "error")
+    )
+
+
+class Comparing:
+    """`compare`, which remembers what it was asked: for observations that meet again and again and never change."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int, tuple[str, ...]], tuple[Observation, Observation, list[Difference]]] = {}
+
+    def __call__(self, expected: Observation, got: Observation, keys: tuple[str, ...] = ()) -> list[Difference]:
+        """All differences between the two, under `keys` only if given."""
+        asked = (id(expected), id(got), keys)
+        if asked not in self._found:
+            looked_at = {key: expected[key] for key in (*keys, "error") if key in expected} if keys else expected
+            self._found[asked] = (expected, got, compare(looked_at, got))  # kept, so that no other gets its identity
+        return self._found[asked][2]
 
 
 def _compare_errors(expected: Observation, got: Observation) -> list[Difference]:

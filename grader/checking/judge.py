@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -18,8 +19,11 @@ from grader.authoring.calls import Probe
 from grader.authoring.observe import observe
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
-from grader.checking.compare import Difference, agree, compare
-from grader.checking.words import say
+from grader.checking.compare import Comparing, Difference, concerns
+from grader.checking.diagnose import Catalogue, Diagnosis, diagnose
+from grader.checking.patients import misjudged
+from grader.checking.shown import in_short, shown
+from grader.checking.words import place, say
 
 Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
 PASSED: Final = "passed"
@@ -30,7 +34,6 @@ ERROR: Final = "error"
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
-MAX_SHOWN = 60  # characters of an input
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
@@ -40,6 +43,10 @@ class AspectResult:
 
     name: str
     passed: bool
+    meaning: str = ""
+    """One sentence that explains the name, if its author wrote one. Not part of the JSON."""
+    core: bool = False
+    """Whether it belongs to what the exercise is about. Not part of the JSON."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,10 @@ class Evidence:
     expected: Any
     """A tensor, an array or a plain value."""
     got: Any
+    called: str = ""
+    """What the part that differs is called; the place itself unless given."""
+    beside: Mapping[str, Value] = field(default_factory=dict)
+    """Inputs of the case that help to read the two, by name."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,10 @@ class Verdict:
     """The name of the known mistake that the answer matches."""
     evidence: Evidence | None = None
     """Not part of the JSON."""
+    advice: str = ""
+    """What the known mistakes' authors say to those who make them: part of the message. Not part of the JSON."""
+    patients: str = ""
+    """Which patients a learner's test misjudges, by their labels: part of the message. Not part of the JSON."""
     printed: str = ""
     """What the learner's code printed, where a notebook's own `check` ran it. Not part of the JSON."""
 
@@ -104,7 +119,7 @@ class Verdict:
 
 def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
     """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
-    aspects = tuple(AspectResult(aspect.name, False) for aspect in exercise.aspects)
+    aspects = tuple(AspectResult(aspect.name, False, aspect.meaning, aspect.core) for aspect in exercise.aspects)
     return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
 
 
@@ -120,6 +135,14 @@ class Judge:
         generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
         self.cases: list[Case] = sorted(exercise.cases(generator), key=_size)
         self._seen: dict[tuple[str, int], Observation] = {}
+        self._catalogue = Catalogue(exercise, self.cases, self._seen_of)
+
+    def without(self, mistake: Mistake) -> Judge:
+        """The same judge, who has never heard of this mistake."""
+        other = copy(self)
+        known = replace(self.exercise, mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake))
+        other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
+        return other
 
     def observe(self, symbol: Any) -> list[Observation]:
         """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
@@ -163,15 +186,19 @@ class Judge:
 
     def verdict(self, observations: Sequence[Observation]) -> Verdict:
         """The best verdict that any of the references allows."""
-        got = self.keep(observations)
+        return self.judged(self.keep(observations))
+
+    def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
+        """The same for observations in their canonical form. `comparing` remembers parts that come again."""
         if all(seen.get("error", {}).get("type") == "NotImplementedError" for seen in got):
             return without_score(self.exercise, MISSING, blank_message(self.exercise.symbol))
-        verdicts = (self._against(expected, got) for expected in self.references)
+        comparing = comparing or Comparing()
+        verdicts = (self._against(expected, got, comparing) for expected in self.references)
         return max(verdicts, key=lambda verdict: verdict.score)
 
-    def _against(self, expected: list[Observation], got: list[Observation]) -> Verdict:
+    def _against(self, expected: list[Observation], got: list[Observation], comparing: Comparing) -> Verdict:
         exercise = self.exercise
-        differences = [compare(e, g) for e, g in zip(expected, got, strict=True)]
+        differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
         results = tuple(self._aspect(aspect, differences) for aspect in exercise.aspects)
         earned = sum(a.weight for a, r in zip(exercise.aspects, results, strict=True) if r.passed)
         total = sum(aspect.weight for aspect in exercise.aspects)
@@ -184,32 +211,52 @@ class Judge:
         if not score and all("error" in seen for seen in got):
             status = ERROR
         index, first = self._first(differences)
-        case = self.cases[index]
-        mistake = self._diagnose(expected, got)
-        message = mistake.advice if mistake else f"{say(first)} {_where(case)}"
-        evidence = None if first.kind == "error" else _evidence(case, first, expected[index], got[index])
+        found = diagnose(self._catalogue, expected, got, comparing)
+        advice = _advice(found)
+        patients = misjudged(exercise, self.cases, expected, got)
+        said = [advice] if advice else []
+        if found.recast or not (advice or (patients and first.kind == "values")):
+            said.append(self._say(first, index))
         return Verdict(
             exercise.symbol,
             score,
             exercise.points,
             status,
-            message,
+            " ".join([*said, patients] if patients else said),
             results,
-            mistake.name if mistake else None,
-            evidence,
+            found.mistakes[0].name if found.mistakes else None,
+            None if first.kind == "error" else self._evidence(first, index, expected[index], got[index]),
+            advice,
+            patients,
         )
+
+    def _say(self, first: Difference, index: int) -> str:
+        """What is wrong in a case, and what the case is."""
+        case = self.cases[index]
+        inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
+        where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
+        return f"{say(first, self.exercise.called)} {where}"
+
+    def _evidence(self, first: Difference, index: int, expected: Observation, got: Observation) -> Evidence:
+        """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
+        case, whole = self.cases[index], expected.get(first.key)
+        path, pair = first.path, (first.expected, first.got)
+        if isinstance(whole, str | list | tuple | dict) and not isinstance(first.expected, torch.Tensor | np.ndarray):
+            path, pair = first.key, (whole, got.get(first.key))
+        beside = shown(self.exercise, case) if self.exercise.shown else {}
+        return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
 
     def _aspect(self, aspect: Aspect, differences: list[list[Difference]]) -> AspectResult:
         fails = any(
-            _concerns(aspect, case, difference)
+            concerns(aspect, case, difference)
             for case, found in zip(self.cases, differences, strict=True)
             for difference in found
         )
-        return AspectResult(aspect.name, not fails)
+        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core)
 
     def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
         return any(
-            aspect.tags <= case.tags and not any(_concerns(aspect, case, d) for d in found)
+            aspect.tags <= case.tags and not any(concerns(aspect, case, d) for d in found)
             for case, found in zip(self.cases, differences, strict=True)
         )
 
@@ -218,23 +265,9 @@ class Judge:
         for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
             for index, found in enumerate(differences):
                 for difference in found:
-                    if _concerns(aspect, self.cases[index], difference):
+                    if concerns(aspect, self.cases[index], difference):
                         return index, difference
         raise AssertionError("an exercise that did not pass has a difference")
-
-    def _diagnose(self, expected: list[Observation], got: list[Observation]) -> Mistake | None:
-        """The mistake that does the same in every case; one that agrees in the core alone comes second."""
-        core = tuple(key for aspect in self.exercise.aspects if aspect.core for key in aspect.keys)
-        # Where the answer went wrong comes first: most mistakes do something else there, and need no other case.
-        places = sorted(range(len(self.cases)), key=lambda place: not compare(expected[place], got[place]))
-        for keys in (None, core):
-            for mistake in self.exercise.mistakes:
-                matches = all(agree(self._seen_of(mistake, place), got[place], keys) for place in places)
-                if matches and any(
-                    not agree(self._seen_of(mistake, place), e, keys) for place, e in enumerate(expected)
-                ):
-                    return mistake
-        return None
 
 
 def blank_message(symbol: str) -> str:
@@ -242,34 +275,17 @@ def blank_message(symbol: str) -> str:
     return f"{symbol} is still blank: write it in its cell, run that cell, then check again."
 
 
-def _evidence(case: Case, first: Difference, expected: Observation, got: Observation) -> Evidence:
-    """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
-    whole = expected.get(first.key)
-    if isinstance(whole, str | list | tuple | dict) and not isinstance(first.expected, torch.Tensor | np.ndarray):
-        return Evidence(case.label, first.key, whole, got.get(first.key))
-    return Evidence(case.label, first.path, first.expected, first.got)
-
-
-def _concerns(aspect: Aspect, case: Case, difference: Difference) -> bool:
+def ours_message(symbol: str) -> str:
+    """Said to somebody who goes on with the course's own answer."""
     return (
-        aspect.tags <= case.tags
-        and difference.kind in aspect.kinds
-        and (difference.key in aspect.keys or difference.kind == "error")
+        f"This is the course's own {symbol}. It earns no points, but every cell below works with it. "
+        "Write your own whenever you like."
     )
 
 
-def _where(case: Case) -> str:
-    shown = [f"{name} {text}" for name, value in case.inputs.items() if (text := _in_short(value))]
-    return f"Seen {case.label}" + (f" ({', '.join(shown)})." if shown else ".")
-
-
-def _in_short(value: Value) -> str:
-    """An input in a few words: an array's shape, a short text or list as it is; nothing for what is long."""
-    if isinstance(value, torch.Tensor | np.ndarray):
-        return str(tuple(value.shape))
-    if isinstance(value, str | list | tuple | dict) and "tensor(" not in repr(value) and "array(" not in repr(value):
-        return repr(value) if len(repr(value)) <= MAX_SHOWN else ""
-    return ""
+def _advice(found: Diagnosis) -> str:
+    """What to tell somebody who made these mistakes."""
+    return " There is a second mistake, too. ".join(mistake.advice for mistake in found.mistakes)
 
 
 def _size(case: Case) -> int:

@@ -9,9 +9,15 @@ from typing import Any
 
 from grader.checking.cards import card, plain
 from grader.checking.earlier import bound
-from grader.checking.judge import MISSING, PUBLIC_SEED, Judge, Verdict, without_score
+from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Judge, Verdict, ours_message, without_score
 from grader.checking.quiet import quiet
 from grader.syllabus import library_of, load_lesson, load_probes
+
+# The build puts that fold below the last hint of each exercise.
+_WAY_ON = (
+    '<div style="font-family:system-ui,sans-serif;font-size:13px;margin:4px 0 8px 18px">Stuck? The last fold above the '
+    "exercise, <em>Go on with ours</em>, lets you finish the lesson without this one.</div>"
+)
 
 
 class NotYet(Exception):
@@ -37,7 +43,7 @@ class Report:
         return repr(self.verdict.score)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": card(self.verdict)}
+        return {"text/plain": repr(self), "text/html": _shown(self.verdict)}
 
 
 class Checker:
@@ -69,11 +75,11 @@ class Checker:
         name, symbol = self._identify(symbol, caller)
         verdict = self.verdict(name, symbol)
         report = Report(verdict)
-        if verdict.score == 0:
+        if verdict.score == 0 and not self._is_ours(symbol):  # whoever goes on with ours goes on
             _show(report)
             why = "is still blank" if verdict.status == MISSING else "earns no points yet; the card says why"
             raise NotYet(f"Stopped here: {name} {why}.")
-        if self._remember is not None:
+        if self._remember is not None and verdict.score:
             self._remember(name, verdict.score)
         if not _in_notebook():
             print(plain(verdict))
@@ -82,9 +88,8 @@ class Checker:
     def verdict(self, name: str, symbol: Any) -> Verdict:
         """The verdict on `symbol` as an answer to the exercise `name`."""
         exercise = self.lesson[name]
-        if str(getattr(symbol, "__module__", "")).split(".")[0] in library_of(self.lesson):
-            message = f"This {name} comes from the course's library. The check wants the one that you write here."
-            return without_score(exercise, MISSING, message)
+        if self._is_ours(symbol):
+            return without_score(exercise, MISSING, ours_message(name))
         earlier = {e.symbol: e.references[0] for e in self.lesson.before(name)}
         with quiet() as printed:
             judge = self._judge(name)
@@ -92,6 +97,10 @@ class Checker:
                 observations = judge.observe(symbol)
             verdict = judge.verdict(observations)
         return dataclasses.replace(verdict, printed=_first_lines(printed.getvalue()))
+
+    def _is_ours(self, symbol: Any) -> bool:
+        """Whether it was imported, and not written here."""
+        return str(getattr(symbol, "__module__", "")).split(".")[0] in library_of(self.lesson)
 
     def _judge(self, name: str) -> Judge:
         if name not in self._judges:
@@ -128,11 +137,16 @@ def _in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+def _shown(verdict: Verdict) -> str:
+    """The card, and a way on for those who are stuck."""
+    return card(verdict) + ("" if verdict.status in (MISSING, PASSED) else _WAY_ON)
+
+
 def _show(report: Report) -> None:
     if _in_notebook():
         from IPython.display import display
 
         # Only the HTML: a plain text that is a number would be read as a mark.
-        display({"text/html": card(report.verdict), "text/plain": plain(report.verdict)}, raw=True)
+        display({"text/html": _shown(report.verdict), "text/plain": plain(report.verdict)}, raw=True)
     else:
         print(plain(report.verdict))

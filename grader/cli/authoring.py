@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel="For authors")
 def build(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all unless given.")] = None,
-    check: Annotated[bool, typer.Option(help="Change nothing; fail when something is out of step.")] = False,
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; by default all.")] = None,
+    check: Annotated[bool, typer.Option(help="Change nothing; fail if anything is out of date.")] = False,
 ) -> None:
     """Make notebooks/ and solutions/ from the lessons."""
     from grader.building.build import build as build_one
@@ -43,14 +43,14 @@ def build(
 
 @app.command(rich_help_panel="For authors")
 def audit(
-    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; all unless given.")] = None,
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; by default all.")] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the counts to this file.", dir_okay=False)
     ] = None,
     readme: Annotated[bool, typer.Option("--readme", help="Write the summary into README.md.")] = False,
 ) -> None:
     """Test the tests: mistakes caught and diagnosed, right answers accepted, mutants caught."""
-    from grader.audit.audit import audit_lesson, report
+    from grader.audit.audit import audit_lesson, below_the_floors, report
     from grader.audit.tables import audit_table, write_into_readme
     from grader.batch import progress
     from grader.repository import Repository
@@ -67,7 +67,7 @@ def audit(
         write_json(json_file, report(audits))
     if readme:
         write_into_readme(Repository.find().root / "README.md", audits)
-    below = [f"{row.symbol}: {line}" for rows in audits.values() for row in rows for line in row.below()]
+    below = [line for rows in audits.values() for line in below_the_floors(rows)]
     for line in below:
         err.print(escape(line), highlight=False, soft_wrap=True)
     if below:
@@ -105,7 +105,7 @@ def _say_made(made: Made, folder: Path | None) -> None:
         f"Made {folder}, a course with one small lesson." if folder else f"Made lesson {made.lesson} in {made.root}.",
         "Edit first:",
         f"  {text}  what learners read",
-        f"  {answers}  what they are to write, with the answers",
+        f"  {answers}  what they write, with the answers",
         f"  {exercises}  the cases it is tried on, and the mistakes people make",
         f"Then: {f'cd {folder} && ' if folder else ''}grader build {made.lesson}",
     ]
@@ -116,7 +116,7 @@ def _say_made(made: Made, folder: Path | None) -> None:
 @app.command(rich_help_panel="To try it out")
 def demo(
     folder: Annotated[
-        Path | None, typer.Option(help="Where to make the demo's course; a temporary folder unless given.")
+        Path | None, typer.Option(help="Where to make the demo's course; by default a temporary folder.")
     ] = None,
 ) -> None:
     """Release lessons, take in what a small class submits, grade it, write feedback: all in a fresh course."""

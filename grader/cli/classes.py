@@ -26,12 +26,15 @@ class Format(StrEnum):
 
 @app.command(rich_help_panel="For a class")
 def collect(
-    paths: Annotated[list[Path], typer.Argument(help="Folders, zip files, notebooks, as a platform gives them out.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Folders, zip files or notebooks, as downloaded from a platform.")
+    ],
     lesson: Annotated[
-        str | None, typer.Option(help="Take this lesson only, also from notebooks that don't tell.")
+        str | None,
+        typer.Option(help="Collect only this lesson, including notebooks that don't say which lesson they are."),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option(help="Where to put them; the course's submitted/ unless given.", file_okay=False)
+        Path | None, typer.Option(help="Where to put them; by default the course's submitted/.", file_okay=False)
     ] = None,
     roster: Annotated[
         Path | None, typer.Option(help="A CSV file that says who is who: student, and what platforms call them.")
@@ -76,7 +79,7 @@ def export(
         Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="What the marks' column is called there; the lesson's name unless given.")
+        str | None, typer.Option(help="What the marks' column is called there; by default the lesson's name.")
     ] = None,
 ) -> None:
     """Give the marks back, as Canvas, Moodle or a spreadsheet read them."""
@@ -94,5 +97,5 @@ def export(
     unfinished = sum(mark.open for mark in found)
     summary = f"{len(found)} learners, {missing} without a submission"
     if unfinished:
-        summary += f"; {unfinished} to be looked at by hand (in Formgrader)"
+        summary += f"; {unfinished} to be graded by hand (in Formgrader)"
     err.print(escape(summary), highlight=False, soft_wrap=True)

@@ -15,17 +15,19 @@ from grader.errors import GraderError
 if TYPE_CHECKING:
     from grader.running.result import Failure, Result
 
-REQUIRE = "Refuse to grade where a protection is missing; grader doctor lists them."
+REQUIRE = "Refuse to grade if a protection is missing; grader doctor lists them."
 
 
 @app.command(rich_help_panel="For a class")
 def grade(
     notebooks: Annotated[list[Path], typer.Argument(help="Notebooks to grade.")],
-    lesson: Annotated[str | None, typer.Option(help="The lesson, for a notebook that does not tell.")] = None,
+    lesson: Annotated[
+        str | None, typer.Option(help="The lesson, for notebooks that don't say which one they are.")
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; random by default.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
@@ -59,9 +61,9 @@ def grade(
 @app.command(rich_help_panel="For a class")
 def autograde(
     lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
-    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; a random one unless given.", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; random by default.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
-    resume: Annotated[bool, typer.Option(help="Go on where an earlier run was stopped.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue where an earlier run stopped.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
     ] = None,
@@ -94,7 +96,7 @@ def autograde(
             course, name, Job(hidden_seed() if seed is None else seed, name, jobs), err, resume=resume
         )
     except KeyboardInterrupt:
-        err.print("Stopped. What is graded is kept; --resume goes on from here.", highlight=False)
+        err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
         raise typer.Exit(1) from None
     except Halt as halt:
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)

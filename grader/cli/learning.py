@@ -15,7 +15,7 @@ from grader.errors import GraderError
 @app.command(rich_help_panel="For learners")
 def progress(
     folder: Annotated[
-        Path | None, typer.Argument(help="Where your lessons are; around here unless given.", file_okay=False)
+        Path | None, typer.Argument(help="Where your lessons are; by default around here.", file_okay=False)
     ] = None,
 ) -> None:
     """Say how far you are: what is solved, what it earned, and what comes next."""

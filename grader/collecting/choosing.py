@@ -45,7 +45,7 @@ def choose(group: Sequence[Submission]) -> tuple[Submission | None, str]:
         return None, f"Two learners would get the folder {group[0].student} ({who}): tell them apart with --roster."
     different = list({made.digest: made for made in group}.values())
     begun = [made for made in different if not made.blank] or different
-    passed_over = "a blank one was passed over" if len(begun) < len(different) else ""
+    passed_over = "a blank one was ignored" if len(begun) < len(different) else ""
     if len(begun) == 1:
         return (replace(begun[0], notes=(*begun[0].notes, passed_over)) if passed_over else begun[0]), ""
     ranked = len({made.owner.platform for made in begun}) == 1 and all(made.rank for made in begun)
@@ -78,7 +78,7 @@ def of_the_usual_lesson(found: Sequence[Submission], ask: Ask | None) -> tuple[l
         if ask is not None and ask(f"{made.shown}: {why} Collect it?"):
             kept.append(made)
         else:
-            doubts.append(Doubt(made.shown, f"{why} If it is to count, collect again with --lesson {made.lesson}."))
+            doubts.append(Doubt(made.shown, f"{why} If it should count, collect again with --lesson {made.lesson}."))
     return kept, doubts
 
 

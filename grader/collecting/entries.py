@@ -68,7 +68,7 @@ def inner_parts(name: str) -> tuple[str, ...]:
     """
     parts = [part for part in name.replace("\\", "/").split("/") if part != "."]
     if len(parts) > MAX_DEPTH:
-        raise ValueError(f"lies deeper than {MAX_DEPTH} folders")
+        raise ValueError(f"is nested deeper than {MAX_DEPTH} folders")
     if any(len(part.encode("utf-8", "surrogatepass")) > MAX_PART for part in parts):
         raise ValueError(f"is longer than {MAX_PART} bytes")
     parts = [nfc(part) for part in parts]

@@ -116,7 +116,9 @@ class Reader:
         for folder, folders, files in os.walk(root, onerror=unreadable.append):
             inside = tuple(nfc(part) for part in Path(folder).relative_to(root).parts)
             if len(inside) == MAX_DEPTH and folders:
-                yield Found((*inside, folders[0]), problem=f"It lies deeper than {MAX_DEPTH} folders: it was left out.")
+                yield Found(
+                    (*inside, folders[0]), problem=f"It is nested deeper than {MAX_DEPTH} folders: it was left out."
+                )
                 folders.clear()
             links = {name for name in folders if Path(folder, name).is_symlink()}
             for name in sorted([*links, *files]):
@@ -173,7 +175,7 @@ class Reader:
         except (OSError, GraderError):
             raise
         except Exception:  # damaged on purpose, it makes zipfile raise nearly anything
-            yield Found(shown, holder=holder, problem="It is no zip file that can be read: ask for it again.")
+            yield Found(shown, holder=holder, problem="It is not a zip file that can be read: ask for it again.")
 
     def _entry(
         self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, parts: tuple[str, ...], holder: str
@@ -244,7 +246,7 @@ def _unpack(
 ) -> tuple[str, bytes]:
     """What is wrong with an entry, or else its bytes."""
     if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-        return "It is a link or no file: it was left out.", b""
+        return "It is a link, or not a file: it was left out.", b""
     if info.file_size > limit:
         return _too_large(name, info.file_size, limit), b""
     if info.file_size > RATIO_FROM and info.file_size > MAX_RATIO * max(1, info.compress_size):
@@ -270,7 +272,7 @@ def _ask_for_less(rest: str = "") -> str:
 
 def _too_large(name: str, size: int, limit: int) -> str:
     why = "Ask for it with its outputs cleared." if name.endswith(".ipynb") else "It was left out."
-    return f"It has {size / 2**20:.0f} MB, and at most {limit // 2**20} MB are taken. {why}"
+    return f"It has {size / 2**20:.0f} MB, and at most {limit // 2**20} MB are accepted. {why}"
 
 
 def _archive(raw: IO[bytes], *, of_a_learner: bool) -> zipfile.ZipFile:

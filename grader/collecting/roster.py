@@ -71,7 +71,7 @@ class Roster:
         try:
             rows = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count), restkey=""))
         except csv.Error as error:
-            raise GraderError(f"The roster {path} is no CSV file: {error}.") from None
+            raise GraderError(f"The roster {path} is not a CSV file: {error}.") from None
         columns = {nfc(name or "").strip().lower(): name for name in (rows[0] if rows else {})}
         column = next((columns[name] for name in STUDENT_COLUMNS if name in columns), None)
         if column is None:

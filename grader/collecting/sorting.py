@@ -146,9 +146,7 @@ class Sorter:
         self.submissions += made
         self.doubts += doubts[:MAX_DOUBTS] if owner is not None else doubts
         if owner is not None and len(doubts) > MAX_DOUBTS:
-            self.doubts.append(
-                Doubt(_people(owners), f"There is as much to say about {len(doubts) - MAX_DOUBTS:,} more files.")
-            )
+            self.doubts.append(Doubt(_people(owners), f"The same goes for {len(doubts) - MAX_DOUBTS:,} more files."))
 
     def _notebook(
         self,
@@ -184,7 +182,7 @@ class Sorter:
         if not owners and note is not None and note.name:
             owners = [Owner(CLAIM, note.name)]
         if not owners:
-            raise GraderError("Nobody knows whose it is: put it into a folder with the learner's name.")
+            raise GraderError("It doesn't say whose it is: put it into a folder with the learner's name.")
         others = _others(said, theirs) if note is None else {}
         digest = hashlib.sha256(data)
         for name, other in sorted(others.items()):
@@ -221,13 +219,13 @@ class Sorter:
             return matches
         if owner.platform == MOODLE and not owner.id:
             raise GraderError(
-                f"It is the work of all who are in no group ({owner.name}): say who they are with --roster and its "
+                f"It is the work of everyone who is in no group ({owner.name}): say who they are with --roster and its "
                 "column team."
             )
         # Gradescope's learners have a number and an address, which tell people of one name apart.
         known = next((text for text in (*owner.others, owner.name) if folder_name(text)), "")
         if not known:
-            raise GraderError(f"{owner.shown or 'Its learner'} has no name that a folder could have: use --roster.")
+            raise GraderError(f"{owner.shown or 'Its learner'} has a name that no folder can have: use --roster.")
         return [Match(folder_name(known), sure=bool(owner.others))]
 
     def _matches(self, owner: Owner) -> list[Match]:
@@ -257,7 +255,7 @@ def is_blank(data: bytes, lesson: str) -> bool:
     """Whether a notebook is the lesson as it was given out.
 
     Raises:
-        GraderError: when it is no notebook.
+        GraderError: when it is not a notebook.
     """
     return _blank(intake.read_submission(data, lesson), data)
 
@@ -278,10 +276,10 @@ def _no_notebook(theirs: Theirs) -> str:
         files = [name for name in files if name in alone]
     kinds = {said.kind for _, said in theirs}
     if files:
-        return f"There is no notebook, but {named(files, 5)}. Ask for the .ipynb file."
+        return f"There is no notebook, only {named(files, 5)}. Ask for the .ipynb file."
     if TYPED in kinds:
-        return "There is no notebook, but only text that was typed. Ask for the .ipynb file."
-    return "There is no notebook, but only an address. Ask for the .ipynb file." if LINKED in kinds else ""
+        return "There is no notebook, only text typed into a box. Ask for the .ipynb file."
+    return "There is no notebook, only a link. Ask for the .ipynb file." if LINKED in kinds else ""
 
 
 def _others(said: Label, theirs: Theirs) -> dict[str, Found]:

@@ -120,16 +120,16 @@ def check_change(lesson: str, known: Mapping[str, Kind], wanted: Mapping[str, Ki
     if gone:
         raise GraderError(
             f"Nothing was graded: the gradebook has marks for {_some(gone)}, which the source notebook of {lesson} "
-            f"has no more. Put back what is missing. Or keep a copy of the gradebook, forget all marks of this lesson, "
-            f"points by hand too, with nbgrader db assignment remove {lesson} --force, and grade anew."
+            "no longer has. Put back what is missing. Or make a copy of the gradebook, remove all marks of this lesson "
+            f"(hand-given points too) with nbgrader db assignment remove {lesson} --force, and grade again."
         )
     changed = [name for name in known if known[name] != wanted[name]]
     if changed:
         said = [f"{name} ({_change(known[name], wanted[name])})" for name in changed]
         raise GraderError(
-            f"Nothing was graded: the source notebook of {lesson} has changed since the gradebook learnt of it, and "
-            f"there are marks already: {_some(said)}. If that is meant, run nbgrader generate_assignment {lesson}, "
-            "then this command again."
+            f"Nothing was graded: the source notebook of {lesson} has changed since it was entered in the gradebook, "
+            f"and there are marks already: {_some(said)}. If you meant to do that, run "
+            f"nbgrader generate_assignment {lesson}, then this command again."
         )
 
 

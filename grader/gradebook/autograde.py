@@ -95,7 +95,7 @@ def _compared(writer: Writer, outcomes: dict[str, Result | Failure], console: Co
                 line = f"{student}: the gradebook still holds the marks of an earlier submission."
                 console.print(escape(line), highlight=False, soft_wrap=True)
         elif found := writer.differences(outcome, marks.get(student, {})):
-            message = f"The gradebook says something else ({', '.join(found)}). Run this again with --resume."
+            message = f"The gradebook disagrees ({', '.join(found)}). Run this again with --resume."
             compared[student] = Failure(outcome.notebook, message)
             console.print(escape(f"{student}: {message}"), highlight=False, soft_wrap=True)
     if gone := sorted(marks.keys() - outcomes.keys()):
@@ -118,7 +118,7 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
         return named, f"There was more than one notebook; {left} was left out." if others else ""
     for other in others:
         if _is_of(other, lesson):
-            return other, f"The notebook was called {harmless(other.name)}; it was taken for {named.name}."
+            return other, f"The notebook was called {harmless(other.name)}; it was treated as {named.name}."
     return named if named.exists() else others[0], ""
 
 

@@ -39,7 +39,7 @@ class Course:
             GraderError: when it is none.
         """
         if not (root / "nbgrader_config.py").is_file():
-            raise GraderError(f"{root} is no nbgrader course: go to the folder that holds nbgrader_config.py.")
+            raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
         put_environment_on_path()
         with contextlib.chdir(root):
             app = NbGrader()

@@ -59,9 +59,9 @@ def _opening(result: Result) -> str:
     counts = {status: sum(v.status == status for v in result.verdicts) for status in (PASSED, MISSING)}
     total, right, blank = len(result.verdicts), counts[PASSED], counts[MISSING]
     if right == total:
-        return f"All {total} exercises are right. Well done: nothing is left to mend."
+        return f"All {total} exercises are right. Well done: there is nothing left to fix."
     if blank == total:
-        return "None of the exercises has been begun. Each blank cell says what it waits for."
+        return "None of the exercises has been started. Each blank cell says what to write."
     sentence = f"{right} of {total} exercises are right."
     first = _first_to_mend(result)
     if first is not None:

@@ -20,7 +20,7 @@ class Halt(GraderError):
     """Nothing more can be written, for anybody: the run stops. What is graded stays."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason}. What is graded is kept: put that right, then go on with --resume.")
+        super().__init__(f"{reason}. What has been graded is kept: fix that, then continue with --resume.")
 
 
 def unwritten(error: OSError, path: Path) -> GraderError:

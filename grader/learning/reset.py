@@ -90,7 +90,7 @@ def _lesson_of(notebook: Path) -> str:
     named = [*_LESSON.findall(text.replace('\\"', '"')), notebook.stem, notebook.parent.name]
     lesson: str | None = next((name for name in named if name in released()), None)
     if notebook.suffix != ".ipynb" or lesson is None:
-        raise GraderError(f"{notebook} is no notebook of this course.")
+        raise GraderError(f"{notebook} is not a notebook from this course.")
     return lesson
 
 

@@ -28,7 +28,7 @@ from grader.checking.judge import (
     Judge,
     Status,
     Verdict,
-    blank_message,
+    ours_message,
 )
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
@@ -143,7 +143,7 @@ class _Walk:
             try:
                 self.session.hand_over(files)
             except Stopped:
-                self.troubles.append("The other files that were handed in could not be laid out.")
+                self.troubles.append("The other files that were handed in could not be copied into the working folder.")
                 self._fresh(self.session.restart)
         for step in submission.steps:
             if isinstance(step, Cell):
@@ -216,7 +216,7 @@ class _Walk:
         if error is not None:
             return OwnResult(name, 0.0, test.points, _say_stop(error))
         score = test.points if not isinstance(value, int | float) else min(max(float(value), 0.0), test.points)
-        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It went through without an error.")
+        return OwnResult(name, 0.0 if math.isnan(score) else score, test.points, "It ran without an error.")
 
     def _look(self, symbol: str) -> Verdict:
         judge, question = self.judges[symbol]
@@ -226,7 +226,7 @@ class _Walk:
                 if "absent" in answer:
                     return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
                 if "imported" in answer:
-                    return zero(judge.exercise, MISSING, blank_message(symbol))
+                    return zero(judge.exercise, MISSING, ours_message(symbol))
                 seen.append(_observation(answer))
         except Stopped as stop:
             self._fresh(self.session.restart)
@@ -262,14 +262,14 @@ def _verdict(symbol: str, marks: _Walk, words: _Walk) -> Verdict:
 def without_hidden_cases(verdict: Verdict, public: Verdict) -> Verdict:
     """The hidden cases' verdict, in the words and with the evidence of the public ones, which the learner can see."""
     if public.status != PASSED:
+        # Only the hidden cases may tell which mistake it is: what its author says to those who make it is no secret.
+        message = public.message if public.advice else " ".join(filter(None, (verdict.advice, public.message)))
         diagnosis = verdict.diagnosis or public.diagnosis
-        return replace(verdict, message=public.message, diagnosis=diagnosis, evidence=public.evidence)
+        return replace(verdict, message=message, diagnosis=diagnosis, evidence=public.evidence)
     fails = " and ".join(aspect.name for aspect in verdict.aspects if not aspect.passed)
-    message = (
-        f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}. "
-        "Does it do the same for every shape and every number?"
-    )
-    return replace(verdict, message=message, evidence=None)
+    message = f"{verdict.symbol} passes the notebook's own check, but not the hidden cases: {fails}."
+    hint = verdict.advice or ("" if verdict.patients else "Does it work for every shape and every number?")
+    return replace(verdict, message=" ".join(filter(None, (message, hint, verdict.patients))), evidence=None)
 
 
 def _observation(answer: dict[str, Any]) -> dict[str, Any]:

@@ -189,8 +189,8 @@ def blank_copies(cells: list[Cell], symbols: list[str]) -> list[Cell]:
 def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> list[str]:
     """What was put right, a sentence each. None of it lowers a mark."""
     if not any(cell.grade_id for cell in cells):
-        return ["The cells' metadata is gone; the exercises were found by their definitions."]
-    found = [f"Cell {cell.number} was no code cell any more; it was run as one." for cell in cells if cell.retyped]
+        return ["The notebook had lost its cell metadata, so the exercises were found by name."]
+    found = [f"Cell {cell.number} was no longer a code cell; it was run as one." for cell in cells if cell.retyped]
     ids = Counter(cell.grade_id for cell in cells if cell.grade_id)
     twice = [(harmless(name), count) for name, count in ids.items() if count > 1]
     found += [f"{count} cells are called {name}; the last attempt counts." for name, count in twice]
@@ -201,13 +201,11 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
         if symbol not in ids and any(symbol in cell.defines for cell in cells):
             found.append(f"The cell of {symbol} had lost its mark; it was found by its definition.")
         if not checks:
-            found.append(
-                f"The check of {symbol} had been deleted or had lost its mark; {symbol} was graded all the same."
-            )
+            found.append(f"The check of {symbol} had been deleted or had lost its mark; {symbol} was graded anyway.")
         elif any(cell.source.strip() != f"check({symbol})" for cell in checks):
             found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
         if any(cell.points != exercise.points for cell in checks):
             found.append(f"The points of {symbol} in this notebook are not the lesson's; the lesson's own count.")
     if len(found) > MAX_REPAIRS:
-        found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were put right."]
+        found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were fixed."]
     return found

@@ -37,7 +37,7 @@ def parse(data: bytes) -> list[Any]:
     """The notebook's cells, as they stand in the file.
 
     Raises:
-        Unreadable: when it is no notebook.
+        Unreadable: when it is not a notebook.
     """
     if len(data) > MAX_BYTES:
         raise Unreadable(too_large(len(data)))

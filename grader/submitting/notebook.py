@@ -98,7 +98,8 @@ def _find(shell: Any) -> Path:
     found = notebook_path(shell.user_ns if shell is not None else {})
     if found is None:
         raise NotSubmitted(
-            "From here nobody knows which notebook this is: name its file, as in submit(path='my_notebook.ipynb')."
+            "There is no way to tell from here which notebook this is: name its file, "
+            "as in submit(path='my_notebook.ipynb')."
         )
     return found
 

@@ -18,7 +18,7 @@ def not_in_the_file(history: Iterable[str], data: bytes) -> list[str]:
         data: the file.
 
     Raises:
-        Unreadable: when it is no notebook.
+        Unreadable: when it is not a notebook.
     """
     saved = {_comparable(source_of(cell)) for cell in parse(data) if isinstance(cell, dict)}
     newest: dict[str, str] = {}

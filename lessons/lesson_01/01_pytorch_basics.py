@@ -16,51 +16,47 @@
 #
 # COLAB_BADGE
 #
-# Here are 24 noisy points. Some curve made them, and nobody tells you which one. How would a machine find it?
+# Here are 24 noisy points. Some curve made them, but nobody tells you which one. How would a machine find it?
 #
-# ![24 black points scattered around a wave. A solid blue line, the network's, follows them. A dashed orange line, the true curve, runs near it. Both go up and down twice between x = -2 and x = 2, and end rising.](picture:curve_from_points)
+# ![24 black points scattered around a wave. A solid blue line, the network's, follows them. A dashed orange line, the true curve, runs close to it. Both go up and down twice between x = -2 and x = 2, and rise at the end.](picture:curve_from_points)
 #
-# A network found the blue line. You will write that network today, and train it three times.
-# First by hand, where nothing is hidden. Then with PyTorch doing more and more of the work.
+# A network found the blue line. You will write that network today, and you will train it yourself.
+# You start in NumPy, with a gradient worked out by hand, so that nothing is hidden.
+# Then PyTorch takes over more and more of the work.
 #
 # **What you will be able to do**
 #
 # - read the shape of a tensor, and say what an operation does to it
 # - write a small network and its loss, in NumPy and in PyTorch
-# - train it by hand, with automatic gradients, and with an optimiser
+# - work out a gradient by hand, and check any gradient without calculus
+# - train a network step by step, with autograd, with an optimiser, and in minibatches
 # - tell learning from memorising, with baselines and a test set
 # - catch a shape bug that raises no error
 #
-# **Time.** Two sittings, about 110 and 80 minutes. The place for the break is marked.
+# **Time.** About 80, 70 and 90 minutes in three sittings, an estimate. The places for the breaks are marked.
 #
-# **How to check.** Replace the line `raise NotImplementedError()` by your own code, and run the cell.
-# Then run the `check` cell below it. It says what is right and what is not, as often as you ask.
+# **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
+# Then run the `check` cell below it. It tells you what is right and what isn't, as often as you like.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Not in a class? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
 #
-# This lesson builds on Python and a little NumPy. Try these three without running anything.
+# This lesson builds on some Python and a little NumPy. You should know functions, lists, loops, and what a
+# **class** is. Try these three without running anything.
 #
-# **1.** What is `np.array([[1, 2], [3, 4]]) @ np.array([1, 10])`?
-#
-# <details><summary>Answer</summary>
-#
-# `[21, 43]`. Each row meets the vector: 1·1 + 2·10 = 21, and 3·1 + 4·10 = 43.
-# To read up: [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
-# </details>
-#
-# **2.** Which shape has `np.zeros((5, 3)).sum(axis=0)`?
+# **1.** What is `np.array([[1, 2], [3, 4]]) @ np.array([1, 10])`? And what shape is `np.zeros((5, 3)).sum(axis=0)`?
 #
 # <details><summary>Answer</summary>
 #
-# `(3,)`. The axis that is summed, the first one, is gone.
-# To read up: [axes in NumPy](https://numpy.org/doc/stable/user/absolute_beginners.html).
+# `[21, 43]`: each row meets the vector, so 1·1 + 2·10 = 21 and 3·1 + 4·10 = 43.
+# The shape is `(3,)`: the axis you sum over, the first one, disappears.
+# To read up: [NumPy for absolute beginners](https://numpy.org/doc/stable/user/absolute_beginners.html).
 # </details>
 #
-# **3.** With `pairs = [("a", 1), ("b", 2)]`, what is `[number for _, number in pairs[:-1]]`?
+# **2.** With `pairs = [("a", 1), ("b", 2)]`, what is `[number for _, number in pairs[:-1]]`?
 #
 # <details><summary>Answer</summary>
 #
@@ -68,14 +64,36 @@
 # To read up: [list comprehensions](https://docs.python.org/3/tutorial/datastructures.html#list-comprehensions).
 # </details>
 #
-# Two of three? Go on. Fewer? Read the linked pages first, and come back.
+# **3.** What does this print?
 #
-# The next cell brings the tools. Run it first. `plots` draws, and `lab` runs the longer experiments.
-# Both belong to the course and can be read, in `course/plots` and `lessons/lesson_01/experiments.py`.
-# Under each figure, *In words* unfolds to the same thing as text. Everything here runs on the CPU.
+# ```python
+# class Counter:
+#     def __init__(self, start):
+#         self.count = start
+#
+#     def add(self, number):
+#         self.count += number
+#
+# counter = Counter(10)
+# counter.add(5)
+# print(counter.count)
+# ```
+#
+# <details><summary>Answer</summary>
+#
+# `15`. `Counter(10)` makes an object and calls `__init__` with it; the object is called `self` there. It keeps
+# its own `count`, and `add` changes that. Networks in PyTorch are objects like this one.
+# To read up: [classes](https://docs.python.org/3/tutorial/classes.html#a-first-look-at-classes).
+# </details>
+#
+# Two of three? Go on. Fewer? Read the linked pages first, then come back.
+#
+# The next cell gets the tools ready, so run it first. `plots` draws, and `lab` runs the longer experiments.
+# Both come with the course, and you can read them: `course/plots` and `lessons/lesson_01/experiments.py`.
+# Below each figure, *In words* unfolds to the same thing as text. Everything here runs on the CPU.
 
 # %% setup=true
-import warnings
+import math
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -93,15 +111,41 @@ from course.progress import Progress
 from course.tasks.curve import baseline_losses, grid, noisy_curve, shared_inputs, true_curve
 from course.timing import median_seconds, try_to_compile
 
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
+
+# %% [markdown]
+# ### Where this is going
+#
+# Before you begin, meet something that you will have written by lesson 5: a small Transformer.
+# It reads a row of letters and writes them backwards. Nobody programs the rule. It sees 4,000 examples, and learns.
+# The next cell trains it while you watch, which takes 10 to 30 seconds on most machines.
+
+# %%
+words = ["face", "badge", "decade", "high"]
+reverser, written, share = lab.learn_to_reverse(words)
+print(f"right on {share:.0%} of 300 rows of letters that it never saw in training")
+display(written)
+lab.where_it_looks(reverser, "badge")
+
+# %% [markdown]
+# **What you should see**
+#
+# - After 200 steps it reverses more than 95 % of the rows it has never seen. <!-- claim: reverses_new_rows -->
+# - For each letter that it writes, it looks mostly at the same letter in the word it reads. <!-- claim: it_looks_back -->
+#
+# This is as small as a Transformer gets, and reversing is an easy task. Translation, long sums and text take
+# more of everything, but not much that is new. The table of who looks at whom is called *attention*.
+# By lesson 5 you will have written every part of this model, and today you write the part that makes it learn.
+
 # %% [markdown]
 # ## Part 1 · Shapes are puzzles
 #
-# A tensor is a block of numbers with a shape. Attention, the heart of this course, moves shapes about.
+# A tensor is a block of numbers with a shape. Attention, the heart of this course, is largely a matter of shapes.
 # So we begin with four small puzzles. Each of them comes back in a later lesson.
 #
 # ### Puzzle 1: a column meets a row
 #
-# A column of shape `(3, 1)` is added to a row of shape `(4,)`. **Which shape has the sum, or is it an error?**
+# You add a column of shape `(3, 1)` to a row of shape `(4,)`. **What shape is the sum, or is it an error?**
 #
 # Type your guess into the next cell, then run it.
 
@@ -116,23 +160,26 @@ print("it is:     ", tuple(total.shape))
 plots.heatmap(total, title="column + row")
 
 # %% [markdown]
-# Every number of the column met every number of the row. This is called **broadcasting**.
+# <details><summary>Ran it? What happened</summary>
+#
+# Every number in the column met every number in the row. This is called **broadcasting**.
 #
 # ![A column with the numbers 0, 10, 20 plus a row with 1, 2, 3, 4 gives a table of 3 rows and 4 columns. 10 and 3 are framed on the left, and their sum 13 on the right.](picture:broadcasting)
 #
-# PyTorch lines two shapes up from the right. Where one of them has a 1, or nothing, it is repeated until it fits.
+# PyTorch lines the two shapes up from the right. Where one of them has a 1, or nothing, it is repeated until it fits.
 #
 # | | | |
 # |---|---|---|
 # | column | 3 | 1 |
 # | row | | 4 |
 # | **sum** | **3** | **4** |
+# </details>
 #
-# **Now a harder one.** Which shape has a `(3, 1)` tensor *minus* a `(3,)` tensor?
+# **Now a harder one.** What shape is a `(3, 1)` tensor *minus* a `(3,)` tensor?
 #
 # <details><summary>Answer</summary>
 #
-# `(3, 3)`. Lined up from the right, the 3 stands over the 1. So nine differences come out, not three.
+# `(3, 3)`. Lined up from the right, the 3 sits over the 1. So you get nine differences, not three.
 # Keep this one in mind. It will cost us a whole network at the end of the lesson.
 # </details>
 #
@@ -141,7 +188,7 @@ plots.heatmap(total, title="column + row")
 # %% [markdown]
 # ### Puzzle 2: two ways to (3, 2)
 #
-# `x` is the numbers 0 to 5 in shape `(2, 3)`. Both `x.view(3, 2)` and `x.T` have shape `(3, 2)`.
+# `x` holds the numbers 0 to 5 in shape `(2, 3)`. Both `x.view(3, 2)` and `x.T` have shape `(3, 2)`.
 # **Do they hold the same numbers in the same places?** Guess yes or no.
 
 # %%
@@ -154,13 +201,16 @@ print("x.view(3, 2):", viewed.tolist())
 print("x.T:         ", transposed.tolist())
 
 # %% [markdown]
+# <details><summary>Ran it? What happened</summary>
+#
 # ![Three grids. x holds 0, 1, 2 above 3, 4, 5. The view holds 0, 1 above 2, 3 above 4, 5. The transpose holds 0, 3 above 1, 4 above 2, 5. The number 1 is framed in all three: it stays in the first row of the view, and moves to the second row of the transpose.](picture:view_against_transpose)
 #
-# `view` keeps the reading order and breaks the lines elsewhere. `T` swaps rows with columns.
+# `view` keeps the reading order and breaks the lines in other places. `T` swaps rows and columns.
 # The shapes agree, the contents don't, and no error tells you.
+# </details>
 #
-# In lesson 3 we cut every word's vector into pieces, one for each attention head. A `view` where a transpose
-# belongs mixes up the words there. You will know what to look for.
+# In lesson 3 you will cut every word's vector into pieces, one for each attention head. Use a `view` there where
+# a transpose belongs, and the words get mixed up. You will know what to look for.
 #
 # To read up: [view](https://pytorch.org/docs/stable/generated/torch.Tensor.view.html) ·
 # [transpose](https://pytorch.org/docs/stable/generated/torch.transpose.html).
@@ -170,22 +220,28 @@ print("x.T:         ", transposed.tolist())
 #
 # There is a way to multiply tensors that names every axis. It is called `einsum`, and it has two rules.
 #
-# 1. Give each axis a letter. The same letter twice means: these two axes walk together.
-# 2. A letter that is missing on the right of the arrow is summed away.
+# 1. Give each axis a letter. The same letter twice means that these two axes are walked along together.
+# 2. A letter that is missing to the right of the arrow is summed away.
 #
 # Take question 1 of the test, `[[1, 2], [3, 4]]` times `[1, 10]`. In letters it is `"ij,j->i"`.
 # The letter j occurs twice and is missing on the right. So row i becomes the sum over j: 1·1 + 2·10 = 21.
 #
-# **What does `"ij,ij->i"` compute from two matrices?** And `"ij->ji"`, from one? Guess, then run.
+# **What does `"ij,ij->i"` do with two matrices?** And `"ij->ji"`, with one? Work them out on paper, then run the cell.
 
 # %%
 left = torch.tensor([[1, 2], [3, 4]])
 right = torch.tensor([[1, 10], [0, 1]])
 print("ij,j->i  :", torch.einsum("ij,j->i", left, torch.tensor([1, 10])).tolist())
-print("ij,ij->i :", torch.einsum("ij,ij->i", left, right).tolist(), "(each row with its partner)")
-print("ij->ji   :", torch.einsum("ij->ji", left).tolist(), "(the transpose)")
+print("ij,ij->i :", torch.einsum("ij,ij->i", left, right).tolist())
+print("ij->ji   :", torch.einsum("ij->ji", left).tolist())
 
 # %% [markdown]
+# <details><summary>What are they?</summary>
+#
+# `"ij,ij->i"` is the dot product of each row with its partner: 1·1 + 2·10 = 21, and 3·0 + 4·1 = 4.
+# `"ij->ji"` is the transpose.
+# </details>
+#
 # ### Exercise: `batched_dot` · core · difficulty 2 · 10 minutes
 #
 # Attention lets every word ask every other word: how well do we match? The answer is a dot product.
@@ -195,7 +251,7 @@ print("ij->ji   :", torch.einsum("ij->ji", left).tolist(), "(the transpose)")
 #
 # $$\text{result}[i, j, k] = \sum_{d} a[i, j, d] \cdot b[i, k, d]$$
 #
-# The picture shows one entry i of the batch. Different entries never mix: sentence 1 asks nothing of sentence 2.
+# The picture shows one example i of the batch. Examples never mix: sentence 1 asks nothing of sentence 2.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -207,7 +263,7 @@ print("ij->ji   :", torch.einsum("ij->ji", left).tolist(), "(the transpose)")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# One line, of the form `torch.einsum("b??,b??->b??", a, b)`, with a letter for each question mark.
+# One line of the form `torch.einsum("b??,b??->b??", a, b)`, with a letter for each question mark.
 # </details>
 #
 # Docs: [torch.einsum](https://pytorch.org/docs/stable/generated/torch.einsum.html) ·
@@ -216,16 +272,17 @@ print("ij->ji   :", torch.einsum("ij->ji", left).tolist(), "(the transpose)")
 # %% exercise="batched_dot"
 
 # %% [markdown]
-# **What you made.** Two sentences of three words each. Every word is a vector of two numbers, made up by us:
+# **What you made.** Here are two sentences of three words each. Every word is a vector of two numbers that we made up:
 # how much animal, how much vehicle. Your function asks who matches whom, in both sentences at once.
 
 # %%
 words = {"cat": [1.0, 0.0], "dog": [0.9, 0.2], "car": [0.0, 1.0], "bus": [0.1, 0.9]}
 sentences = [["cat", "car", "dog"], ["bus", "dog", "car"]]
-vectors = torch.tensor([[words[word] for word in sentence] for sentence in sentences])  # (2, 3, 2)
-matches = batched_dot(vectors, vectors)  # (2, 3, 3)
+vectors = torch.tensor([[words[word] for word in sentence] for sentence in sentences])
+matches = batched_dot(vectors, vectors)  # (2, 3, 2) and (2, 3, 2) -> (2, 3, 3)
 for sentence, match in zip(sentences, matches, strict=True):
-    display(plots.heatmap(match, sentence, sentence, title="who matches whom: " + " ".join(sentence), low=0, high=1))
+    title = "who matches whom: " + " ".join(sentence)
+    display(plots.heatmap(match, sentence, sentence, title=title, low=0, high=1))
 
 # %% [markdown]
 # Animals match animals, and vehicles match vehicles. This table is the first step of attention.
@@ -242,20 +299,23 @@ for sentence, match in zip(sentences, matches, strict=True):
 # %%
 guess_columns = None  # a tuple
 
-values = torch.tensor([[5, 1, 8, 2], [7, 3, 0, 6], [4, 9, 1, 2]])  # (3, 4)
+values = torch.tensor([[5, 1, 8, 2], [7, 3, 0, 6], [4, 9, 1, 2]]).float()  # (3, 4)
 index = torch.tensor([2, 0, 3])  # (3,)
 print("your guess:", guess_columns)
 print("it is:     ", tuple(values[:, index].shape))
 print(values[:, index])
 
 # %% [markdown]
-# That was three whole columns, for every row: nine numbers where three were wanted.
+# <details><summary>Ran it? What happened</summary>
+#
+# You got three whole columns, each with all the rows: nine numbers where we wanted three.
+# </details>
 #
 # ### Exercise: `pick` · core · difficulty 2 · 10 minutes
 #
-# The same move reads off, in lesson 4, how likely a model thought the right word was. The loss is made from that.
+# In lesson 4 the same step reads off how likely a model thought the right answer was. The loss is made from that.
 #
-# ![A table of 3 rows and 4 columns. In row 0 column 2 is framed, in row 1 column 0, in row 2 column 3. The index 2, 0, 3 stands beside it, and the picked entries are 8, 7 and 2.](picture:one_entry_a_row)
+# ![A table of 3 rows and 4 columns. In row 0 column 2 is framed, in row 1 column 0, in row 2 column 3. The index 2, 0, 3 is next to it, and the picked entries are 8, 7 and 2.](picture:one_entry_a_row)
 #
 # $$\text{result}[i] = \text{values}[i, \text{index}[i]]$$
 #
@@ -263,7 +323,7 @@ print(values[:, index])
 #
 # <details><summary>Hint 1</summary>
 #
-# `values[:, index]` walks over all rows. Which row should go with which index?
+# `values[:, index]` goes through all rows for each index. Which row should go with which index?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -281,7 +341,7 @@ print(values[:, index])
 # %% exercise="pick"
 
 # %% [markdown]
-# **What you made.** The scores of the right answers are framed. Where is a wrong answer ahead of the right one?
+# **What you made.** The scores of the right answers are framed. In which question does a wrong answer score higher?
 
 # %%
 picked = pick(values, index)  # (3,)
@@ -299,40 +359,41 @@ plots.heatmap(
 # %% [markdown]
 # In question 2 the right answer got 2, and a wrong one got 9. A good loss would complain about that row.
 #
-# ## Part 2 · One network, two libraries
+# ## Part 2 · One network, and one gradient by hand
 #
 # ### The data
 #
-# The 24 points are our **training** data. For **testing** we draw 500 more points of the same curve.
-# The network learns from the 24 and is scored on the 500, which it never learns from.
+# The 24 points are our **training** data. For **testing** we draw 500 more points from the same curve.
+# The network learns from the 24 and is scored on the 500, which it never trains on.
 #
-# Before any network: what does a predictor score that always says the mean? Or one that draws a straight line?
-# Such a simple rival is called a **baseline**. Without one, no loss means anything.
+# Before any network: what does a predictor score that always answers with the mean? Or one that draws a straight line?
+# Such a simple rival is called a **baseline**. Without one, a loss means nothing.
 
 # %%
 data = noisy_curve(seed=0)
-for name, tensor in [("training inputs", data.train_inputs), ("test inputs", data.test_inputs)]:
-    print(f"{name}: {tuple(tensor.shape)}, {tensor.dtype}")
-print("test inputs that also stand in the training data:", shared_inputs(data))
+print("training inputs:", tuple(data.train_inputs.shape), data.train_inputs.dtype)
+print("test inputs:    ", tuple(data.test_inputs.shape), data.test_inputs.dtype)
+print("test inputs that also appear in the training data:", shared_inputs(data))
 
 baselines = baseline_losses(data)
-display(plots.fits({"training points": data.train, "test points": data.test}, title="What we have"))
+points = {"training points": data.train, "test points": data.test}
+display(plots.fits(points, title="What we have"))
 plots.bars(baselines, title="Mean squared error on the test points", x_label="test loss")
 
 # %% [markdown]
 # **What you should see**
 #
-# - Always saying the mean costs between 0.55 and 0.85, and the best straight line between 0.5 and 0.7. <!-- claim: baselines_cost -->
-# - Even the true curve costs between 0.12 and 0.2, which is noise that nobody can learn. <!-- claim: noise_remains -->
-# - No test input stands in the training data: the overlap is 0 of 500. <!-- claim: no_overlap -->
+# - Always answering with the mean costs about 0.68, and the best straight line about 0.61. <!-- claim: baselines_cost -->
+# - The true curve itself costs about 0.18. That is noise, and nobody can learn it. <!-- claim: noise_remains -->
+# - No test input appears in the training data: the overlap is 0 of 500. <!-- claim: no_overlap -->
 #
-# So a network should land well below the straight line. Below the true curve would be luck, or cheating.
+# So a network should end well below the straight line. Below the true curve would be luck, or cheating.
 
 # %% [markdown]
 # ### A network is made of bends
 #
-# How can multiplying and adding make a curve? It can't: a line of a line is a line. One small step changes that.
-# **ReLU** replaces every negative number by 0. It puts one bend into a line, and bends add up.
+# How can multiplying and adding make a curve? They can't: a line of a line is still a line. One small step changes
+# that. **ReLU** replaces every negative number by 0. It puts one bend into a line, and bends add up.
 #
 # ![Three panels. h1 = relu(x) is 0 up to x = 0, then rises to 2 at x = 2. h2 = relu(x - 1) is 0 up to x = 1, then rises to 1 at x = 2. h1 minus twice h2 is a tent: 0 at x = 0, 1 at x = 1, 0 at x = 2.](picture:tent_from_two_bends)
 #
@@ -348,21 +409,21 @@ plots.bars(baselines, title="Mean squared error on the test points", x_label="te
 #
 # <details><summary>Answer</summary>
 #
-# At x = 1: (1, 0), ReLU (1, 0), so 1·1 - 2·0 = **1**. At x = -1: (-1, -2), ReLU (0, 0), so **0**.
+# At x = 1: (1, 0), after ReLU (1, 0), so 1·1 - 2·0 = **1**. At x = -1: (-1, -2), after ReLU (0, 0), so **0**.
 # </details>
 #
-# A network with one or more such hidden layers is a **multi-layer perceptron**, MLP for short. We write it as
-# a list of pairs, `params = [(W, b), (W, b), ...]`, one pair a layer. These are the shapes on the way:
+# A network with one or more hidden layers like this is a **multi-layer perceptron**, or MLP. We write it as a list
+# of pairs, `params = [(W, b), (W, b), ...]`, one pair per layer. These are the shapes along the way:
 #
 # ![Four boxes in a row: inputs (n, 1), hidden (n, 32), hidden (n, 32), predictions (n, 1). Arrows between them say: times W plus b and ReLU, with W of shape (1, 32), then (32, 32). The last arrow, with W (32, 1), says: no ReLU.](picture:network_shapes)
 #
 # ### Exercise: `mlp_predict_numpy` · core · difficulty 2 · 10 minutes
 #
-# For every layer but the last, and then for the last one:
+# For every layer except the last, and then for the last one:
 #
 # $$x \leftarrow \text{relu}(x W + b) \qquad\qquad \text{predictions} = x W + b$$
 #
-# Why no ReLU at the end? A prediction may be negative, and ReLU would forbid it.
+# Why is there no ReLU at the end? Because a prediction may be negative, and ReLU would rule that out.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -370,7 +431,7 @@ plots.bars(baselines, title="Mean squared error on the test points", x_label="te
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Carry one array through a loop over the pairs. Each round: multiply by W, add b, cut off at 0.
+# Carry one array through a loop over the pairs. Each time: multiply by W, add b, replace what is negative by 0.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -386,22 +447,25 @@ plots.bars(baselines, title="Mean squared error on the test points", x_label="te
 # **What you made.** First the tent, drawn by your function. Then three networks with random weights.
 
 # %%
-tent = [(np.array([[1.0, 1.0]]), np.array([0.0, -1.0])), (np.array([[1.0], [-2.0]]), np.array([0.0]))]
+first = (np.array([[1.0, 1.0]]), np.array([0.0, -1.0]))
+second = (np.array([[1.0], [-2.0]]), np.array([0.0]))
 x = grid().numpy()  # (200, 1), from -2 to 2
-shapes = {"the tent": (x, mlp_predict_numpy(tent, x))}
+shapes = {"the tent": (x, mlp_predict_numpy([first, second], x))}
 for seed in range(3):
-    random_network = [(W.numpy(), b.numpy()) for W, b in lab.random_params([1, 32, 32, 1], seed)]
-    shapes[f"random network {seed}"] = (x, mlp_predict_numpy(random_network, x))
+    drawn = lab.random_params([1, 32, 32, 1], seed)
+    drawn_numpy = [(W.numpy(), b.numpy()) for W, b in drawn]
+    shapes[f"random network {seed}"] = (x, mlp_predict_numpy(drawn_numpy, x))
 plots.fits({"training points": data.train}, shapes, title="Curves made of bends")
 
 # %% [markdown]
-# None of them is near the points. Random weights know nothing. To improve them, we first need to say how bad they are.
+# None of them is anywhere near the points. Random weights know nothing.
+# To improve them, we first need to say how bad they are.
 #
 # ### Exercise: `mse_loss_numpy` · core · difficulty 1 · 5 minutes
 #
-# The **loss** is one number for the whole network: the mean of the squared errors.
+# The **loss** is one number for the whole network. Ours is the mean of the squared errors.
 #
-# ![A line of predictions 2x and two targets. At x = 1 the target 2 lies on the line: error 0. At x = 2 the target is 7 and the prediction 4: error -3, squared 9. The mean of 0 and 9 is 4.5.](picture:squared_errors)
+# ![A line of predictions 2x and two targets. At x = 1 the target 2 is on the line: error 0. At x = 2 the target is 7 and the prediction 4: error -3, squared 9. The mean of 0 and 9 is 4.5.](picture:squared_errors)
 #
 # $$\text{loss} = \text{mean over all entries of } (\text{prediction} - \text{target})^2$$
 #
@@ -413,7 +477,7 @@ plots.fits({"training points": data.train}, shapes, title="Curves made of bends"
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Take the batch apart, predict, subtract, square, average. Everything is averaged, every row and every column.
+# Take the batch apart, predict, subtract, square, average. The average is over everything, all rows and all columns.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -425,24 +489,150 @@ plots.fits({"training points": data.train}, shapes, title="Curves made of bends"
 # %% exercise="mse_loss_numpy"
 
 # %% [markdown]
-# **What you made.** A number to make small. We take random network 0 and turn one knob: the last bias,
+# **What you made.** A number to make smaller. We take random network 0 and turn one knob: the last bias,
 # which moves the whole curve up or down. **Will the loss have one valley, several, or none?**
 
 # %%
-start = lab.random_params([1, 32, 32, 1], seed=0)  # tensors, from here on our starting point
+start = lab.random_params([1, 32, 32, 1], seed=0)  # tensors; our starting point from here on
 start_numpy = [(W.numpy(), b.numpy()) for W, b in start]
 train_numpy = (data.train_inputs.numpy(), data.train_targets.numpy())
 
 knob = np.linspace(-3, 3, 61, dtype=np.float32)
 W, b = start_numpy[-1]
-losses = [mse_loss_numpy([*start_numpy[:-1], (W, b + turn)], train_numpy) for turn in knob]
-print(f"loss without turning: {mse_loss_numpy(start_numpy, train_numpy):.3f}")
-print(f"lowest loss: {min(losses):.3f}, after turning by {knob[int(np.argmin(losses))]:.1f}")
-plots.curves({"loss": losses}, x=knob, title="Turning one knob", x_label="change of the last bias")
+losses = []
+for turn in knob:
+    turned = [*start_numpy[:-1], (W, b + turn)]
+    losses.append(float(mse_loss_numpy(turned, train_numpy)))
+best = int(np.argmin(losses))
+print(f"loss before turning: {float(mse_loss_numpy(start_numpy, train_numpy)):.3f}")
+print(f"lowest loss: {losses[best]:.3f}, after turning by {knob[best]:.1f}")
+plots.curves(
+    {"loss": losses},
+    x=knob,
+    title="Turning one knob",
+    x_label="change of the last bias",
+)
 
 # %% [markdown]
-# One valley. But this network has 1,153 knobs, and we can't try them all.
-# We need to know which way is down, for every knob at once. That is what PyTorch is for.
+# <details><summary>Ran it? What happened</summary>
+#
+# One valley: with only this bias to turn, the loss is a parabola.
+# </details>
+#
+# This network has 1,153 knobs, and we can't try every setting of them all.
+# What we want to know is which way is down, for every knob at once.
+#
+# ### Which way is down?
+#
+# The **gradient** of a weight is a slope. It says how fast the loss changes when this weight grows a little.
+#
+# ![The loss (2w - 6) squared is a bowl with its bottom at w = 3. At w = 1 the loss is 16, and a dashed tangent falls steeply there: its slope is -16.](picture:slope_of_a_loss)
+#
+# Start with a single weight w. The input is 2 and the target is 6, so the prediction is 2·w and the loss is $(2w - 6)^2$.
+# At w = 1 the error is 2 - 6 = -4. Let w grow by a tiny step and follow the change:
+#
+# | what | changes | because |
+# |---|---|---|
+# | the prediction 2·w | 2 times as much as w | the input is 2 |
+# | the error | just as much | the target stays where it is |
+# | the squared error | 2 · (-4) = -8 times as much as the error | the slope of $e^2$ is $2e$ |
+#
+# Multiply them: -8 · 2 = **-16**. So slope = 2 · error · input. It is negative, so the loss falls when w grows.
+# Multiplying step by step like this is the **chain rule**. It is all that training a network needs.
+#
+# And the bias? When b grows, the prediction grows just as much. So its slope is 2 · error · 1.
+#
+# With several examples the loss is a mean, and so the slope is a mean as well. Take the line 2x from above again.
+#
+# | input | target | prediction | error | 2 · error · input | 2 · error |
+# |---|---|---|---|---|---|
+# | 1 | 2 | 2 | 0 | 0 | 0 |
+# | 2 | 7 | 4 | -3 | -12 | -6 |
+# | | | | **mean** | **-6** = dW | **-3** = db |
+#
+# ### Exercise: `linear_gradients` · core · difficulty 3 · 15 minutes
+#
+# Now write this for a whole layer, without ReLU: several inputs, several outputs, many examples, one mean.
+# An entry of W, from input i to output j, gets its share from every example: 2 · its error j · its input i.
+#
+# $$dW[i, j] = \frac{2}{n \cdot d_{out}} \sum_{k} \text{inputs}[k, i] \cdot \text{errors}[k, j]
+# \qquad\qquad db[j] = \frac{2}{n \cdot d_{out}} \sum_{k} \text{errors}[k, j]$$
+#
+# No autograd here, only NumPy. In letters, dW is `"ki,kj->ij"`: you have met such a product in puzzle 3.
+#
+# <details><summary>Hint 1</summary>
+#
+# What shape must dW have? Which product of `(n, d_in)` and `(n, d_out)` has that shape, and adds up the examples?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# First the errors, predictions minus targets, of shape (n, d_out). The mean is over all of them, so both sums are
+# divided by how many numbers there are in `errors`. Then dW needs a transpose and a `@`, and db a sum over one axis.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# `2 * inputs.T @ ... / errors.size` for dW, and `2 * errors.sum(axis=...) / errors.size` for db.
+# </details>
+#
+# Docs: [numpy.transpose](https://numpy.org/doc/stable/reference/generated/numpy.transpose.html) ·
+# [numpy.sum](https://numpy.org/doc/stable/reference/generated/numpy.sum.html).
+
+# %% exercise="linear_gradients"
+
+# %% [markdown]
+# **What you made.** Slopes, worked out by hand. Are they right? A slope can be checked without any calculus:
+# nudge one number by a millionth, see how far the loss moves, and divide.
+# Then we train. A straight line starts flat, and takes 100 small steps against its slopes.
+
+# %%
+inputs, targets = (each.astype(np.float64) for each in train_numpy)  # a millionth must count
+W, b = np.zeros((1, 1)), np.zeros(1)
+slope_w, slope_b = linear_gradients(W, b, (inputs, targets))
+here = ((inputs @ W + b - targets) ** 2).mean()
+nudged_w = ((inputs @ (W + 1e-6) + b - targets) ** 2).mean()
+nudged_b = ((inputs @ W + (b + 1e-6) - targets) ** 2).mean()
+print(f"dW: {slope_w.item():.5f} by hand, {(nudged_w - here) / 1e-6:.5f} by nudging")
+print(f"db: {slope_b.item():.5f} by hand, {(nudged_b - here) / 1e-6:.5f} by nudging")
+
+losses = []
+for _ in range(100):
+    losses.append(((inputs @ W + b - targets) ** 2).mean())
+    slope_w, slope_b = linear_gradients(W, b, (inputs, targets))
+    W = W - 0.1 * slope_w  # a tenth of the slope, and against it
+    b = b - 0.1 * slope_b
+
+best_slope, best_height = np.polyfit(inputs[:, 0], targets[:, 0], deg=1)
+print(f"your line:              {W.item():.5f} x + {b.item():.5f}")
+print(f"the best straight line: {best_slope:.5f} x + {best_height:.5f}")
+display(plots.curves({"loss": losses}, title="A line learns, by hand"))
+lines = {"your line": (grid(), grid().numpy() @ W + b)}
+plots.fits({"training points": data.train}, lines, title="Your line")
+
+# %% [markdown]
+# **What you should see**
+#
+# - By hand and by nudging, the slopes agree to within 0.0001. <!-- claim: hand_and_nudge_agree -->
+# - After 100 steps your line is the best straight line there is, to within 0.0001. <!-- claim: line_by_hand -->
+#
+# You have trained a model, and nothing in it was hidden. A network is trained in the very same way. Its hidden
+# layers only make the chain longer: each slope is passed back through another W and another ReLU.
+# You could write all of that by hand too. Today PyTorch does it for you.
+
+# %% [markdown]
+# ---
+# ## Time for a break
+#
+# You have written a network and its loss, and trained a line by hand. Save the notebook, and stretch your legs.
+#
+# *(When you come back: run all cells above once, then carry on here.)*
+#
+# ---
+
+# %% [markdown]
+# ## Part 3 · The same network in PyTorch
+#
+# Welcome back. Where were we? `params` is a list of pairs (W, b), `mlp_predict_numpy` turns inputs into predictions,
+# and `mse_loss_numpy` says how bad they are. One layer's slopes you worked out by hand. Now for the whole network.
 #
 # ### From arrays to tensors
 #
@@ -450,7 +640,7 @@ plots.curves({"loss": losses}, x=knob, title="Turning one knob", x_label="change
 #
 # | NumPy | PyTorch | |
 # |---|---|---|
-# | `np.array([1.0])` | `torch.tensor([1.0])` | float64 there, float32 here |
+# | `np.array([1.0])` | `torch.tensor([1.0])` | float64 in NumPy, float32 in PyTorch |
 # | `a @ b` | `a @ b` | |
 # | `np.maximum(a, 0)` | `torch.relu(a)` | |
 # | `np.mean(a)`, `a.mean()` | `torch.mean(a)`, `a.mean()` | |
@@ -465,7 +655,7 @@ plots.curves({"loss": losses}, x=knob, title="Turning one knob", x_label="change
 #
 # <details><summary>Hint 1</summary>
 #
-# Which line of your NumPy version does PyTorch not know?
+# Which call in your NumPy version does PyTorch have another name for?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -488,19 +678,20 @@ plots.curves({"loss": losses}, x=knob, title="Turning one knob", x_label="change
 many = grid(1000)  # (1000, 1)
 ours = mlp_predict(start, many)
 theirs = torch.from_numpy(mlp_predict_numpy(start_numpy, many.numpy()))
-print("shapes:", tuple(ours.shape), tuple(theirs.shape), "dtypes:", ours.dtype, theirs.dtype)
+print("NumPy:  ", tuple(theirs.shape), theirs.dtype)
+print("PyTorch:", tuple(ours.shape), ours.dtype)
 print(f"largest difference: {(ours - theirs).abs().max():.1e}")
 
 # %% [markdown]
 # ### Which one is fastest?
 #
 # There is a third way to run it. `torch.compile` reads your function and writes a faster program for it.
-# **Which is fastest for 1,000 points: NumPy, PyTorch, or PyTorch compiled?** Keep your guess in the next cell.
+# **Which is fastest for 1,000 points: NumPy, PyTorch, or PyTorch compiled?** Type your guess into the next cell.
 #
-# A fair race has rules. All three do the same work, on the same numbers, in float32.
-# The first call is not timed, because the compiler works then. We take the median of 100 calls.
+# A fair race has rules. All three do the same work on the same numbers, in float32.
+# The first call isn't timed, because that is when the compiler works. We take the median of 100 calls.
 #
-# *(The compiler may need half a minute. If your machine has none, a sentence says so and the race has two runners.)*
+# *(The compiler may need half a minute. If your machine has none, a sentence tells you so, and two runners race.)*
 
 # %%
 guess_fastest = None  # "NumPy", "PyTorch" or "compiled"
@@ -517,13 +708,18 @@ if compiled_predict is None:
 else:
     microseconds["compiled"] = 1e6 * median_seconds(compiled_predict, start, many)
     difference = (compiled_predict(start, many) - ours).abs().max()
-    print(f"compiling took {compile_seconds:.1f} s; largest difference to your function: {difference:.1e}")
+    print(f"compiling took {compile_seconds:.1f} s; largest difference to yours: {difference:.1e}")
     saved = (microseconds["PyTorch"] - microseconds["compiled"]) / 1e6
     if saved > 0:
-        print(f"at the seconds it saves a call, compiling pays after {compile_seconds / saved:,.0f} calls")
+        print(f"compiling pays for itself after {compile_seconds / saved:,.0f} calls")
     else:
         print("compiling saves nothing here")
-plots.bars(microseconds, title="One prediction for 1,000 points", x_label="microseconds", guess=guess_fastest)
+plots.bars(
+    microseconds,
+    title="One prediction for 1,000 points",
+    x_label="microseconds",
+    guess=guess_fastest,
+)
 
 # %% [markdown]
 # **What you should see**
@@ -531,11 +727,9 @@ plots.bars(microseconds, title="One prediction for 1,000 points", x_label="micro
 # - NumPy and PyTorch differ by less than 0.00001 anywhere on the curve. <!-- claim: numpy_and_torch_agree -->
 # - The compiled function differs from yours by less than 0.00001 as well. <!-- claim: compiled_agrees -->
 #
-# The order of the bars depends on your machine, so there is no right answer to hand out.
-# Our network is tiny: starting an operation costs about as much as its arithmetic.
-# A compiler melts small steps into one. But calling its program has a price too, because PyTorch first checks
-# that the inputs still fit it. And the compiling itself must be repaid: count the calls.
-# In lesson 10 we race again, with a larger model.
+# The order of the bars depends on your machine, so there is no right answer to give away. A compiler can fuse several
+# small operations into one. But calling its program has a price too, because PyTorch first checks that the
+# inputs still fit it. And the compiling itself has to pay off: look at the number of calls.
 
 # %% [markdown]
 # ### Exercise: `mse_loss` · core · difficulty 1 · 5 minutes
@@ -544,8 +738,8 @@ plots.bars(microseconds, title="One prediction for 1,000 points", x_label="micro
 #
 # ![Five boxes in a row: weights, predict, minus target, square, mean. Solid arrows lead from left to right: w = 1, prediction 2, difference -4, square 16, mean 16. Dashed arrows lead back from the mean to the weights.](picture:loss_as_a_chain)
 #
-# In numbers: the network predicts 2·w for the input 2. With w = 1 that is 2, the target is 6, and the loss 16.
-# For the way back, the chain must stay whole. So hand back a tensor, not a Python number.
+# In numbers: the network predicts 2·w for the input 2. With w = 1 that is 2, the target is 6, and the loss is 16.
+# For the way back, the chain must stay whole. So return a tensor, not a Python number.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -565,13 +759,14 @@ plots.bars(microseconds, title="One prediction for 1,000 points", x_label="micro
 # %% exercise="mse_loss"
 
 # %% [markdown]
-# **What you made.** The same number as before, with a memory. We ask the loss how it was made, last step first.
+# **What you made.** The same number as before, but with a memory. We ask the loss how it was made, last step first.
 
 # %%
 batch = data.train  # (inputs, targets)
 tracked = [(W.clone().requires_grad_(), b.clone().requires_grad_()) for W, b in start]
 loss = mse_loss(tracked, batch)
-print(f"NumPy says {mse_loss_numpy(start_numpy, train_numpy):.6f}, PyTorch says {loss.item():.6f}")
+print(f"NumPy says   {float(mse_loss_numpy(start_numpy, train_numpy)):.6f}")
+print(f"PyTorch says {loss.item():.6f}")
 
 node, chain = loss.grad_fn, []
 while node is not None and len(chain) < 12:
@@ -580,79 +775,123 @@ while node is not None and len(chain) < 12:
 print("made by:", " <- ".join(chain))
 
 # %% [markdown]
-# Read it from the left: a mean of a square of a difference. Then come the layers: add b, multiply by W (`Mm`), ReLU.
-# PyTorch can walk this chain backwards and tell every weight its share. That walk is called **autograd**.
+# Read it from the left: the loss comes last, and each arrow leads to the step before it. Towards the right come
+# the layers: add b, multiply by W (`Mm`), ReLU. PyTorch can walk this chain backwards, multiply the slopes on the
+# way as you did, and tell every weight its share. That walk is called **autograd**.
+#
+# ### Four lines of autograd
+#
+# Here is the single weight from part 2 again: input 2, target 6, w = 1. You found the slope -16 by hand.
+
+# %%
+w = torch.tensor(1.0, requires_grad=True)  # "remember what happens to this one"
+loss = (2 * w - 6) ** 2
+loss.backward()  # walk the chain backwards
+print("loss:", loss.item(), " slope:", w.grad)  # backward left it here
+
+# %% [markdown]
+# `requires_grad` says which tensors want a slope. `backward` finds it, and puts it into `.grad`, next to the tensor.
+#
+# **What is `w.grad` if you do the same again, with the same w?**
+
+# %%
+guess_grad = None  # a number
+
+loss = (2 * w - 6) ** 2
+loss.backward()
+grad_twice = w.grad.item()
+print("your guess:", guess_grad)
+print("it is:     ", grad_twice)
+
+# %% [markdown]
+# <details><summary>Ran it? What happened</summary>
+#
+# -32: `backward` *adds* to `.grad`, so the slope is in there twice. Nothing warns you.
+# Anyone who calls `backward` in a loop must clear `.grad` in between. Forgetting it is a classic bug.
+# </details>
+#
+# There are two ways to ask. You have just seen the first. The second leaves `.grad` alone and returns the slopes:
+#
+# | | where do the slopes go? |
+# |---|---|
+# | `loss.backward()` | into `.grad` of every tensor that wants one |
+# | `torch.autograd.grad(loss, [w, v])` | they are returned, one for each tensor in the list |
+#
+# One more tool: `W.detach()` is a tensor with the same numbers and no history. `requires_grad_()`, with the underscore,
+# switches remembering on for a tensor that exists already. So `W.detach().requires_grad_()` is a fresh start.
 #
 # ### Exercise: `loss_gradients` · core · difficulty 3 · 15 minutes
 #
-# The **gradient** of a weight is a slope. It says how the loss changes when this weight grows a little.
-#
-# ![The loss (2w - 6) squared is a bowl with its bottom at w = 3. At w = 1 the loss is 16, and a dashed tangent falls steeply there: its slope is -16.](picture:slope_of_a_loss)
-#
-# Small numbers first. The network is one weight: prediction 2·w, target 6, so the loss is $(2w - 6)^2$.
-#
-# $$\text{slope} = 2 \cdot (\text{error}) \cdot (\text{input}) = 2 \cdot (2w - 6) \cdot 2 = -16 \quad\text{at } w = 1$$
-#
-# Does that mean the loss falls when w grows? Yes: the slope is negative, and steep.
-#
 # Your function asks autograd for all slopes at once, for every W and every b. The caller's tensors must stay
-# as they were. They may not even want gradients, so ask on your own copies.
+# as they were, and they may not require gradients at all. So work on fresh starts of your own.
+#
+# In numbers: one layer with W = 1 and b = 0, input 2, target 6. The error is -4,
+# so dW = 2 · (-4) · 2 = -16 and db = 2 · (-4) = -8. The result is one pair, `[(dW, db)]`.
 #
 # <details><summary>Hint 1</summary>
 #
-# A tensor takes part only if it has `requires_grad`. How do you get one without touching the caller's?
+# A tensor gets a slope only if it requires one. How do you get such a tensor without touching the caller's?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `W.detach()` has the same numbers and no history. Switch `requires_grad_()` on for that one, compute the loss
-# from these new pairs, and ask for the gradients.
+# Build a list of fresh pairs, compute `mse_loss` from these, and ask for the slopes in one of the two ways.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `torch.autograd.grad(loss, tensors)` takes a flat list W, b, W, b, ... and answers in the same order.
-# Then pair the answers up again: every second one is a dW.
+# With `backward()`: afterwards each of your own pairs holds `W.grad` and `b.grad`.
+# With `torch.autograd.grad(loss, tensors)`: hand it a flat list W, b, W, b, ... and pair the answers up again.
 # </details>
 #
 # Docs: [torch.autograd.grad](https://pytorch.org/docs/stable/generated/torch.autograd.grad.html) ·
+# [backward](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html) ·
 # [detach](https://pytorch.org/docs/stable/generated/torch.Tensor.detach.html) ·
 # [requires_grad_](https://pytorch.org/docs/stable/generated/torch.Tensor.requires_grad_.html).
 
 # %% exercise="loss_gradients"
 
 # %% [markdown]
-# **What you made.** 1,153 slopes in one call. Are they right? A slope can be checked without any calculus.
-# Nudge one weight by a millionth, see how far the loss moves, and divide. In float64, so that a millionth is not lost.
+# **What you made.** 1,153 slopes in one call. Are they right? First a single layer, where you know the answer by hand.
+# Then three weights of the network, checked by nudging.
 
 # %%
-exact = [(W.double(), b.double()) for W, b in start]
+exact = [(W.double(), b.double()) for W, b in start]  # float64, for the nudges
 exact_batch = (batch[0].double(), batch[1].double())
-slopes = loss_gradients(exact, exact_batch)
 
-rows = []
-for layer, place in [(0, (0, 3)), (1, (5, 7)), (2, (5, 0))]:
-    nudged = [(W.clone(), b) for W, b in exact]
-    nudged[layer][0][place] += 1e-6
-    moved = mse_loss(nudged, exact_batch) - mse_loss(exact, exact_batch)
-    rows.append(
-        {
-            "weight": f"layer {layer}, W{list(place)}",
-            "by autograd": slopes[layer][0][place].item(),
-            "by nudging": moved.item() / 1e-6,
-        }
-    )
-display(pd.DataFrame(rows).round(6))
-middle = slopes[1][0]  # (32, 32)
-silent = (middle == 0).all(dim=1).sum().item(), (middle == 0).all(dim=0).sum().item()
-print(f"units silent on all 24 points: {silent[0]} in the first hidden layer, {silent[1]} in the second")
-plots.heatmap(middle, title="Slopes of the middle layer's W", rows="from unit", columns="to unit")
+layer = (torch.full((1, 1), 0.5).double(), torch.full((1,), 0.2).double())
+((auto_w, auto_b),) = loss_gradients([layer], exact_batch)
+W, b, inputs, targets = (tensor.numpy() for tensor in (*layer, *exact_batch))
+by_hand = linear_gradients(W, b, (inputs, targets))
+print(f"one layer, by autograd: {auto_w.item():.6f} and {auto_b.item():.6f}")
+print(f"one layer, by hand:     {by_hand[0].item():.6f} and {by_hand[1].item():.6f}")
+
+slopes = lab.detached(loss_gradients(exact, exact_batch))
+places = [(0, (0, 3)), (1, (5, 7)), (2, (5, 0))]
+nudged = lab.slopes_by_nudging(lambda params: mse_loss(params, exact_batch), exact, places)
+table = {
+    "by autograd": [slopes[layer][0][place].item() for layer, place in places],
+    "by nudging": nudged,
+}
+names = [f"layer {layer}, W{list(place)}" for layer, place in places]
+display(pd.DataFrame(table, index=names).round(6))
+
+silent = lab.silent_units(exact, exact_batch[0])
+print(f"units that are 0 on all 24 points: {silent[0]} in the first hidden layer,", end=" ")
+print(f"{silent[1]} in the second")
+plots.heatmap(
+    slopes[1][0],
+    title="Slopes of the middle layer's W",
+    rows="from unit",
+    columns="to unit",
+)
 
 # %% [markdown]
 # **What you should see**
 #
-# - The two columns of slopes agree to within 0.0001. <!-- claim: slopes_agree -->
+# - For one layer, autograd and your formula agree to within 0.000001. <!-- claim: autograd_agrees_with_the_hand -->
+# - For the network, autograd and nudging agree to within 0.0001. <!-- claim: slopes_agree -->
 #
-# A pale cell is a small slope. Some rows and columns are zero throughout: they belong to the silent units
-# that the cell counts. ReLU makes them 0 on all 24 points, and a unit that is always 0 has no slope.
+# A pale cell is a small slope. Some rows and columns are zero throughout. They belong to the silent units
+# that the cell counts: ReLU makes them 0 on all 24 points, and where ReLU is flat, no slope gets through.
 #
 # ### Exercise: `sgd_step` · core · difficulty 2 · 10 minutes
 #
@@ -663,10 +902,10 @@ plots.heatmap(middle, title="Slopes of the middle layer's W", rows="from unit", 
 # $$W \leftarrow W - \text{learning\_rate} \cdot dW \qquad b \leftarrow b - \text{learning\_rate} \cdot db$$
 #
 # In numbers: w = 1, slope -16, rate 0.1. So w becomes 1 + 1.6 = 2.6, and the loss falls from 16 to 0.64.
-# **And with rate 0.3?** The slope is the same. Look at the picture for what happens.
+# **And with rate 0.3?** The slope is the same. The picture shows what happens.
 #
-# The letters SGD stand for *stochastic gradient descent*. Stochastic means: on a random part of the data.
-# We have 24 points, so we take all of them every time.
+# SGD stands for *stochastic gradient descent*. Stochastic means that each step looks at a random part of the data.
+# For now we use all 24 points in every step, the **full batch**. Random parts come in part 4.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -687,46 +926,48 @@ plots.heatmap(middle, title="Slopes of the middle layer's W", rows="from unit", 
 # %% exercise="sgd_step"
 
 # %% [markdown]
-# **What you made.** Everything that learning needs. Here is the first way to train: 2,000 steps by hand, with your functions.
+# **What you made.** Everything that learning needs. A loop of predict, measure, slopes, step is a **training loop**,
+# and each round is called a **step**. Here are 2,000 of them, with your functions.
 
 # %%
 params, losses_by_hand = start, []
-for _ in (bar := Progress(range(2000), desc="training by hand")):
+for _ in (bar := Progress(range(2000), desc="training")):
     losses_by_hand.append(mse_loss(params, batch).item())
     bar.show_loss(losses_by_hand[-1])
-    params = sgd_step(params, loss_gradients(params, batch), 0.05)
+    gradients = lab.detached(loss_gradients(params, batch))  # numbers only, no chain
+    params = lab.detached(sgd_step(params, gradients, 0.05))
 
-mean_on_training = data.train_targets.var(unbiased=False).item()  # the loss of always saying the mean
-display(plots.curves({"by hand": losses_by_hand}, title="Training loss", levels={"always the mean": mean_on_training}))
-display(
-    plots.fits(
-        {"training points": batch},
-        {"before": (grid(), mlp_predict(start, grid())), "after": (grid(), mlp_predict(params, grid()))},
-        title="Random weights, 2,000 steps later",
-    )
-)
+level = {"always the mean": data.train_targets.var(unbiased=False).item()}
+display(plots.curves({"your steps": losses_by_hand}, title="Training loss", levels=level))
+found = {
+    "before": (grid(), mlp_predict(start, grid())),
+    "after": (grid(), mlp_predict(params, grid())),
+}
+display(plots.fits({"training points": batch}, found, title="Random weights, 2,000 steps later"))
 scores = baselines | {"your network": mse_loss(params, data.test).item()}
 plots.bars(scores, title="Mean squared error on the test points", x_label="test loss")
 
 # %% [markdown]
 # **What you should see**
 #
-# - Your network's test loss is below two thirds of the straight line's. <!-- claim: by_hand_beats_the_line -->
+# - Your network's test loss is about 0.26, less than half of the straight line's. <!-- claim: by_hand_beats_the_line -->
 #
 # No part of this knew about waves. It followed slopes downhill, 2,000 times.
 
 # %% [markdown]
 # ### Experiment: how long a step?
 #
-# We took rate 0.05. **Which of the rates 0.001, 0.01, 0.1 and 1 has the lowest training loss after 1,000 steps?**
+# We took a learning rate of 0.05.
+# **Which of the rates 0.001, 0.01, 0.1 and 1 has the lowest training loss after 1,000 steps?**
 # And which would you not trust with your network? Type your guess before you run the cell.
 
 # %%
 guess_rate = None  # 0.001, 0.01, 0.1 or 1
 
-by_rate = {}
+by_rate, ended_with = {}, {}
 for rate in (0.001, 0.01, 0.1, 1):
-    _, by_rate[rate] = lab.descend(mse_loss, loss_gradients, sgd_step, start, batch, rate, steps=1000)
+    run = lab.descend(mse_loss, loss_gradients, sgd_step, start, batch, rate, steps=1000)
+    ended_with[rate], by_rate[rate] = run
 
 display(
     plots.curves(
@@ -734,12 +975,13 @@ display(
         title="Training loss",
         log_y=True,
         y_limits=(0.05, 200),
-        levels={"always the mean": mean_on_training},
+        levels=level,
     )
 )
-ends = {f"rate {rate}": losses[-1] for rate, losses in by_rate.items()}
+silent = lab.silent_units(ended_with[1], batch[0])
+print(f"silent units after 1,000 steps with rate 1: {silent[0]} and {silent[1]} of 32")
 plots.bars(
-    ends,
+    {f"rate {rate}": losses[-1] for rate, losses in by_rate.items()},
     title="Training loss after 1,000 steps",
     x_label="loss, on a logarithmic scale",
     guess=f"rate {guess_rate}",
@@ -747,31 +989,35 @@ plots.bars(
 )
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
-# - Rate 0.1 ends below 0.25. <!-- claim: right_rate -->
-# - Rate 0.001 points the right way, but its steps are too short: it ends at more than twice the loss of rate 0.1. <!-- claim: small_rate -->
-# - Rate 1 ends above "always the mean", or as no number at all. <!-- claim: large_rate -->
+# - Rate 0.1 ends at about 0.16. <!-- claim: right_rate -->
+# - Rate 0.001 goes the right way, but its steps are too short: it ends at about 0.54, three times as high. <!-- claim: small_rate -->
+# - Rate 1 ends far above "always the mean"; from another start it ended in NaN, "not a number". <!-- claim: large_rate -->
+# - After rate 1, all 32 units of the second hidden layer are silent. <!-- claim: large_rate_silences -->
 #
 # Rate 1 is the flight across the valley. Each landing is higher up than the last, so the next step is longer still.
-# Why does its curve then go flat? The flight has thrown the weights so far that ReLU silences every unit of a layer.
-# Silent units have no slope, so the network never comes back.
+# Then its curve goes flat, and the silent units say why: with every unit of a layer at 0, what the network
+# predicts no longer depends on x, and no slope gets past that layer. It never comes back.
+# </details>
 
 # %% [markdown]
 # ---
 # ## Time for a break
 #
-# You have written a network, its loss, its gradients and its training. Save the notebook, and stand up for a while.
+# You have written a network, its loss, its gradients and its training. Save the notebook, and get up for a while.
 #
-# *(When you come back: run all cells above once, then go on here.)*
+# *(When you come back: run all cells above once, then carry on here.)*
 #
 # ---
 
 # %% [markdown]
-# ## Part 3 · Let PyTorch do the work
+# ## Part 4 · Let PyTorch do the work
 #
-# Welcome back. Where were we? `params` is a list of pairs. `mse_loss` says how bad they are,
-# `loss_gradients` says which way is down, and `sgd_step` goes there.
+# Welcome back. Where were we? `mse_loss` says how bad the parameters are, `loss_gradients` says which way is down,
+# and `sgd_step` goes there.
 #
 # ### Is a lower loss always better?
 #
@@ -790,16 +1036,16 @@ pd.DataFrame(
 # %% [markdown]
 # **What you should see**
 #
-# - Your network beats the true curve by more than 10 % on the training points, and loses to it by more than 10 % on the test points. <!-- claim: it_memorises -->
+# - On the training points your network beats the true curve, 0.12 to 0.19; on the test points it loses, 0.26 to 0.18. <!-- claim: it_memorises -->
 #
-# Better than the truth? On 24 points, yes: it has learnt part of their noise by heart. On new points the noise is another one.
-# This is **over-fitting**. A low training loss alone proves nothing.
+# Better than the truth? On 24 points, yes: it has learnt part of their noise by heart. New points have other noise.
+# This is **over-fitting**. A low training loss on its own proves nothing.
 #
-# Learning noise needs sharp bends, and sharp bends need large weights. So we could charge a price for large weights.
+# Fitting noise takes sharp bends, and sharp bends take large weights. So we could charge a price for large weights.
 #
 # ### Exercise: `l2_penalty` · core · difficulty 1 · 5 minutes
 #
-# The usual price is the sum of the squared weights. Biases go free: they shift a curve and sharpen nothing.
+# The usual price is the sum of the squared weights. Biases go free: they shift a curve and don't make it any steeper.
 #
 # ![The parabola of squares. Weight -2 costs 4, weight 0 costs 0, weight 1 costs 1 and weight 3 costs 9. The title says: 1 + 4 + 9 + 0 = 14.](picture:squares_of_weights)
 #
@@ -809,7 +1055,7 @@ pd.DataFrame(
 #
 # <details><summary>Hint 1</summary>
 #
-# Of each pair (W, b), which half counts?
+# Which half of each pair (W, b) counts?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -817,7 +1063,7 @@ pd.DataFrame(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# A list comprehension over the pairs gives one number a layer. `torch.stack(...)` makes a tensor of them.
+# A list comprehension over the pairs gives one number per layer. `torch.stack(...)` makes a tensor of them.
 # </details>
 #
 # Docs: [torch.stack](https://pytorch.org/docs/stable/generated/torch.stack.html) ·
@@ -826,34 +1072,40 @@ pd.DataFrame(
 # %% exercise="l2_penalty"
 
 # %% [markdown]
-# **What you made.** A ruler for weights. **Did yours grow or shrink in the 2,000 steps?** Guess, then measure.
+# **What you made.** A measure of how large the weights are. **Did yours grow or shrink in the 2,000 steps?**
+# Guess, then measure.
 
 # %%
 guess_growth = None  # "grow" or "shrink"
 
-before, after = l2_penalty(start).item(), l2_penalty(params).item()
+before, after = float(l2_penalty(start)), float(l2_penalty(params))
 print("your guess:", guess_growth)
-plots.bars({"before training": before, "after training": after}, title="Sum of squared weights")
+sums = {"before training": before, "after training": after}
+plots.bars(sums, title="Sum of squared weights")
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
-# - Training makes the sum of squared weights grow by more than a fifth. <!-- claim: weights_grow -->
+# - Training makes the sum of the squared weights grow, here from 21 to 36. <!-- claim: weights_grow -->
+#
+# </details>
 #
 # Soon we will charge for that. First, a better place to keep the weights.
 
 # %% [markdown]
 # ### A module knows its parameters
 #
-# Lists of pairs get tedious: who draws the random weights, who hands them all to the optimiser?
-# PyTorch's answer is `nn.Module`. A module keeps its parameters, and lists them when asked.
-# Here is the smallest one. It is a straight line.
+# Lists of pairs get tedious. Who draws the random weights, and who hands them all to the optimiser?
+# PyTorch's answer is a class, `nn.Module`. A module keeps its parameters, and lists them when asked.
+# Here is the smallest one, a straight line. It takes over everything that `nn.Module` can do, and adds two methods.
 
 
 # %%
 class Line(nn.Module):
     def __init__(self):
-        super().__init__()  # sets up the book-keeping; always first
+        super().__init__()  # sets up PyTorch's records; always comes first
         self.linear = nn.Linear(1, 1)  # a weight and a bias, drawn at random
 
     def forward(self, inputs):
@@ -866,21 +1118,28 @@ class Forgetful(nn.Module):
         self.parts = [nn.Linear(1, 1), nn.Linear(1, 1)]
 
 
-print("line(inputs) calls forward:", tuple(Line()(torch.zeros(5, 1)).shape))
-print("Line has     ", len(list(Line().parameters())), "parameters: a weight and a bias")
+line = Line()
+print("line(inputs) calls forward:", tuple(line(torch.zeros(5, 1)).shape))
+print("line has", len(list(line.parameters())), "parameters: a weight and a bias")
 
 # %% [markdown]
-# **`Forgetful` holds two layers in a Python list. How many parameters does it report?** Guess, then run.
+# **`Forgetful` keeps two layers in a Python list. How many parameters does it report?** Guess, then run.
 
 # %%
 guess_forgetful = None  # a number
 
+forgetful_has = len(list(Forgetful().parameters()))
 print("your guess:", guess_forgetful)
-print("it is:     ", len(list(Forgetful().parameters())))
+print("it is:     ", forgetful_has)
 
 # %% [markdown]
-# None. PyTorch looks inside modules, and a Python list is no module. An optimiser would train nothing, without an error.
-# There is a list that is a module: `nn.ModuleList`.
+# <details><summary>Ran it? What happened</summary>
+#
+# None at all. PyTorch looks inside modules, and a Python list isn't one. An optimiser would train nothing,
+# and there would be no error.
+# </details>
+#
+# There is a list that is a module too: `nn.ModuleList`.
 #
 # ### Exercise: `MLP` · core · difficulty 3 · 15 minutes
 #
@@ -889,7 +1148,7 @@ print("it is:     ", len(list(Forgetful().parameters())))
 # ![A tree. At the top MLP([1, 32, 32, 1]), below it layers, an nn.ModuleList. It holds three nn.Linear layers: layers[0] with weight (32, 1) and bias (32,), layers[1] with weight (32, 32) and bias (32,), layers[2] with weight (1, 32) and bias (1,).](picture:module_tree)
 #
 # In numbers: the sizes 1, 32, 32, 1 make three layers: from 1 to 32, from 32 to 32, from 32 to 1.
-# Note the shapes in the picture. `nn.Linear` stores its weight as (out, in), the other way round from our W.
+# Look at the shapes in the picture. `nn.Linear` stores its weight as (out, in), the other way round from our W.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -897,13 +1156,13 @@ print("it is:     ", len(list(Forgetful().parameters())))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `pairwise([1, 32, 32, 1])` walks over (1, 32), (32, 32), (32, 1). One `nn.Linear` for each of them,
-# and all of them into an `nn.ModuleList` with the name `self.layers`.
+# `pairwise([1, 32, 32, 1])` walks over (1, 32), (32, 32), (32, 1). Make one `nn.Linear` for each of them,
+# and put them all into an `nn.ModuleList` called `self.layers`.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `forward` has the form of your `mlp_predict`: a loop over `self.layers[:-1]`, then the last one.
-# A layer is called like a function, and brings its own W and b.
+# `forward` looks like your `mlp_predict`: a loop over `self.layers[:-1]`, then the last one.
+# You call a layer like a function, and it brings its own W and b.
 # </details>
 #
 # Docs: [nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html) ·
@@ -914,67 +1173,67 @@ print("it is:     ", len(list(Forgetful().parameters())))
 # %% exercise="MLP"
 
 # %% [markdown]
-# **What you made.** A network that knows its own weights. We ask for the list, and then give it the weights of `start`.
-# Transposed, since a Linear stores them the other way round. Does it agree with your function?
+# **What you made.** A network that knows its own weights. We ask for the list, and then give it the weights of `start`,
+# transposed, since a Linear stores them the other way round. Does it agree with your function?
 
 
 # %%
 def fresh_model():
-    """An MLP with the very weights of `start`."""
+    """An MLP with the weights of `start`."""
     model = MLP([1, 32, 32, 1])
-    with torch.no_grad():
-        for layer, (W, b) in zip(model.layers, start, strict=True):
-            layer.weight.copy_(W.T)  # (d_in, d_out) -> (d_out, d_in)
-            layer.bias.copy_(b)
+    lab.copy_into(model, start)  # each W transposed: (d_in, d_out) -> (d_out, d_in)
     return model
 
 
 model = fresh_model()
-table = [
-    {"name": name, "shape": tuple(values.shape), "numbers": values.numel()} for name, values in model.named_parameters()
-]
-display(pd.DataFrame(table))
-print("numbers in all:", sum(row["numbers"] for row in table))
-print(f"largest difference to mlp_predict: {(model(many) - mlp_predict(start, many)).abs().max().item():.1e}")
+rows = []
+for name, parameter in model.named_parameters():
+    rows.append((name, tuple(parameter.shape), parameter.numel()))
+display(pd.DataFrame(rows, columns=["name", "shape", "numbers"]))
+print("numbers in all:", sum(count for _, _, count in rows))
+apart = (model(many) - mlp_predict(start, many)).abs().max()
+print(f"largest difference to mlp_predict: {apart.item():.1e}")
 
 # %% [markdown]
-# ### The second way to train
+# ### `.grad`, beside each parameter
 #
-# With a module, `loss.backward()` walks the chain and leaves every slope in `.grad`, beside its parameter.
-# Then each parameter takes its step. Read this loop slowly. **What would happen without the line `model.zero_grad()`?**
+# A module's parameters all require gradients. So `loss.backward()` leaves every slope in `.grad`, next to its
+# parameter, and each parameter can take its step from there. Read this training loop slowly.
+# **What would happen without the line `model.zero_grad()`?**
 
 # %%
 model = fresh_model()
 losses_by_backward = []
 for _ in range(200):
     error = F.mse_loss(model(data.train_inputs), data.train_targets)
-    model.zero_grad()  # empty every .grad
+    model.zero_grad()  # clear every .grad
     error.backward()  # fill every .grad
     with torch.no_grad():
         for parameter in model.parameters():
             parameter -= 0.05 * parameter.grad
     losses_by_backward.append(error.item())
 
-print(f"loss before: {losses_by_backward[0]:.3f}, after 200 steps: {losses_by_backward[-1]:.3f}")
+print(f"loss before: {losses_by_backward[0]:.3f}")
+print(f"after 200 steps: {losses_by_backward[-1]:.3f}")
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# `backward` *adds* to `.grad`. Without emptying it, each step would follow the sum of all slopes so far.
+# `backward` *adds* to `.grad`, as you saw with w. Each step would follow the sum of all slopes so far.
 # That is no longer downhill from here, and there is no error message.
 # </details>
 #
 # ### Exercise: `train` · core · difficulty 2 · 10 minutes
 #
-# The third way leaves the step to an **optimiser**. It holds the parameters, and knows how to move them.
-# Every later lesson has a loop of this form.
+# Now leave the step to an **optimiser** as well. It holds the parameters, and knows how to move them.
+# Every later lesson has a training loop like this one.
 #
 # ![Four boxes in a circle: 1 forget the old gradients, 2 predict and measure the loss, 3 loss.backward() for fresh gradients, 4 the optimiser moves the weights. In the middle: again and again.](picture:training_loop)
 #
 # In numbers: a line with w = 0 and b = 0, input 1, target 2, rate 0.25. It predicts 0, so the loss is 4.
 # Both slopes are 2 · (0 - 2) · 1 = -4. Both parameters become 1, and the next prediction is 2. The loss is 0.
 #
-# Note which losses come back: each one is measured *before* its step. Three steps give 4, 0, 0.
+# Watch which losses you return: each one is measured *before* its step. Three steps give 4, 0, 0.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -987,7 +1246,7 @@ print(f"loss before: {losses_by_backward[0]:.3f}, after 200 steps: {losses_by_ba
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Four lines inside `for _ in range(steps)`, and a fifth that appends `.item()` of the loss.
+# Four lines inside `for _ in range(steps)`, and a fifth that appends the loss's `.item()`.
 # </details>
 #
 # Docs: [torch.optim](https://pytorch.org/docs/stable/optim.html) ·
@@ -997,8 +1256,9 @@ print(f"loss before: {losses_by_backward[0]:.3f}, after 200 steps: {losses_by_ba
 # %% exercise="train"
 
 # %% [markdown]
-# **What you made.** Three ways to train, from the same start, with the same rate. **Will the curves differ?**
-# And a fourth runner: the optimiser Adam, which gives every weight a step length of its own.
+# **What you made.** You have now trained this network in three ways: with `sgd_step`, with `.grad`, and with an optimiser.
+# All three began with the same weights and the same rate. **Will the curves differ?**
+# A fourth runner joins them: the optimiser Adam, which gives every weight a step length of its own.
 
 # %%
 guess_adam = None  # after 300 steps, which has the lower training loss: "SGD" or "Adam"?
@@ -1014,13 +1274,13 @@ print(f"largest gap between the three ways, over 200 steps: {gap:.1e}")
 display(
     plots.curves(
         {
-            "by hand": losses_by_hand[:300],
-            "by backward": losses_by_backward,
+            "sgd_step": losses_by_hand[:300],
+            ".grad": losses_by_backward,
             "SGD": losses_by_sgd,
             "Adam": losses_by_adam,
         },
         title="Training loss, three ways and Adam",
-        levels={"always the mean": mean_on_training},
+        levels=level,
     )
 )
 plots.bars(
@@ -1030,13 +1290,123 @@ plots.bars(
 )
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
 # - Over 200 steps the three ways differ by less than 0.001. <!-- claim: three_ways_agree -->
-# - After 300 steps Adam's training loss is below 60 % of SGD's. <!-- claim: adam_is_ahead -->
+# - After 300 steps Adam's training loss is about 0.05, and SGD's about 0.19. <!-- claim: adam_is_ahead -->
 #
-# The three ways are one and the same computation. Adam is another one.
-# Whether Adam's curve is also better on *new* points is another question. You know by now how to ask it.
+# The three ways do one and the same computation. Adam does another one.
+# Whether Adam's curve is better on *new* points too is another question. By now you know how to ask it.
+# </details>
+
+# %% [markdown]
+# ### Steps, minibatches, epochs
+#
+# So far every step has looked at all the data, the full batch. With 24 points that is fine. Real data sets have millions,
+# and a whole pass over them for a single step is a waste: a few dozen examples already show roughly which way is down.
+#
+# So the data is shuffled and cut into **minibatches**, and each minibatch gets a step of its own.
+# One pass over all the data is an **epoch**.
+#
+# ![Twelve examples in shuffled order, cut into three minibatches of four. Below each minibatch an arrow leads to one step: step 1, step 2, step 3. All three together are one epoch.](picture:one_epoch)
+#
+# In code, one more loop goes around your four lines, and a generator deals out the minibatches.
+
+
+# %%
+def minibatches(inputs, targets, batch_size):
+    """One epoch: every example once, in a new order, `batch_size` at a time."""
+    order = torch.randperm(len(inputs))  # the numbers 0 to n - 1, shuffled
+    for rows in order.split(batch_size):  # the last one may be shorter
+        yield inputs[rows], targets[rows]
+
+
+torch.manual_seed(0)
+model = fresh_model()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for epoch in range(3):
+    for some_inputs, some_targets in minibatches(*batch, batch_size=8):
+        optimizer.zero_grad()
+        loss = ((model(some_inputs) - some_targets) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        print(f"epoch {epoch}, {len(some_inputs)} examples: loss {loss.item():.3f}")
+
+# %% [markdown]
+# The losses jump about, because each one is measured on other examples. Is that a problem?
+# We draw 2,400 points and compare full batches with minibatches of 24. After ten epochs, both have looked at the
+# same number of examples. **Which has the lower test loss: the full batch, or minibatches?**
+#
+# Then we let the full batch go on until it has taken as many steps as the minibatches.
+
+# %%
+guess_batch = None  # the lower test loss after ten epochs: "full batch" or "minibatches"
+
+large = noisy_curve(seed=0, points=2400)
+mini_losses, mini_steps = lab.by_epochs(fresh_model(), large, batch_size=24, epochs=10)
+full_losses, full_steps = lab.by_epochs(fresh_model(), large, batch_size=2400, epochs=1000)
+
+display(
+    plots.curves(
+        {"minibatches of 24": mini_losses, "full batch": full_losses[:10]},
+        x=range(1, 11),
+        title="Ten epochs on 2,400 points",
+        x_label="epoch",
+        y_label="test loss",
+        levels={"noise": large.noise**2},
+    )
+)
+pd.DataFrame(
+    [
+        ("minibatches of 24", 10, mini_steps, 10 * 2400, mini_losses[-1]),
+        ("full batch", 10, 10, 10 * 2400, full_losses[9]),
+        ("full batch", 1000, full_steps, 1000 * 2400, full_losses[-1]),
+    ],
+    columns=["", "epochs", "steps", "examples looked at", "test loss"],
+).round(3)
+
+# %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
+# **What you should see**
+#
+# - After ten epochs the test loss is about 0.20 with minibatches, and still about 0.55 with the full batch. <!-- claim: minibatches_win_per_epoch -->
+# - After the same 1,000 steps, both have the same test loss to within 0.03, but the full batch has looked at 100 times as many examples. <!-- claim: steps_count -->
+#
+# It is the number of *steps* that counts here, and a rough step costs a hundredth of an exact one.
+# This is the *stochastic* in SGD. From lesson 3 on we train in minibatches.
+# </details>
+
+# %% [markdown]
+# ### Two modes: train and eval
+#
+# One more thing that every training loop has. Some layers should behave differently while a model learns.
+# *Dropout*, for instance, sets random numbers to 0 in training, so that a network can't lean on any single unit.
+# When the model is used, nothing should be random any more.
+#
+# Which of the two is it? Every module has a flag, `training`. `model.train()` sets it and `model.eval()` clears it, in all
+# its parts. Despite their names, neither trains or evaluates anything.
+# **In which mode does this layer change nothing?**
+
+# %%
+guess_mode = None  # "train" or "eval"
+
+torch.manual_seed(0)
+dropout, ones = nn.Dropout(0.5), torch.ones(6)
+print("train:", dropout.train()(ones).tolist(), dropout.train()(ones).tolist())
+print("eval: ", dropout.eval()(ones).tolist(), dropout.eval()(ones).tolist())
+quiet_mode = "eval" if torch.equal(dropout.eval()(ones), ones) else "train"
+same = torch.equal(model.train()(many), model.eval()(many))
+print("your MLP predicts the same in both modes:", "yes" if same else "no")
+
+# %% [markdown]
+# Our MLP has no part that looks at the flag, so both modes give the same. Make it a habit all the same: `model.train()`
+# before the training loop, `model.eval()` before you predict. Whoever forgets the second gets predictions that change
+# from call to call, as soon as there is a layer like this in the model.
+#
+# (Why are the numbers that survive 2 and not 1? On average half of them are gone, so the rest are doubled to keep the mean.)
 
 # %% [markdown]
 # ### Experiment: how deep?
@@ -1044,7 +1414,7 @@ plots.bars(
 # More layers can bend more often. We train networks with 0, 1, 2, 4 and 8 hidden layers, 32 units each.
 # **Which depth has the lowest *test* loss?** And which the lowest training loss?
 #
-# One data set could fool us by luck. So each depth is trained on five data sets, and we look at the mean.
+# A single data set could mislead us by luck. So we train each depth on five data sets, and look at the mean.
 
 # %%
 guess_depth = None  # 0, 1, 2, 4 or 8
@@ -1069,19 +1439,22 @@ plots.bars(
 )
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
-# - With no hidden layer the network is a straight line, and its test loss is within 5 % of the line's. <!-- claim: depth_zero_is_a_line -->
-# - One hidden layer cuts the test loss to less than 60 % of that. <!-- claim: one_layer_helps -->
-# - From 1 to 8 hidden layers the training loss falls to less than a third, and yet the test loss rises. <!-- claim: depth_memorises -->
+# - With no hidden layer the network is a straight line, and its test loss is the line's, to within 5 %. <!-- claim: depth_zero_is_a_line -->
+# - One hidden layer cuts the test loss from 0.61 to about 0.26. <!-- claim: one_layer_helps -->
+# - From one hidden layer to four, the training loss falls from 0.13 to about 0.02, and yet the test loss rises. <!-- claim: depth_memorises -->
 #
-# Depth is not better or worse in itself. With 24 points, deep networks have room to learn the noise by heart.
-# With more points there is less to memorise. Try 240 of them: it is the first of the things to try, at the end.
+# Depth isn't better or worse in itself. With 24 points, deep networks have room to learn the noise by heart.
+# What if there are more points? Try 240 of them: it is the first of the things to try, at the end.
+# </details>
 
 # %% [markdown]
 # ### Experiment: a price for large weights
 #
-# Now we charge the penalty, so we minimise *error + price · l2_penalty*. What does that do to one weight w?
+# Now we charge the penalty: we minimise *error + price · l2_penalty*. What does that do to one weight w?
 #
 # $$\text{slope of } \text{price} \cdot w^2 = 2 \cdot \text{price} \cdot w$$
 #
@@ -1092,26 +1465,33 @@ plots.bars(
 
 # %%
 price = 0.01
-runs = {"price 0.01": lab.penalised_losses(fresh_model(), l2_penalty, batch, price, learning_rate=0.05, steps=300)}
+model = fresh_model()
+with_price = lab.penalised_losses(model, l2_penalty, batch, price, learning_rate=0.05, steps=300)
+runs = {"price 0.01": with_price}
 for decay in (0.01, 0.02):
     model = fresh_model()
-    runs[f"weight_decay {decay}"] = train(model, *batch, lab.decayed_sgd(model, decay, learning_rate=0.05), 300)
+    optimizer = lab.decayed_sgd(model, decay, learning_rate=0.05)
+    runs[f"weight_decay {decay}"] = train(model, *batch, optimizer, 300)
 for name, losses in runs.items():
-    apart = max(abs(a - b) for a, b in zip(losses, runs["price 0.01"], strict=True))
-    print(f"{name:17} error after 300 steps {losses[-1]:.4f}, largest gap to the price {apart:.1e}")
+    apart = max(abs(a - b) for a, b in zip(losses, with_price, strict=True))
+    print(f"{name:17} loss at the end {losses[-1]:.4f}, largest gap to the price {apart:.1e}")
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
-# - A price equals a `weight_decay` of twice the price: the two differ by less than 0.0001 over 300 steps. <!-- claim: factor_two -->
+# - A price equals a `weight_decay` of twice the price: over 300 steps the two differ by less than 0.0001. <!-- claim: factor_two -->
 #
-# Two footnotes, so that you can trust this. Given plainly, `weight_decay` also pulls at biases; our helper `decayed_sgd` spares them.
-# And the equality holds where decay is added to the slope, as in SGD. The optimiser AdamW shrinks the weights
-# apart from the slope, so there a price and a decay are two different things (see the papers below).
+# </details>
 #
-# **How much decay is best for new points?** We take a network with three hidden layers of 64 units, which can
-# learn 24 points by heart. It is trained on five data sets again. The optimiser has *momentum*: it keeps 0.9 of its
-# last step and adds the new one, which gets it there sooner.
+# Two footnotes, so that you can rely on this. On its own, `weight_decay` pulls at biases too; our helper `decayed_sgd`
+# spares them. And the two are equal only where the decay is added to the slope, as in SGD. The optimiser AdamW
+# shrinks the weights in a separate step, so there a price and a decay are two different things (see the papers below).
+#
+# **How much decay is best for new points?** We take a network with three hidden layers of 64 units, large
+# enough to learn most of the noise in 24 points. Again we train on five data sets. The optimiser has *momentum*:
+# it keeps 0.9 of its last step and adds the new one.
 
 # %%
 guess_decay = None  # 0, 0.003, 0.01, 0.03, 0.1 or 0.3
@@ -1129,15 +1509,22 @@ display(
         levels={"noise": data.noise**2, "always the mean": baselines["mean"]},
     )
 )
-plots.bars(dict(zip(names, test_losses, strict=True)), title="Test loss by weight decay", guess=str(guess_decay))
+plots.bars(
+    dict(zip(names, test_losses, strict=True)),
+    title="Test loss by weight decay",
+    guess=str(guess_decay),
+)
 
 # %% [markdown]
+# <details><summary>Ran it? Compare with ours</summary>
+#
 # **What you should see**
 #
-# - From decay 0 to 0.01 the training loss rises, and the test loss falls by at least 4 %. <!-- claim: decay_helps -->
-# - With decay 0.3 the test loss is within 10 % of "always the mean": a flat line is the cheapest network of all. <!-- claim: too_much_decay -->
+# - With decay 0.01 the training loss rises from 0.02 to 0.08, and the test loss falls from 0.31 to 0.24. <!-- claim: decay_helps -->
+# - With decay 0.3 the network does no better than "always the mean": large weights are so dear that it draws a flat line. <!-- claim: too_much_decay -->
 #
-# A worse training loss, and better predictions. That is the trade, and only a test set shows it.
+# A worse training loss, and better predictions. That is the trade-off, and only a test set shows it.
+# </details>
 
 # %% [markdown]
 # ## The bug clinic
@@ -1152,7 +1539,7 @@ def suspicious_loss(predictions, targets):
 
 
 # %% [markdown]
-# The formula is right. The targets come out of a data file as a plain row of 24 numbers, shape `(24,)`.
+# The formula is right. The targets come from a data file as a plain row of 24 numbers, shape `(24,)`.
 # The model predicts `(24, 1)`, as always. **What happens when we train with this?**
 #
 # 1. An error message.
@@ -1170,43 +1557,50 @@ sick_losses = lab.fit_with(suspicious_loss, sick_model, data.train_inputs, flat_
 with torch.no_grad():
     sick_curve, sick_predictions = sick_model(grid()), sick_model(data.train_inputs)
 print("your guess:", guess_bug)
-print(f"loss: {sick_losses[0]:.4f} at first, {sick_losses[100]:.4f} after 100 steps, {sick_losses[-1]:.4f} at the end")
-print(f"spread of the predictions: {sick_predictions.std():.4f}, of the targets: {flat_targets.std():.4f}")
+print("loss at the start, after 100 steps, and at the end:")
+print([round(sick_losses[step], 4) for step in (0, 100, -1)])
+print(f"standard deviation of the predictions: {sick_predictions.std():.4f}")
+print(f"standard deviation of the targets:     {flat_targets.std():.4f}")
 display(
     plots.curves(
         {"suspicious loss": sick_losses[:200]},
         title="The first 200 of 1,000 steps",
-        levels={"always the mean": mean_on_training},
+        levels=level,
     )
 )
-plots.fits({"training points": batch}, {"the network": (grid(), sick_curve)}, title="What it learnt")
+found = {"the network": (grid(), sick_curve)}
+plots.fits({"training points": batch}, found, title="What it learnt")
 
 # %% [markdown]
+# <details><summary>Ran it? What happened</summary>
+#
 # **What you should see**
 #
 # - The loss ends within 1 % of "always the mean". <!-- claim: broken_loss_ends_at_the_mean -->
-# - The predictions spread by less than 0.05, though the targets spread by more than 0.6. <!-- claim: broken_predictions_are_flat -->
+# - The predictions hardly differ from each other: their standard deviation is below 0.01, and the targets' is 0.85. <!-- claim: broken_predictions_are_flat -->
 #
-# The answer is 3. No error, a falling loss, a flat line. Think back to puzzle 1: a column met a row.
+# The answer is 3: no error, a falling loss, a flat line. Think back to puzzle 1: a column met a row.
 #
-# ![Predictions 1 and 3 against targets 1 and 3. What we meant: two differences, both 0, mean square 0. What we got: a table of four differences, 0, -2, 2, 0, mean square 2. The two that were meant stand on the diagonal.](picture:broadcast_pairs)
+# ![Predictions 1 and 3 against targets 1 and 3. What we meant: two differences, both 0, mean square 0. What we got: a table of four differences, 0, -2, 2, 0, mean square 2. The two that we meant are on the diagonal.](picture:broadcast_pairs)
 #
 # In numbers: predictions 1 and 3 are perfect for targets 1 and 3. The loss should be 0. But each prediction
 # meets *both* targets, so there are four differences, and the loss is (0 + 4 + 4 + 0) / 4 = 2.
 #
-# So every prediction is pulled towards all targets at once. What pleases all of them best is their mean.
+# So every prediction is pulled towards all targets at once. What suits them all best is their mean.
+# </details>
 #
 # ### Exercise: `loss_is_sound` · core · difficulty 3 · 15 minutes
 #
-# Write the test that would have caught it. It is handed a loss function and says whether it can be trusted.
-# Choose predictions and targets of your own, shape `(n,)`. A sound loss gives the same number for the predictions as `(n, 1)`.
+# Write the test that would have caught it. It gets a loss function, and says whether you can trust it.
+# Choose predictions and targets of your own, of shape `(n,)`. With a sound loss it makes no difference if the
+# same predictions come as a column, `(n, 1)`.
 #
 # | predictions | targets | sound loss | suspicious loss |
 # |---|---|---|---|
 # | `(2,)`: 1, 3 | `(2,)`: 1, 3 | 0 | 0 |
 # | `(2, 1)`: 1, 3 | `(2,)`: 1, 3 | 0, or an error | 2 |
 #
-# A loss that refuses a column with an error is never wrong in silence. Your test may say what it likes about it.
+# A loss that refuses a column with an error never goes wrong silently. Whatever your test says about it is fine.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1215,7 +1609,7 @@ plots.fits({"training points": batch}, {"the network": (grid(), sick_curve)}, ti
 # <details><summary>Hint 2</summary>
 #
 # Call the loss twice with the same targets: once with the flat predictions, once with the column. Compare the two numbers,
-# with a little room for rounding. Some losses take logarithms, so numbers between 0 and 1 are a kind choice.
+# and leave a little room for rounding. Some losses take logarithms, so choose numbers between 0 and 1.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -1255,14 +1649,15 @@ patients = {
     "absolute_loss": absolute_loss,
     "F.mse_loss": F.mse_loss,
 }
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # F.mse_loss warns about the shapes, and goes on all the same
-    verdicts = {name: loss_is_sound(patient) for name, patient in patients.items()}
-pd.DataFrame({"sound?": ["yes" if verdict else "no" for verdict in verdicts.values()]}, index=list(verdicts))
+lab.examine(loss_is_sound, patients)
 
 # %% [markdown]
-# PyTorch's own loss broadcasts too. It prints a warning once, somewhere among your output, and goes on.
-# `strict_loss` refuses the column, so it can't be wrong in silence; either answer is fine for it.
+# <details><summary>Ran it? What happened</summary>
+#
+# Only `repaired_loss` passes for certain. PyTorch's own loss broadcasts too. It prints a warning, somewhere among
+# your other output, and carries on. `strict_loss` refuses the column, so it can't go wrong silently: your test may say
+# yes or no, or stop with its error.
+# </details>
 #
 # Now the cure: the same model, the same flat targets, the repaired loss.
 
@@ -1275,7 +1670,7 @@ display(
     plots.curves(
         {"suspicious loss": sick_losses, "repaired loss": healthy_losses},
         title="Before and after",
-        levels={"always the mean": mean_on_training},
+        levels=level,
     )
 )
 plots.fits(
@@ -1287,9 +1682,9 @@ plots.fits(
 # %% [markdown]
 # **What you should see**
 #
-# - The repaired loss ends below half of the suspicious one. <!-- claim: the_repair_works -->
+# - The repaired loss ends at about 0.17, a quarter of the suspicious one. <!-- claim: the_repair_works -->
 #
-# From now on, be wary of a loss that settles exactly where "always the mean" is. It is a fingerprint.
+# From now on, be wary of a loss that settles exactly at "always the mean". It is the fingerprint of this bug.
 
 # %% [markdown]
 # ## Explain it
@@ -1302,39 +1697,45 @@ plots.fits(
 
 # %% [markdown] explain=true
 # The variance of the targets is the loss of always predicting their mean, so the network has probably learnt
-# a flat line. One cause is a shape bug: predictions of shape (n, 1) against targets of shape (n,) broadcast to
-# n times n differences. Then every prediction is compared with every target, and the number that is closest to
-# all of them is the mean, whatever the input. More layers can't help, because the loss itself asks for the mean.
+# a flat line. One possible cause is a shape bug: predictions of shape (n, 1) and targets of shape (n,) broadcast to
+# n times n differences. Then every prediction is compared with every target, and the number that suits
+# them all best is the mean, whatever the input. More layers can't help, because the loss itself asks for the mean.
 # I would ask for the shapes of the predictions and the targets, for the shape of their difference, and for a plot of
 # the predictions; then I would run the loss on (n, 1) and on (n,) and see whether the number changes.
 
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions beside what happened. A wrong guess is worth more than none: it shows where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 fastest = min(microseconds, key=microseconds.get)
-best_rate = min(by_rate, key=lambda rate: by_rate[rate][-1] if np.isfinite(by_rate[rate][-1]) else np.inf)
+ends = {rate: losses[-1] for rate, losses in by_rate.items() if np.isfinite(losses[-1])}
+same_numbers = torch.equal(viewed, transposed)
+adam_wins = losses_by_adam[-1] < losses_by_sgd[-1]
 best_depth = min(by_depth, key=lambda depth: by_depth[depth][1])
 best_decay = min(by_decay, key=lambda decay: by_decay[decay][1])
+better_batch = "minibatches" if mini_losses[-1] < full_losses[9] else "full batch"
 board = [
     ("shape of column + row", guess_shape, tuple(total.shape)),
-    ("view the same as transpose?", guess_same, "no"),
+    ("view the same as transpose?", guess_same, "yes" if same_numbers else "no"),
     ("shape of values[:, index]", guess_columns, tuple(values[:, index].shape)),
     ("fastest prediction", guess_fastest, fastest),
-    ("learning rate with the lowest loss", guess_rate, best_rate),
+    ("w.grad after two backwards", guess_grad, grad_twice),
+    ("learning rate with the lowest loss", guess_rate, min(ends, key=ends.get)),
     ("weights grow or shrink?", guess_growth, "grow" if after > before else "shrink"),
-    ("parameters of Forgetful", guess_forgetful, 0),
-    ("lower after 300 steps", guess_adam, "Adam" if losses_by_adam[-1] < losses_by_sgd[-1] else "SGD"),
+    ("parameters of Forgetful", guess_forgetful, forgetful_has),
+    ("lower after 300 steps", guess_adam, "Adam" if adam_wins else "SGD"),
+    ("lower after ten epochs", guess_batch, better_batch),
+    ("mode in which dropout does nothing", guess_mode, quiet_mode),
     ("depth with the lowest test loss", guess_depth, best_depth),
     ("decay with the lowest test loss", guess_decay, best_decay),
     ("what the suspicious loss does", guess_bug, 3),
 ]
 pd.DataFrame(
     [
-        (question, "-" if guess is None else guess, answer, "yes" if guess == answer else "")
-        for question, guess, answer in board
+        (asked, "-" if guess is None else guess, answer, "yes" if guess == answer else "")
+        for asked, guess, answer in board
     ],
     columns=["question", "your guess", "what happened", "right?"],
 )
@@ -1348,19 +1749,19 @@ pd.DataFrame(
 #
 # <details><summary>Answer</summary>
 #
-# Lined up from the right, each pair of sizes must be equal, or one of them 1 or missing. It is dangerous when it
-# happens unasked: `(n, 1)` minus `(n,)` gives `(n, n)` without an error.
+# Lined up from the right, each pair of sizes must be equal, or one of them must be 1 or missing. It is dangerous when
+# you didn't ask for it: `(n, 1)` minus `(n,)` gives `(n, n)`, and no error.
 # </details>
 #
 # **2.** What are the four moves of a training step, and why is the first one needed?
 #
 # <details><summary>Answer</summary>
 #
-# Forget the old gradients, predict and measure the loss, go backward, step. `backward` adds to `.grad`,
+# Clear the old gradients, predict and measure the loss, go backward, step. `backward` adds to `.grad`,
 # so without the first move the slopes of earlier steps would pile up.
 # </details>
 #
-# **3.** The training loss fell by half. What must you look at before you are pleased?
+# **3.** The training loss fell by half. What must you look at before you celebrate?
 #
 # <details><summary>Answer</summary>
 #
@@ -1371,6 +1772,7 @@ pd.DataFrame(
 # ## Things to try
 #
 # - Draw 240 training points with `noisy_curve(seed=0, points=240)`. Which depth is best now?
+# - Set the minibatch size in the comparison to 1. What happens to the curve, and to the time it takes?
 # - Give `suspicious_loss` targets of shape `(1, 24)`. Does anything change? Think of the picture first.
 # - Replace ReLU by `torch.tanh` in `mlp_predict`. What do random networks look like then?
 # - Write `batched_dot` with `@` and a transpose. Time both with `median_seconds`.
@@ -1380,31 +1782,39 @@ pd.DataFrame(
 #
 # | word | meaning |
 # |---|---|
-# | autograd | PyTorch's walk back through a computation, which gives every slope |
+# | autograd | PyTorch's walk back through a computation, which finds every slope |
 # | axis, dimension | one direction of a tensor; shape `(3, 4)` has two |
 # | baseline | a simple rival that any model must beat |
 # | batch | several examples handled at once; here also the pair (inputs, targets) |
 # | broadcasting | repeating an axis of size 1, or a missing one, until two shapes fit |
+# | chain rule | slopes of steps that follow one another are multiplied |
+# | dropout | a layer that sets random numbers to 0 in training, and does nothing in eval mode |
+# | epoch | one pass over all the training data |
 # | float32, float64 | numbers with about 7 or about 16 digits |
+# | full batch | all the training data in one step |
 # | gradient | the slopes of the loss, one for each parameter |
 # | learning rate | how far a step goes along its slope |
 # | loss | one number that says how wrong the predictions are |
+# | minibatch | a few examples, drawn at random, for one step |
 # | MLP | multi-layer perceptron: linear layers with ReLU between them |
 # | optimiser | the object that moves the parameters, such as SGD or Adam |
 # | over-fitting | learning the noise of the training data by heart |
 # | ReLU | replaces negative numbers by 0 |
+# | step | one round of a training loop: predict, measure, slopes, move |
 # | tensor | a block of numbers with a shape, which can remember how it was computed |
 # | test data | examples that no training step has seen |
+# | training loop | the loop that repeats the steps |
 # | weight decay | pulling every weight a little towards 0 at each step |
 #
 # ## Papers and books
 #
-# - Goodfellow, Bengio, Courville, [*Deep Learning*](https://www.deeplearningbook.org), MIT Press 2016: sections 4.3 (following slopes), 5.2 (over-fitting), 6.3.1 (ReLU), 6.5 (back-propagation), 7.1.1 (the squared penalty).
+# - Goodfellow, Bengio, Courville, [*Deep Learning*](https://www.deeplearningbook.org), MIT Press 2016: sections 4.3 (following slopes), 5.2 (over-fitting), 6.3.1 (ReLU), 6.5 (back-propagation), 7.1.1 (the squared penalty), 8.1.3 (minibatches).
 # - Rumelhart, Hinton, Williams, "Learning representations by back-propagating errors", *Nature* 323, 1986: four pages, all readable.
 # - Krogh, Hertz, "A Simple Weight Decay Can Improve Generalization", NIPS 1991: why decay suppresses what the data don't ask for.
+# - Srivastava and others, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", *JMLR* 15, 2014: section 4 is the model.
 # - Kingma, Ba, [Adam](https://arxiv.org/abs/1412.6980), ICLR 2015: section 2 is the algorithm.
 # - Loshchilov, Hutter, [Decoupled Weight Decay Regularization](https://arxiv.org/abs/1711.05101), ICLR 2019: section 2, why decay and penalty are not the same in Adam.
-# - Harris and others, "Array programming with NumPy", *Nature* 585, 2020: figure 1 draws indexing, broadcasting and reduction.
+# - Harris and others, "Array programming with NumPy", *Nature* 585, 2020: figure 1 shows indexing, broadcasting and reduction.
 # - Paszke and others, [PyTorch](https://arxiv.org/abs/1912.01703), NeurIPS 2019: section 4.3, automatic differentiation.
 # - Ansel and others, "PyTorch 2", ASPLOS 2024: sections 3 and 4, how `torch.compile` reads and rewrites your function.
 #

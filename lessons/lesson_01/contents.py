@@ -1,4 +1,4 @@
-"""Lesson 01: tensors as puzzles, then one network in NumPy, in tensors, as a module, trained three ways."""
+"""Lesson 01: tensors as puzzles, then a gradient by hand, one network in NumPy, in tensors and as a module."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from lessons.lesson_01.exercises.batched_dot import BATCHED_DOT
 from lessons.lesson_01.exercises.clinic import LOSS_IS_SOUND
 from lessons.lesson_01.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_01.exercises.gradients import LOSS_GRADIENTS
+from lessons.lesson_01.exercises.linear import LINEAR_GRADIENTS
 from lessons.lesson_01.exercises.loss import MSE_LOSS, MSE_LOSS_NUMPY
 from lessons.lesson_01.exercises.module import MLP_MODULE
 from lessons.lesson_01.exercises.penalty import L2_PENALTY
@@ -22,6 +23,7 @@ LESSON = Lesson(
         PICK,
         MLP_PREDICT_NUMPY,
         MSE_LOSS_NUMPY,
+        LINEAR_GRADIENTS,
         MLP_PREDICT,
         MSE_LOSS,
         LOSS_GRADIENTS,

@@ -16,6 +16,7 @@ __all__ = [
     "module_tree",
     "network_shapes",
     "one_entry_a_row",
+    "one_epoch",
     "slope_of_a_loss",
     "squared_errors",
     "squares_of_weights",
@@ -264,6 +265,20 @@ def training_loop() -> Figure:
         arrow(axes, (9.4, 4.5), (5.8, 4.5))
         arrow(axes, (3.2, 3.6), (3.2, 2.0))
         axes.text(7.6, 2.8, "again and again", ha="center", va="center")
+    return figure
+
+
+def one_epoch() -> Figure:
+    """Twelve examples, shuffled and cut into three minibatches of four; each of them makes a step."""
+    order = [[7, 2, 11, 4], [0, 9, 5, 1], [10, 3, 8, 6]]
+    with drawing(8.2, 2.5) as (figure, (axes,)):
+        blank(axes, 16.6, 4.9)
+        axes.text(8.3, 0.35, "one epoch: every example once, in a new order", ha="center", va="center")
+        for place, numbers in enumerate(order):
+            x = 0.7 + 5.5 * place
+            cells(axes, x, 1.0, [numbers])
+            arrow(axes, (x + 2.0, 2.2), (x + 2.0, 3.2))
+            box(axes, x + 2.0, 3.9, f"step {place + 1}", width=2.6, height=1.1)
     return figure
 
 

@@ -27,6 +27,10 @@ def _mse_loss_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
 
 
+def _linear_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, inputs["W"], inputs["b"], (inputs["inputs"], inputs["targets"]))
+
+
 def _mlp_predict(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call_and_follow(symbol, inputs["params"], inputs["inputs"], of=(0, 1))
 
@@ -163,6 +167,7 @@ PROBES: dict[str, Probe] = {
     "pick": _pick,
     "mlp_predict_numpy": _mlp_predict_numpy,
     "mse_loss_numpy": _mse_loss_numpy,
+    "linear_gradients": _linear_gradients,
     "mlp_predict": _mlp_predict,
     "mse_loss": _mse_loss,
     "loss_gradients": _loss_gradients,

@@ -17,25 +17,26 @@
 # COLAB_BADGE
 #
 # A network multiplies and adds. It can't read. So how does a text get in?
-# Someone must cut it into pieces, called **tokens**, and give each piece a number. Where would you cut?
+# It has to be cut into pieces, called **tokens**, and each piece needs a number. Where would you cut?
 #
-# ![The text "the whalemen" cut in three ways. As characters: 12 tokens, of a few dozen different ones. As pieces: the, whale, men, 3 tokens, of as many different ones as we like. As words: the, whalemen, 2 tokens, of thousands of different ones.](picture:three_ways_to_cut)
+# ![The text "the whalemen" cut in three ways. As characters: 12 tokens, from a vocabulary of a few dozen. As pieces: the, space, whale, men, 4 tokens, from a vocabulary of any size you like. As words: the, whalemen, 2 tokens, from a vocabulary of thousands.](picture:three_ways_to_cut)
 #
-# Today you write a tokenizer. First one for characters, which feeds the data set of lesson 3.
-# Then one that learns its pieces from a novel, as the tokenizers of large language models do.
+# In this lesson you write a tokenizer. First one for characters, which prepares the data for lesson 3.
+# Then one that learns its pieces from a novel, the way the tokenizers of large language models do.
 #
 # **What you will be able to do**
 #
 # - build a vocabulary, and turn text into ids and back
-# - make a tensor of texts of different lengths, with padding and a CLS token
+# - put texts of different lengths into one tensor, with padding and a CLS token
 # - say what a trivial rule scores on a data set, and whether its test data leaked
-# - learn byte pairs from a text, and cut words that were never seen
+# - learn byte pairs from a text, and cut words you have never seen
+# - give byte pairs ids, so that any text at all can be encoded and brought back
 # - test whether a tokenizer loses anything
 #
-# **Time.** Two sittings, about 75 and 90 minutes. The place for the break is marked.
+# **Time.** Two sittings of about 75 and 120 minutes, an estimate. The break is marked.
 #
-# **How to check.** Replace the line `raise NotImplementedError()` by your own code, and run the cell.
-# Then run the `check` cell below it. It says what is right and what is not, as often as you ask.
+# **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
+# Then run the `check` cell below it. It tells you what is right and what isn't, as often as you like.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Nobody to hand it in to? The checks are all you need.
@@ -50,32 +51,33 @@
 #
 # <details><summary>Answer</summary>
 #
-# `[5, 7]`. And `ages["Cy"]` stops with a KeyError, since there is no such key.
+# `[5, 7]`. And `ages["Cy"]` raises a KeyError, since there is no such key.
 # To read up: [dictionaries](https://docs.python.org/3/tutorial/datastructures.html#dictionaries).
 # </details>
 #
-# **2.** What does `list("sea")` give?
+# **2.** What does `list("sea")` return?
 #
 # <details><summary>Answer</summary>
 #
-# `['s', 'e', 'a']`. A text is a sequence of characters, and a loop over it gives them one by one.
+# `['s', 'e', 'a']`. A string is a sequence of characters, and a loop over it gives you one at a time.
 # To read up: [strings](https://docs.python.org/3/tutorial/introduction.html#text).
 # </details>
 #
-# **3.** In lesson 1, why did we hold every loss against "always the mean"?
+# **3.** In lesson 1, why did we compare every loss with "always the mean"?
 #
 # <details><summary>Answer</summary>
 #
-# Because a loss alone means nothing. A simple rival, a baseline, says what can be had without learning.
+# Because a loss alone means nothing. A simple rival, a baseline, tells you what you can get without learning.
 # To read up: part 2 of [lesson 1](../01_pytorch_basics/01_pytorch_basics.ipynb), "The data".
 # </details>
 #
-# Two of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# The next cell brings the tools. Run it first. `plots` draws, and `lab` runs the longer experiments.
-# Both belong to the course and can be read, in `course/plots` and `lessons/lesson_02/experiments.py`.
+# The next cell loads the tools. Run it first. `plots` draws, and `lab` runs the longer experiments.
+# Both are part of the course, and you can read them in `course/plots` and `lessons/lesson_02/experiments.py`.
 
 # %% setup=true
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -84,25 +86,35 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from IPython.display import display
+from torch import nn
 
 from course import plots
 from course.byte_pairs import merge_pair
 from course.data import moby_dick
 from lessons.lesson_02 import experiments as lab
-from course.libraries import quiet, try_to_import
-from course.tasks.difference import baseline_accuracies, difference_task, draw_with_repeats, shared_texts
+from course.libraries import try_to_import
+from course.tasks.difference import (
+    baseline_accuracies,
+    difference_task,
+    draw_with_repeats,
+    shared_texts,
+)
+
+torch.set_num_threads(1)  # one thread: on a machine that others use too, two can be ten times slower
 
 # %% [markdown]
 # ## Part 1 · One number for each character
 #
 # ### The data
 #
-# Lesson 3 will train a Transformer on a small question. Its texts look like a subtraction: `"321-4"`.
+# Lesson 3 trains a Transformer on a small question. Its texts look like subtractions: `"321-4"`.
 # **Is the first number larger than the second?** The label is 1 for yes and 0 for no. The numbers are never equal.
 #
 # The length of each number is drawn first: one, two or three digits, all equally likely.
-# Before any network: **which share of the answers does the rule "the longer number wins" get right?** Type a guess.
+# Before we train anything: **how often is the rule "the longer number wins" right?** Type in a guess.
+# When the two numbers are equally long, the rule falls back on the more common label.
 
 # %%
 guess_longer = None  # a share, such as 0.6
@@ -111,37 +123,48 @@ data = difference_task(seed=0)
 display(pd.DataFrame(data.train[:6], columns=["text", "label"]))
 baselines = baseline_accuracies(data.train, data.test)
 print("your guess:", guess_longer)
-plots.bars(baselines, title="What trivial rules get right on 500 test texts", x_label="accuracy")
+plots.bars(baselines, title="What trivial rules get right on test texts", x_label="accuracy")
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - Always saying the commoner label is right on 40 to 56 % of the test texts. <!-- claim: commoner_label -->
-# - "The longer operand wins" is right on 80 to 88 %. <!-- claim: longer_operand -->
+# - Always giving the more common label is right on about 50 % of the test texts (44 to 52 %, depending on the seed). <!-- claim: more_common_label -->
+# - "The longer operand wins" is right on about 84 % (84 to 88 %). <!-- claim: longer_operand -->
 #
-# So an accuracy of 80 % would be no success at all. Remember that number in lesson 3.
-# Where both numbers have the same length, this rule can only guess. What then? Look at the first digits.
+# </details>
+#
+# So an accuracy of 80 % would be no success at all. Remember that in lesson 3.
+#
+# What if both numbers are equally long? Then comparing lengths tells you nothing. But look at the first digits:
+# **how often does the larger first digit win?**
 
 # %%
+guess_first_digit = None  # a share
+
 equal = difference_task(seed=0, equal_lengths=True)
-plots.bars(
-    baseline_accuracies(equal.train, equal.test),
-    title="The same rules where both numbers are equally long",
-    x_label="accuracy",
-)
+on_equal = baseline_accuracies(equal.train, equal.test)
+print("your guess:", guess_first_digit)
+plots.bars(on_equal, title="The same rules on numbers of equal length", x_label="accuracy")
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - On equal lengths "the longer operand wins" falls to 40 to 60 %. <!-- claim: equal_lengths -->
-# - But "the larger first digit wins" is right on more than 90 % of them. <!-- claim: first_digit -->
+# - On equal lengths, "the longer operand wins" is no better than a coin: about 50 % (47 to 53 %). <!-- claim: equal_lengths -->
+# - But "the larger first digit wins" is right on about 95 % of them. <!-- claim: first_digit -->
 #
-# No data set is free of shortcuts. One can only know them.
+# </details>
+#
+# Every data set has shortcuts. The best you can do is know what they are.
 #
 # ### Did the test data leak?
 #
-# We drew 2,000 texts to learn from and 500 others for the test. A careless programmer draws 2,500 and cuts the list.
-# **How many of the careless 500 also stand among the training texts?** There are almost a million possible texts.
+# We drew 2,500 different texts: 2,000 to train on and 500 for the test. A careless programmer draws 2,500 texts,
+# repeats included, and cuts the list. **How many of the careless 500 also appear in the training data?**
+# There are almost a million possible texts.
 
 # %%
 guess_leaked = None  # a number from 0 to 500
@@ -151,39 +174,44 @@ leaked = shared_texts(careless[:2000], careless[2000:])
 print("your guess:", guess_leaked)
 plots.bars(
     {"careless split": leaked, "our split": shared_texts(data.train, data.test)},
-    title="Test texts that also stand in the training data, of 500",
+    title="Test texts that also appear in the training data, out of 500",
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - In the careless split 60 to 100 of the 500 test texts are training texts as well. <!-- claim: careless_split -->
-# - In our split none of the 500 is. <!-- claim: clean_split -->
+# - In the careless split, about 80 of the 500 test texts are in the training data too (71 to 85, depending on the seed). <!-- claim: careless_split -->
+# - In our split there are none. <!-- claim: clean_split -->
 #
-# A million texts, and yet: a ninth of all draws has two one-digit numbers, and there are only 90 of those.
+# </details>
+#
+# A million texts, and yet so many repeats. Where do they come from? In one draw out of nine, both numbers have a
+# single digit, and there are only 90 such texts.
 #
 # ### Exercise: `build_vocabulary` · core · difficulty 2 · 10 minutes
 #
-# Now to the numbers. A **vocabulary** says which id each symbol has. Ours are given by rank: the most frequent
-# character gets id 1. Id 0 is kept free, for a purpose that you will meet soon.
+# Now for the numbers. A **vocabulary** gives each symbol an id. We hand out ids by rank: the most frequent
+# character gets id 1. Id 0 is reserved, for a purpose that you'll meet soon.
 #
-# ![The corpus 12-1 and 2-1. The character 1 occurs three times, 2 and the minus sign twice each. So 1 gets id 1, 2 gets id 2, and the minus sign id 3.](picture:ranked_characters)
+# ![The corpus 12-1 and 2-1. The character 1 occurs three times, 2 and the minus sign twice each. So 1 gets id 1, 2 gets id 2, and the minus sign gets id 3.](picture:ranked_characters)
 #
-# $$\text{id}(\text{symbol}) = \text{its place in the ranking, counted from } 1$$
+# $$\text{id}(\text{symbol}) = \text{its place in the ranking, counting from } 1$$
 #
-# In numbers: `1` occurs three times, so it gets 1. `2` and `-` both occur twice. `2` appears first, so it gets 2.
+# In numbers: `1` occurs three times, so it gets id 1. `2` and `-` both occur twice. `2` appears first, so it gets id 2.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two things do you need to know about each character to rank it?
+# What two things do you need to know about each character to rank it?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Count the characters of all texts together. Python's `Counter` counts what you give it, and remembers who came first.
+# Count the characters of all texts together. Python's `Counter` counts whatever you give it, and remembers what came first.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `most_common()` gives pairs (symbol, count), and leaves ties as they came. `enumerate(..., start=1)` numbers them.
+# `most_common()` returns (symbol, count) pairs, with ties in the order they came. `enumerate(..., start=1)` numbers them.
 # </details>
 #
 # Docs: [Counter](https://docs.python.org/3/library/collections.html#collections.Counter) ·
@@ -192,53 +220,58 @@ plots.bars(
 # %% exercise="build_vocabulary"
 
 # %% [markdown]
-# **What you made.** Two vocabularies: one for the difference task, and one for a novel.
-# The novel is the beginning of *Moby-Dick* (1851). **Which character is the most frequent in an English text?**
+# **What you made.** Two vocabularies: one for the difference task, and one for a novel,
+# the beginning of *Moby-Dick* (1851). **What is the most frequent character in an English text?**
 
 # %%
 guess_frequent = None  # one character
 
 texts = [text for text, _ in data.train]
-vocabulary = build_vocabulary(texts)
+vocabulary = dict(build_vocabulary(texts))
 novel = moby_dick()
-novel_vocabulary = build_vocabulary([novel])
+novel_vocabulary = dict(build_vocabulary([novel]))
 print("difference task:", vocabulary)
 print(f"the novel: {len(novel):,} characters, {len(novel_vocabulary)} different ones")
 shares = Counter(novel)
-top = list(novel_vocabulary)[:10]
+top = sorted(novel_vocabulary, key=novel_vocabulary.get)[:10]
 plots.bars(
     {repr(symbol): round(100 * shares[symbol] / len(novel), 1) for symbol in top},
-    title="The ten most frequent characters of the novel",
+    title="The ten most frequent characters in the novel",
     x_label="per cent",
     guess=repr(guess_frequent),
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - Fewer than 100 different characters make up the whole novel. <!-- claim: few_characters -->
-# - Almost a fifth of them, between 17 and 20 %, are spaces. <!-- claim: spaces_lead -->
+# - 76 different characters make up the whole novel. <!-- claim: few_characters -->
+# - The most frequent one is the space: 17.6 % of all characters. <!-- claim: spaces_lead -->
 #
-# Look at the ids of the digits. They follow frequency, and have nothing to do with the digits' size.
+# </details>
+#
+# Now look at the ids of the digits in the first vocabulary. They follow frequency, and have nothing to do with
+# the size of the digits. Will that matter to a network? You'll find out before the break.
 #
 # ### Exercise: `encode` · core · difficulty 1 · 5 minutes
 #
-# Looking up each character turns a text into ids. But what about a character that nobody has seen?
-# Leaving it out would be worse than stopping: the text would be another one, and no one would know.
+# Look up each character, and a text becomes ids. But what about a character that isn't in the vocabulary?
+# Leaving it out would be worse than stopping: you'd have a different text, and nobody would know.
 #
-# ![A vocabulary in which 1 has id 1, 2 has id 2 and the minus sign id 3. The text 2, -, 1, 2 stands above its ids 2, 3, 1, 2.](picture:text_to_ids)
+# ![A vocabulary in which 1 has id 1, 2 has id 2 and the minus sign has id 3. The text 2, -, 1, 2 is above its ids 2, 3, 1, 2.](picture:text_to_ids)
 #
 # $$\text{ids}[i] = \text{vocabulary}[\text{text}[i]]$$
 #
-# In numbers: "2-12" becomes 2, 3, 1, 2. And "2+1" stops with an error.
+# In numbers: "2-12" becomes 2, 3, 1, 2. And "2+1" raises an error.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which way of looking something up in a dictionary complains, and which one stays silent?
+# Which way of looking up a key in a dictionary complains if it is missing, and which one stays silent?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Square brackets raise a KeyError by themselves. That is clear enough. A ValueError with a sentence is kinder.
+# Square brackets raise a KeyError by themselves. That will do. A ValueError with a clear sentence is kinder.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -251,10 +284,11 @@ plots.bars(
 # %% exercise="encode"
 
 # %% [markdown]
-# **What you made.** Texts as numbers, and a refusal where a character is unknown.
+# **What you made.** Texts as numbers, and a clear refusal when a character is unknown.
 
 # %%
-print(pd.DataFrame({"text": texts[:4], "ids": [encode(text, vocabulary) for text in texts[:4]]}).to_string(index=False))
+for text in texts[:4]:
+    print(text.rjust(7), "becomes", list(encode(text, vocabulary)))
 try:
     encode("2+1", vocabulary)
 except Exception as refusal:
@@ -263,24 +297,24 @@ except Exception as refusal:
 # %% [markdown]
 # ### Exercise: `decode` · core · difficulty 2 · 10 minutes
 #
-# The way back. A model will answer in ids, and we want to read.
-# Here id 0 gets its purpose. It is **padding**: it fills a row up and means nothing, so it decodes to nothing.
+# Now the way back. A model's answers are ids, and we want to read them.
+# This is where id 0 gets its purpose. It is **padding**: it fills up a row and means nothing, so it decodes to nothing.
 #
-# ![The ids 2, 3, 1, 2, 0, 0 above the text 2, -, 1, 2. The two zeros are padding and give nothing.](picture:ids_to_text)
+# ![The ids 2, 3, 1, 2, 0, 0 above the text 2, -, 1, 2. The two zeros are padding and become nothing.](picture:ids_to_text)
 #
 # In numbers: 2, 3, 1, 2, 0, 0 becomes "2-12". An id that has no symbol is an error, as before.
 #
 # <details><summary>Hint 1</summary>
 #
-# The dictionary leads from symbols to ids. Which dictionary would you like to have?
+# The dictionary goes from symbols to ids. Which dictionary would you rather have?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Turn it round: make a dictionary from each id to its symbol. Pass over the zeros, and put the rest together.
+# Swap keys and values: build a dictionary from ids to symbols. Skip the zeros, and join the rest.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `.items()` gives the pairs to turn round, and `"".join(...)` makes one text of many.
+# `.items()` gives you the pairs to swap, and `"".join(...)` turns many strings into one.
 # </details>
 #
 # Docs: [dict.items](https://docs.python.org/3/library/stdtypes.html#dict.items) ·
@@ -292,7 +326,7 @@ except Exception as refusal:
 # **What you made.** A way there and a way back. Does a whole novel survive the trip?
 
 # %%
-novel_ids = encode(novel, novel_vocabulary)
+novel_ids = list(encode(novel, novel_vocabulary))
 print("the first ids:", novel_ids[:20])
 print("decoded again:", repr(decode(novel_ids[:20], novel_vocabulary)))
 print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary) == novel)
@@ -300,14 +334,14 @@ print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary
 # %% [markdown]
 # **What you should see**
 #
-# - All of the novel's 216,972 characters come back unchanged. <!-- claim: novel_comes_back -->
+# - All 216,972 characters of the novel come back unchanged. <!-- claim: novel_comes_back -->
 #
 # ### The same with TensorFlow
 #
-# Libraries have such tools ready. TensorFlow has two: the layer `TextVectorization`, and an older `Tokenizer`.
-# The old one is deprecated. It is gone from Keras 3 itself, but TensorFlow 2.21 still brings it under `tf.keras`.
+# Libraries have tools for this. TensorFlow has two: the layer `TextVectorization`, and an older `Tokenizer`.
+# The older one is deprecated. Keras 3 has dropped it, but TensorFlow 2.21 still ships it in `tf.keras`.
 #
-# **What will `TextVectorization`, as it comes, make of "321-4"?** Guess first.
+# **With its default settings, what does `TextVectorization` make of "321-4"?** Guess first.
 #
 # 1. Five ids.
 # 2. Four ids.
@@ -318,63 +352,63 @@ print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary
 guess_layer = None  # 1, 2, 3 or 4
 
 tf = try_to_import("tensorflow")
+layer_choice = None
 if tf is not None:
-    with quiet():
-        as_it_comes = tf.keras.layers.TextVectorization(split="character")
-        as_it_comes.adapt(texts)
-        layer = tf.keras.layers.TextVectorization(split="character", standardize=None)
-        layer.adapt(texts)
-        old = tf.keras.preprocessing.text.Tokenizer(char_level=True)
-        old.fit_on_texts(texts)
-        short, whole = (one(["321-4"]).numpy()[0].tolist() for one in (as_it_comes, layer))
-    print("your guess:", guess_layer, " it is: 2, and the ids are", short)
+    short, whole, ids_of_layer, old = lab.keras_tokenizers(tf, texts, "321-4")
+    layer_choice = {5: 1, 4: 2, 1: 3}[len(short)]
+    print("your guess:", guess_layer, " it is:", layer_choice, " the ids are", short)
     print("with standardize=None:", whole)
-    ids_of_layer = {str(symbol): place for place, symbol in enumerate(layer.get_vocabulary())}
-    display(
-        pd.DataFrame(
-            {
-                "yours": vocabulary,
-                "old Tokenizer": old.word_index,
-                "TextVectorization": {symbol: ids_of_layer[symbol] for symbol in vocabulary},
-            }
-        ).rename_axis("symbol")
-    )
+    columns = {
+        "yours": vocabulary,
+        "old Tokenizer": dict(old.word_index),
+        "TextVectorization": {symbol: ids_of_layer[symbol] for symbol in vocabulary},
+    }
+    display(pd.DataFrame(columns).rename_axis("symbol"))
     print("the old Tokenizer's ids are yours:", dict(old.word_index) == vocabulary)
     print("the old Tokenizer on the unknown 2+1:", old.texts_to_sequences(["2+1"])[0])
-    print("the layer on the unknown 2+1:        ", layer(["2+1"]).numpy()[0].tolist())
 
 # %% [markdown]
-# **What you should see** (with TensorFlow installed)
+# <details><summary>Open this when you have run the cell (with TensorFlow installed)</summary>
 #
-# - As it comes, `TextVectorization` makes four ids of "321-4": it strips punctuation, and our minus sign with it. <!-- claim: layer_strips_the_minus -->
-# - The old `Tokenizer` gives the same id as you do to every symbol. <!-- claim: old_tokenizer_agrees -->
-# - It leaves the unknown "+" out in silence: two ids for three characters. <!-- claim: old_tokenizer_is_silent -->
-# - The layer's ids begin at 2, since 0 is padding and 1 stands for every unknown symbol. <!-- claim: layer_ids_begin_at_two -->
+# **What you should see**
 #
-# A minus sign that vanishes would turn `"321-4"` into `"3214"`. No model could recover from that.
-# So look at what a tokenizer makes of your own data before you train.
+# - By default, `TextVectorization` makes four ids of "321-4": it strips punctuation, including our minus sign. <!-- claim: layer_strips_the_minus -->
+# - The old `Tokenizer` gives every symbol the same id as you do. <!-- claim: old_tokenizer_agrees -->
+# - It drops the unknown "+" silently: two ids for three characters. <!-- claim: old_tokenizer_is_silent -->
+# - The layer's ids for symbols start at 2, since 0 is padding and 1 stands for everything unknown. <!-- claim: layer_ids_begin_at_two -->
+#
+# </details>
+#
+# Without its minus sign, `"321-4"` is the same text as `"32-14"`. Once information is lost from the input, no network
+# can get it back. So look at what a tokenizer does to your own data before you train.
 
 # %% [markdown]
 # ### Exercise: `pad_sequences` · core · difficulty 2 · 10 minutes
 #
-# A tensor is a block, and our texts have different lengths. So each row is filled up with padding, on the right.
+# A network works on many texts at a time: a **batch**, one text in each row of a tensor. (While training, a batch is
+# often a small random part of the data, a **minibatch**; one pass through all the data is an **epoch**.)
+#
+# A tensor is a rectangle, but our texts have different lengths. So each row is padded, on the right.
 #
 # ![The sequences 5, 6, 7 and 8 become a tensor with two rows of four: 5, 6, 7, 0 and 8, 0, 0, 0. The zeros are framed.](picture:padded_rows)
 #
-# In numbers: with `max_length` 4, the sequence of three ids gets one 0, and the sequence of one gets three.
-# A sequence of five does not fit. Cutting it off would change its meaning, so that is an error.
+# In numbers: with `max_length` 4, the sequence of three ids gets one 0, and the sequence of one id gets three.
+# A sequence of five doesn't fit. Cutting it off would change its meaning, so that is an error.
+# It is an error in a batch of one, too.
 #
 # <details><summary>Hint 1</summary>
 #
-# How many pads does a sequence of length n need? What if the number is negative?
+# How many zeros does a sequence of length n need? What if that number is negative?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Make new lists that are all equally long, then a tensor of them. Or make a tensor full of padding, and write into it.
+# Check the lengths first. Then build new lists of equal length and make a tensor of them. Or make a tensor full of
+# padding, and write into it.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `sequence + [...] * n` makes a new list, and leaves the old one alone. `dtype=torch.long` keeps the numbers whole.
+# `raise ValueError(...)` if a sequence is too long. `sequence + [...] * n` makes a new list and leaves the old one
+# alone. `dtype=torch.long` keeps the ids integers.
 # </details>
 #
 # Docs: [torch.tensor](https://pytorch.org/docs/stable/generated/torch.tensor.html) ·
@@ -383,22 +417,30 @@ if tf is not None:
 # %% exercise="pad_sequences"
 
 # %% [markdown]
-# **What you made.** Eight texts in one tensor. Dark cells at the right are padding, the number 0.
+# **What you made.** A batch: eight texts in one tensor. Each cell shows an id, and below it the character it stands for.
+# The hatched cells are padding. An id is a name, not a quantity, so the cells have no shades.
 
 # %%
-batch = pad_sequences([encode(text, vocabulary) for text in texts[:8]], max_length=7)  # (8, 7)
-plots.heatmap(batch, texts[:8], title="Eight texts as ids", columns="position")
+rows = [list(encode(text, vocabulary)) for text in texts[:8]]
+batch = pad_sequences(rows, 7)  # (8, 7)
+plots.ids(
+    batch,
+    texts[:8],
+    symbols={vocabulary[symbol]: symbol for symbol in vocabulary},
+    special={0: "padding"},
+    title="Eight texts as ids",
+)
 
 # %% [markdown]
 # ### Exercise: `prepare_example` · core · difficulty 2 · 10 minutes
 #
-# A classifier gives one answer for a whole text. In which place should it write it?
-# We add a place for that: a token of its own, called **CLS** for *classify*. We always put it last.
+# A classifier gives one answer for a whole text. At which position should it give it?
+# We add a position for that: a token of its own, called **CLS** for *classify*. We always put it last.
 #
 # ![A row of six ids: 2, 3, 1 are the text, 0, 0 are padding, and 4 at index -1 is the CLS token, framed.](picture:example_layout)
 #
 # In numbers: "2-1" is 2, 3, 1. With `max_length` 6 and `cls_id` 4 the row is 2, 3, 1, 0, 0, 4.
-# The padding stands *before* the CLS token, so that the answer is always read at index -1.
+# The padding comes *before* the CLS token, so the answer is always at index -1.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -406,11 +448,11 @@ plots.heatmap(batch, texts[:8], title="Eight texts as ids", columns="position")
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two of your functions do most of it. And they already refuse what must be refused.
+# Two of your functions do most of the work. And they already refuse what must be refused.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Pad a batch of one to `max_length - 1`, take its only row, and put the CLS token behind it with `torch.cat`.
+# Pad a batch of one to `max_length - 1`, take its only row, and add the CLS token at the end with `torch.cat`.
 # </details>
 #
 # Docs: [torch.cat](https://pytorch.org/docs/stable/generated/torch.cat.html).
@@ -418,44 +460,61 @@ plots.heatmap(batch, texts[:8], title="Eight texts as ids", columns="position")
 # %% exercise="prepare_example"
 
 # %% [markdown]
-# **What you made.** The whole data set of lesson 3, in four tensors.
+# **What you made.** Everything a classifier needs to train on this task.
 
 # %%
 cls_id, max_length = len(vocabulary) + 1, 8  # three digits, a minus sign, three digits, CLS
 vocab_size = cls_id + 1  # ids from 0, padding, to cls_id
 
 
-def prepare(examples):
+def prepare(examples, vocabulary):
     """Tokens (n, max_length) and labels (n,)."""
-    rows = [prepare_example(text, label, vocabulary, max_length, cls_id) for text, label in examples]
-    return torch.stack([tokens for tokens, _ in rows]), torch.tensor([label for _, label in rows])
+    rows, labels = [], []
+    for text, label in examples:
+        row, label = prepare_example(text, label, vocabulary, max_length, cls_id)
+        rows.append(torch.as_tensor(row))
+        labels.append(int(label))
+    return torch.stack(rows), torch.tensor(labels)
 
 
-train_set, test_set = prepare(data.train), prepare(data.test)
+train_set, test_set = prepare(data.train, vocabulary), prepare(data.test, vocabulary)
 for name, (tokens, labels) in [("training", train_set), ("test", test_set)]:
-    print(
-        f"{name}: tokens {tuple(tokens.shape)}, labels {tuple(labels.shape)}, {(tokens == 0).float().mean():.0%} padding"
-    )
-plots.heatmap(train_set[0][:8], [text for text, _ in data.train[:8]], title="With the CLS token", columns="position")
+    print(f"{name}: tokens {tuple(tokens.shape)}, labels {tuple(labels.shape)},", end=" ")
+    print(f"{(tokens == 0).float().mean():.0%} padding")
+plots.ids(
+    train_set[0][:8],
+    [text for text, _ in data.train[:8]],
+    symbols={vocabulary[symbol]: symbol for symbol in vocabulary},
+    special={0: "padding", cls_id: "CLS"},
+    title="With the CLS token",
+)
 
 # %% [markdown]
-# ### Experiment: is an id an amount?
+# ### Experiment: is an id a quantity?
 #
-# Can the MLP of lesson 1 learn this task already? It depends on how we hand it the tokens. Here are three ways.
+# Can the MLP of lesson 1 learn this task? That depends on how you feed it the tokens. Here are three ways.
 #
-# | way | "2-1" becomes | numbers a text |
+# | way | "2-1" becomes | numbers per text |
 # |---|---|---|
-# | ids as amounts | the 8 ids, divided by the largest | 8 |
-# | one switch per id and place | a 1 where an id stands, 0 elsewhere | 8 times 13 |
+# | ids as quantities | the 8 ids, divided by the largest | 8 |
+# | one-hot | for each position, a 1 for the id that is there and 0 for all others | 8 times 13 |
 # | counts of ids | how often each id occurs | 13 |
 #
-# **Rank them: which is best on test texts, and which is worst?** "The longer operand wins" has about 84 %.
+# **Rank them: which does best on test texts, and which does worst?** "The longer operand wins" gets about 84 %.
+# Each of the 400 training steps uses all 2,000 texts: a full batch.
 
 # %%
-guess_best, guess_worst = None, None  # "ids as amounts", "one switch per id and place" or "counts of ids"
+guess_best, guess_worst = None, None  # "ids as quantities", "one-hot" or "counts of ids"
 
 by_way, losses_by_way = lab.accuracies(train_set, test_set, vocab_size)
-display(plots.curves(losses_by_way, title="Training loss of the same network", log_y=True, y_limits=(1e-4, 1.5)))
+display(
+    plots.curves(
+        losses_by_way,
+        title="Training loss of the same network",
+        log_y=True,
+        y_limits=(1e-4, 1.5),
+    )
+)
 plots.bars(
     by_way,
     title="Accuracy on 500 test texts",
@@ -465,35 +524,71 @@ plots.bars(
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - With one switch per id and place the network is right on more than 93 %. <!-- claim: switches_win -->
-# - With ids as amounts it stays at least 5 points below that. <!-- claim: amounts_lose -->
-# - With counts it is right on 40 to 58 %, which is chance, though its training loss falls by more than a third. <!-- claim: counts_are_chance -->
+# - With one-hot tokens the network is right on about 97 % (96 to 98 %, depending on the seed). <!-- claim: one_hot_wins -->
+# - With ids as quantities it gets 84 to 88 %, hardly better than "the longer operand wins". <!-- claim: quantities_lose -->
+# - With counts it is right on 46 to 52 %, which is chance, though its training loss falls by more than a third. <!-- claim: counts_are_chance -->
 #
-# An id is a name and no amount. Id 7 is not "more" than id 3, and a network that is told so must unlearn it.
-# The switches are called *one-hot*. In lesson 3 an *embedding* does the same job: a vector of its own for each id.
+# </details>
 #
-# And the counts? `"32-4"` and `"4-32"` have the very same counts, and opposite labels. No network can tell them apart.
-# All it can do is learn the training texts by heart. Lesson 3 begins with this problem.
+# Why do the counts fail? `"32-4"` and `"4-32"` have exactly the same counts, but opposite labels. No network can tell
+# them apart. All it can do is memorise the training texts. Lesson 3 begins with this problem.
+#
+# And why do ids do so badly as quantities? Perhaps because ours mean nothing: they follow frequency. Let's test that.
+# We hand out the ids again, in the order of the digits: 0 gets id 1, 1 gets id 2, and so on.
+# **Does the same network, fed with quantities, do better now?**
+
+# %%
+guess_in_order = None  # a share
+
+in_order = {symbol: place for place, symbol in enumerate("0123456789-", start=1)}
+sets = [prepare(examples, in_order) for examples in (data.train, data.test)]
+quantities = {"ids as quantities": lab.as_quantities}
+ordered, _ = lab.accuracies(*sets, vocab_size, ways=quantities)
+print("your guess:", guess_in_order)
+plots.bars(
+    {
+        "ids by frequency, as quantities": by_way["ids as quantities"],
+        "ids in the digits' order, as quantities": ordered["ids as quantities"],
+        "one-hot": by_way["one-hot"],
+    },
+    title="Accuracy on 500 test texts",
+    x_label="accuracy",
+)
+
+# %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
+# **What you should see**
+#
+# - With ids in the order of the digits, quantities are right on about 98 %, at least as good as one-hot. <!-- claim: order_wins -->
+#
+# </details>
+#
+# So numbers are fine if they measure something. But our ids are names: id 7 isn't "more" than id 3. And what would be
+# the order of the words in a novel? One-hot tokens need no order, and work either way.
+# In lesson 3 an *embedding* does the same job: each id gets a vector of its own.
 
 # %% [markdown]
 # ---
 # ## Time for a break
 #
-# Texts become tensors now, and nothing is lost on the way. Save the notebook, and stand up for a while.
+# Your texts are tensors now, and nothing was lost on the way. Save the notebook, and stand up for a while.
 #
-# *(When you come back: run all cells above once, then go on here.)*
+# *(When you come back, run all the cells above once, then go on here.)*
 #
 # ---
 
 # %% [markdown]
 # ## Part 2 · Between letters and words
 #
-# Welcome back. Characters are few and safe, but a novel becomes a very long row of them. Words would make it shorter.
-# What would that cost? We keep the last fifth of the novel's words apart, as if we had not read it yet.
+# Welcome back. Characters need only a tiny vocabulary, but they make very long rows. Words would make them shorter.
+# What would that cost? We set aside the last fifth of the novel's words, as if we hadn't read it yet.
 #
-# **Which share of the words in the unread part has never occurred before?**
+# **What share of the words in the unread part is new, never seen before?**
 
 # %%
 guess_unknown = None  # a share, such as 0.02
@@ -503,16 +598,21 @@ known, unread = lab.split_words(words)
 unknown = lab.unknown_share(known, unread)
 print(f"{len(words):,} words, {len(set(words)):,} different ones")
 print(f"your guess: {guess_unknown}, it is: {unknown:.3f}")
-strangers = [word for word in dict.fromkeys(unread) if word not in set(known)]
-print("some that were never seen:", ", ".join(strangers[:12]))
+seen = set(known)
+strangers = [word for word in dict.fromkeys(unread) if word not in seen]
+print("some of the new words:", ", ".join(strangers[:12]))
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - Between 7 and 14 % of the words in the unread part were never seen before. <!-- claim: unknown_words -->
+# - 9.4 % of the words in the unread part are new. <!-- claim: unknown_words -->
 #
-# Every eleventh word, gone. Older systems wrote `[UNK]` for each of them. They dropped rare words on top, to keep the
-# vocabulary small: a word had to reach a **minimum frequency**. Here is what that costs.
+# </details>
+#
+# About one word in eleven, gone. Word-level tokenizers write `[UNK]` for each of them. To keep the vocabulary small they
+# also drop rare words: a word has to reach a **minimum frequency**. Here is what that costs.
 
 # %%
 counts = Counter(known)
@@ -530,58 +630,59 @@ pd.DataFrame(
 # %% [markdown]
 # **What you should see**
 #
-# - More than half of the different words occur once only, so a minimum of 2 drops them all. <!-- claim: half_occur_once -->
-# - With a minimum of 5, more than a fifth of the unread part is unknown. <!-- claim: minimum_of_five -->
+# - 58 % of the different words in the part we read occur only once, so a minimum of 2 drops them all. <!-- claim: half_occur_once -->
+# - With a minimum of 5, 22 % of the unread part is unknown. <!-- claim: minimum_of_five -->
 #
-# Words leave us unknowns, and characters leave us length. Is there something between?
-# `whalemen` may be new, but `whale` and `men` are not.
+# Words leave us with unknowns, and characters with long rows. Is there something in between?
+# `whalemen` may be new, but `whale` and `men` aren't.
 #
-# ### The idea: glue what often stands together
+# ### The idea: merge what often occurs together
 #
-# **Byte-pair encoding** starts from characters. It finds the pair of neighbours that occurs most often, and glues it
+# **Byte-pair encoding** starts from characters. It finds the most frequent pair of neighbours, and merges it
 # into one token. Then it counts again, with the new token in place. And so on.
 #
-# The glueing itself is given, as `merge_pair`. It walks from left to right, and uses each token once.
-# **What becomes of `a a a` when we glue `a` and `a`?** And of `a a a a`?
+# The merging itself is given, as `merge_pair`. It goes from left to right, and uses no token twice.
+# **What becomes of `a a a` if we merge `a` and `a`?** And of `a a a a`?
 
 # %%
 guess_run = None  # a list of tokens, such as ["a", "a", "a"]
 
 print("your guess:", guess_run)
-print("a a a   becomes", merge_pair(["a", "a", "a"], ("a", "a")))
+three = merge_pair(["a", "a", "a"], ("a", "a"))
+print("a a a   becomes", three)
 print("a a a a becomes", merge_pair(["a", "a", "a", "a"], ("a", "a")))
 
 # %% [markdown]
 # ### Exercise: `byte_pair_merges` · core · difficulty 4 · 25 minutes
 #
-# Your function learns which pairs to glue, and in which order. That list *is* the tokenizer.
+# Your function learns which pairs to merge, and in which order. That list *is* the tokenizer.
 #
-# ![whale occurs 3 times, ale 2 times, who 2 times. The pairs: a l occurs 3 + 2 = 5 times, l e 5 times, w h 5 times, h a 3 times, h o 2 times. Three pairs have 5, and w h is the largest of them.](picture:counted_pairs)
+# ![whale occurs 3 times, ale 2 times, who 2 times. The pairs: a l occurs 3 + 2 = 5 times, l e 5 times, w h 5 times, h a 3 times, h o 2 times. Three pairs occur 5 times, and w h is the largest of them.](picture:counted_pairs)
 #
-# Each of the `num_merges` rounds has three moves:
+# Each of the `num_merges` rounds has three steps:
 #
-# 1. count every pair of neighbours, in every word, as often as the word occurs
-# 2. choose the most frequent; of several, the lexicographically larger: `("w", "h") > ("l", "e") > ("a", "l")`
-# 3. glue it in every word
+# 1. count every pair of neighbours in every word, as often as the word occurs
+# 2. choose the most frequent pair; if there are several, the lexicographically largest: `("w", "h") > ("l", "e") > ("a", "l")`
+# 3. merge it in every word
 #
-# In numbers: three pairs occur 5 times. The largest is `("w", "h")`, so it comes first. Then count anew: `wh` and `a` stand
-# together 3 times now. `a` and `l` still have 5, as have `l` and `e`. So `("l", "e")` is next.
+# In numbers: three pairs occur 5 times. The largest is `("w", "h")`, so it comes first. Then count again: `wh` and `a`
+# are neighbours 3 times now. `a` and `l` still occur 5 times, and so do `l` and `e`. So `("l", "e")` is next.
 #
-# The novel repeats its words a lot. Handle each *different* word once, with its frequency, or you will wait.
+# The novel repeats its words a lot. Handle each *different* word once, with its frequency, or you'll wait a long time.
 #
 # <details><summary>Hint 1</summary>
 #
-# What must you remember about each different word from round to round? There are two things.
+# What do you need to know about each different word from round to round? There are two things.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Its frequency, which stays, and its tokens, which change. A dictionary for each. In a round, a fresh `Counter` of
-# pairs gets the word's frequency added for each of its pairs.
+# Its frequency, which stays the same, and its tokens, which change: one dictionary for each. In every round, start a
+# new `Counter` of pairs, and for each pair in a word add the word's frequency.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `pairwise(tokens)` walks over neighbours. `max(pairs, key=...)` may compare tuples: first the count, then the pair
-# itself. Leave the loop when there is no pair.
+# `pairwise(tokens)` gives you the neighbours. `max(pairs, key=...)` can compare tuples: first the count, then the pair
+# itself. Leave the loop if there are no pairs.
 # </details>
 #
 # Docs: [Counter](https://docs.python.org/3/library/collections.html#collections.Counter) ·
@@ -591,13 +692,13 @@ print("a a a a becomes", merge_pair(["a", "a", "a", "a"], ("a", "a")))
 # %% exercise="byte_pair_merges"
 
 # %% [markdown]
-# **What you made.** A tokenizer that learns. We let it read four fifths of the novel. It takes some seconds.
-# **Which pair of letters will it glue first in an English text?**
+# **What you made.** A tokenizer that learns. We let it read four fifths of the novel. That takes a few seconds.
+# **Which pair of letters will it merge first in an English text?**
 
 # %%
 guess_first = None  # two letters, such as "xy"
 
-merges = byte_pair_merges(known, 400)
+merges = [tuple(pair) for pair in byte_pair_merges(known, 400)]
 print("your guess:", guess_first)
 pd.DataFrame(
     [
@@ -610,15 +711,19 @@ pd.DataFrame(
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - The first pair is t and h, and the word "the" is one token after three merges. <!-- claim: the_comes_first -->
+# - The first pair is t and h, and "the" is a single token after three merges. <!-- claim: the_comes_first -->
 #
-# First come endings and short words, later "captain", "whale" and "queequeg". Nobody told it what a word is made of.
+# </details>
+#
+# Endings and short words come first, and later "captain", "whale" and "queequeg". Nobody told it which pieces words are made of.
 #
 # ### Exercise: `apply_merges` · core · difficulty 2 · 10 minutes
 #
-# Now the merges meet a word. Start from characters, and glue each learnt pair in turn, in the order learnt.
+# Now use the merges on a word. Start from its characters, and merge each learnt pair in turn, in the order learnt.
 #
 # ![whales in four steps. At first: w, h, a, l, e, s. After a + l: w, h, al, e, s. After w + h: wh, al, e, s. After wh + al: whal, e, s.](picture:merges_in_turn)
 #
@@ -634,7 +739,7 @@ pd.DataFrame(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Three lines: a list from the word, a loop, and in it the list is replaced by its glued version.
+# Three lines: a list made from the word, a loop, and in it the list is replaced by what `merge_pair` returns.
 # </details>
 #
 # Docs: [for statements](https://docs.python.org/3/tutorial/controlflow.html#for-statements).
@@ -642,8 +747,8 @@ pd.DataFrame(
 # %% exercise="apply_merges"
 
 # %% [markdown]
-# **What you made.** A knife for words. Watch it get coarser with the number of merges. Two of the words are not in
-# the part that was read, and one was not in use in 1851.
+# **What you made.** A knife for words. With more merges, it cuts them into larger pieces. Two of these words are not in
+# the part that was read, and one is far too modern for a novel of 1851.
 
 # %%
 shown = ["whale", "harpooneer", "ishmael", "bedside", "transformers"]
@@ -661,23 +766,23 @@ print("never read:", ", ".join(word for word in shown if word not in counts))
 # %% [markdown]
 # ### Exercise: `byte_pair_decode` · core · difficulty 1 · 5 minutes
 #
-# The way back is short. Gluing never changed a letter, and never changed their order.
+# The way back is short. Merging never changed a letter, or the order of the letters.
 #
 # ![The tokens whal, e, s on the left, and an arrow to the word whales on the right.](picture:tokens_joined)
 #
-# In numbers: four letters, one letter and one letter give a word of six.
+# In numbers: four letters, one letter and one letter make a word of six.
 #
 # <details><summary>Hint 1</summary>
 #
-# What stands between two tokens of one word?
+# What is there between two tokens of a word?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Nothing does. You have met a method that makes one text of many.
+# Nothing. You have met a method that turns many strings into one.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# One line, with `join` and the right text in front of the dot.
+# One line, with `join` and the right string in front of the dot.
 # </details>
 #
 # Docs: [str.join](https://docs.python.org/3/library/stdtypes.html#str.join).
@@ -699,94 +804,258 @@ print(f"unknown tokens in the unread part: {len(strange)}")
 # %% [markdown]
 # **What you should see**
 #
-# - Every different word of the novel comes back unchanged. <!-- claim: words_come_back -->
-# - The unread part, with all its new words, holds no unknown token. <!-- claim: no_unknown_tokens -->
+# - Every word of the novel comes back unchanged. <!-- claim: words_come_back -->
+# - The unread part, with all its new words, contains no unknown token. <!-- claim: no_unknown_tokens -->
 #
-# That is the point of it. A new word costs some more tokens, and nothing is lost.
+# That is the point. A new word costs a few more tokens, and nothing is lost.
 #
 # ### Experiment: how many merges?
 #
-# More merges give longer tokens, so fewer of them. **How many merges does it take until a word of the unread part
-# needs fewer than 2 tokens on average?** It starts above 4, one token for each letter.
+# More merges make longer tokens, so you need fewer of them. **How many merges does it take until a word in the unread
+# part needs fewer than 2 tokens on average?** It starts above 4, with one token for each letter.
 
 # %%
 guess_merges = None  # 25, 50, 100, 200 or 400
 
 steps = [0, 25, 50, 100, 200, 400]
-read_lengths = [lab.tokens_per_word(apply_merges, known, merges[:count]) for count in steps]
-unread_lengths = [lab.tokens_per_word(apply_merges, unread, merges[:count]) for count in steps]
+read_lengths = [lab.tokens_per_word(apply_merges, known, merges[:n]) for n in steps]
+unread_lengths = [lab.tokens_per_word(apply_merges, unread, merges[:n]) for n in steps]
 plots.curves(
     {"read": read_lengths, "unread": unread_lengths},
     x_names=[str(count) for count in steps],
-    title="Tokens a word",
+    title="Tokens per word",
     x_label="merges",
     y_label="tokens",
     levels={"two": 2.0},
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - The first 100 merges take the unread part from over 4 tokens a word to fewer than 2.6. <!-- claim: first_hundred -->
-# - The next 300 take it below 2, and save less than half as much. <!-- claim: later_merges_save_less -->
-# - Read or unread makes a difference of less than 0.2 tokens a word. <!-- claim: it_generalises -->
+# - The first 100 merges take the unread part from 4.2 tokens per word to 2.4. <!-- claim: first_hundred -->
+# - The next 300 take it to 1.8, and save less than half as much. <!-- claim: later_merges_save_less -->
+# - Read or unread: the difference is less than 0.1 tokens per word. <!-- claim: it_generalises -->
 #
-# What was learnt carries over to new words. Each further merge saves less, and makes the vocabulary one larger.
-# Real tokenizers stop at a size that was chosen before: 37,000 tokens in the first Transformer, 50,257 in GPT-2.
+# </details>
+#
+# What was learnt carries over to new words. Each further merge saves less, and makes the vocabulary larger by one.
+# Real tokenizers stop at a size chosen in advance: about 37,000 tokens for the first Transformer, 50,257 for GPT-2.
 
 # %% [markdown]
-# ## Part 3 · What real tokenizers do
+# ## Part 3 · From merges to ids
+#
+# Your tokenizer cuts words into tokens, but a model needs numbers. And not every text is a word: there are capitals,
+# spaces, an ï or even a whale, 🐋. How can a small vocabulary have an id for *everything*?
+#
+# A computer already stores every text as **bytes**, numbers from 0 to 255. The usual code is called UTF-8. An
+# English letter takes one byte. Other characters take two to four:
+
+# %%
+for character in "tTï鯨🐋":
+    print(character, list(character.encode()))
+
+# %% [markdown]
+# ### Exercise: `byte_pair_vocabulary` · core · difficulty 2 · 10 minutes
+#
+# So 256 ids are enough for any text, and each merge adds one more for a token that is longer. Here is how we share
+# out the ids:
+#
+# ![Id 0 is padding. Ids 1 to 256 are the bytes 0 to 255: byte b has id b + 1. From 257 on come the merged tokens in the order learnt: th has 257, in has 258, the has 259.](picture:id_ranges)
+#
+# $$\text{id}(\text{byte } b) = b + 1 \qquad \text{id}(\text{merged token } k) = 256 + k,\quad k = 1, 2, 3, \dots$$
+#
+# In numbers: with the merges t + h, i + n, th + e, the token `th` gets id 257, `in` gets 258, and `the` gets 259.
+#
+# One trap: two merges can make the same token, such as a + bc and ab + c. It keeps its first id, and the next *new*
+# token gets the next id.
+#
+# <details><summary>Hint 1</summary>
+#
+# What does a merge make of its pair? And how many merged tokens have an id so far?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Start with an empty dictionary and walk through the merges. The next free id follows from the dictionary's length.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# Join the two tokens of a pair with `+`. If the result isn't in the dictionary yet, its id is 257 plus the length so far.
+# </details>
+#
+# Docs: [dict](https://docs.python.org/3/library/stdtypes.html#mapping-types-dict).
+
+# %% exercise="byte_pair_vocabulary"
+
+# %% [markdown]
+# **What you made.** An id for each of your merges. Frequent tokens have small ids, since they were learnt first.
+
+# %%
+byte_vocabulary = byte_pair_vocabulary(merges)
+some = ["th", "the", "whale", "captain", "queequeg", "t", "Whale"]
+found = [str(byte_vocabulary.get(token, "none")) for token in some]
+pd.DataFrame({"token": some, "its id": found})
+
+# %% [markdown]
+# ### Exercise: `byte_pair_ids` · core · difficulty 3 · 10 minutes
+#
+# Single letters and capitals aren't in that dictionary: they are bytes. Put both together, and any text becomes ids.
+#
+# ![The text "the ï" becomes three tokens: the, a space, and ï. "the" is in the vocabulary: id 258. The space is byte 32: id 33. The ï is two bytes, 195 and 175: ids 196 and 176.](picture:text_to_bytes)
+#
+# In numbers: with the merges t + h and th + e, "the ï" becomes 258, 33, 196, 176. That is four ids for three tokens.
+#
+# Does a text have to be split into words first? No. Your merges contain only letters from a to z, so
+# `apply_merges` never merges across a space or a comma.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which function cuts a text into tokens? And what do you do with a token that has no id?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Go through the tokens and collect ids in one flat list. A token in the vocabulary adds one id. Any other token adds an
+# id for each of its bytes.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# A loop over `token.encode()` gives the bytes as integers. `append` adds one id to a list, `extend` adds several.
+# </details>
+#
+# Docs: [str.encode](https://docs.python.org/3/library/stdtypes.html#str.encode) ·
+# [list methods](https://docs.python.org/3/tutorial/datastructures.html#more-on-lists).
+
+# %% exercise="byte_pair_ids"
+
+# %% [markdown]
+# **What you made.** Numbers for any text. Compare the first sentence of the novel, as characters and as byte pairs.
+# **How many ids does the byte-pair tokenizer need for "Call me Ishmael."?** It has 16 characters.
+
+# %%
+guess_ids = None  # a number
+
+sentence = "Call me Ishmael."
+sentence_ids = list(byte_pair_ids(sentence, merges, byte_vocabulary))
+print("your guess:", guess_ids, " it is:", len(sentence_ids))
+print("tokens:  ", "|".join(apply_merges(sentence, merges)))
+print("ids:     ", sentence_ids)
+print("as characters:", list(encode(sentence, novel_vocabulary)))
+print("unknown to the novel, 鯨:", list(byte_pair_ids("鯨", merges, byte_vocabulary)))
+
+# %% [markdown]
+# ### Exercise: `ids_to_text` · core · difficulty 3 · 15 minutes
+#
+# A model answers in ids, so you need the way back. Your `decode` looked up one character for each id. That
+# no longer works: id 196 is only half a letter.
+#
+# ![The ids 258, 33, 196, 176, 0, 0. They become the bytes 116, 104, 101 for "the", then 32, 195, 175, and nothing for the two zeros. All bytes together are decoded at once: the, a space, ï.](picture:bytes_to_text)
+#
+# So collect the bytes of all ids first, and decode them together at the end. Padding adds nothing.
+# In numbers: 258, 33, 196, 176, 0, 0 becomes "the ï". An id that stands for nothing is an error.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which three kinds of id are there, and which bytes does each of them stand for?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Build a dictionary from ids to bytes: one entry for padding, 256 for the bytes, and one for each merged token. Then look
+# up every id, join, and decode.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# `bytes([65])` is the byte 65, `token.encode()` gives the bytes of a token, `b"".join(...)` puts bytes together,
+# and `.decode()` turns them into a string.
+# </details>
+#
+# Docs: [bytes](https://docs.python.org/3/library/stdtypes.html#bytes) ·
+# [bytes.decode](https://docs.python.org/3/library/stdtypes.html#bytes.decode).
+
+# %% exercise="ids_to_text"
+
+# %% [markdown]
+# **What you made.** A complete tokenizer: any text in, ids out, and the same text back. Let's try the whole novel.
+# **It has 216,972 characters. How many ids will that make?**
+
+# %%
+guess_novel_ids = None  # a number
+
+byte_ids = lab.in_parts(novel, lambda part: byte_pair_ids(part, merges, byte_vocabulary))
+print(f"your guess: {guess_novel_ids}, it is: {len(byte_ids):,}")
+print(f"of these, {byte_ids.count(33):,} are single spaces")
+came_back = ids_to_text(byte_ids, byte_vocabulary)
+print("the whole novel came back unchanged:", came_back == novel)
+for text in ["naïve whale", "鯨 means whale", "🐋"]:
+    there = list(byte_pair_ids(text, merges, byte_vocabulary))
+    print(f"{ids_to_text(there, byte_vocabulary)!r} was", there)
+
+# %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
+# **What you should see**
+#
+# - The novel's 216,972 characters make 124,323 ids, and all of them come back. <!-- claim: ids_come_back -->
+# - Almost a third of these ids, 31 %, are single spaces. <!-- claim: spaces_are_ids -->
+#
+# </details>
+#
+# Spaces cost so much because we learnt our merges from words, and words contain no spaces. GPT-2 lets a
+# space belong to the word that follows it, so ` whale` can be a single token.
+
+# %% [markdown]
+# ## Part 4 · What real tokenizers do
 #
 # ### The same with a library
 #
 # The library `tokenizers` learns byte pairs too, with a fast program in Rust. We give it the same words.
-# **How many of your 400 merges will it learn as well?** One thing differs: where two pairs occur equally often, it does not
-# take the larger one.
+# **How many of your 400 merges will it learn as well?** One thing is different: if two pairs are equally frequent, it
+# doesn't take the larger one.
 
 # %%
 guess_overlap = None  # a number from 0 to 400
 
 if try_to_import("tokenizers") is not None:
     theirs = lab.library_merges(known, len(merges))
-    differs = next((i for i, (a, b) in enumerate(zip(merges, theirs, strict=True)) if a != b), len(merges))
+    pairs = enumerate(zip(merges, theirs, strict=False))
+    differs = next((i for i, (a, b) in pairs if a != b), len(merges))
+    shared = round(len(merges) * lab.overlap(merges, theirs))
     print("your guess:", guess_overlap)
-    print(f"merges that both learnt: {round(len(merges) * lab.overlap(merges, theirs))} of {len(merges)}")
+    print(f"merges that both learnt: {shared} of {len(merges)}")
     print(f"the first {differs} merges are the same, in the same order")
-    both = [lab.tokens_per_word(apply_merges, unread, learnt) for learnt in (merges, theirs)]
-    print(f"tokens a word in the unread part: yours {both[0]:.3f}, theirs {both[1]:.3f}")
+    both = [lab.tokens_per_word(apply_merges, unread, one) for one in (merges, theirs)]
+    print(f"tokens per word in the unread part: yours {both[0]:.3f}, theirs {both[1]:.3f}")
 
 # %% [markdown]
-# **What you should see** (with `tokenizers` installed)
+# <details><summary>Open this when you have run the cell (with `tokenizers` installed)</summary>
 #
-# - More than 95 % of your merges are among the library's. <!-- claim: library_overlap -->
+# **What you should see**
+#
+# - 98 % of your merges are among the library's. <!-- claim: library_overlap -->
 # - Its merges and yours cut the unread part into the same number of tokens, to within 1 %. <!-- claim: library_cuts_alike -->
 #
-# One tie that is broken otherwise shifts all that follow, so the *order* soon differs. What is learnt stays nearly the same.
+# </details>
 #
-# ### Few tokens do most of the work
+# One tie that is broken differently shifts everything after it, so the *order* soon differs. What is learnt is almost
+# the same.
 #
-# A **token-frequency table** counts how often each token is used. Real projects print one before they train:
-# it shows what is wasted. **How many of our 426 tokens make up half of the novel?**
+# ### A few tokens do most of the work
+#
+# A **token-frequency table** counts how often each token is used. It is worth a look before you train, since
+# it shows what is wasted. **How many of our 426 tokens (26 letters and 400 merges) make up half of the novel's words?**
 
 # %%
 guess_half = None  # a number
 
-used = Counter()
-for word, count in Counter(words).items():
-    for token in pieces[word]:
-        used[token] += count
+used = lab.token_counts(words, pieces)
 ranked = used.most_common()
 running = np.cumsum([count for _, count in ranked]) / sum(used.values())
 half = int(np.argmax(running >= 0.5)) + 1
-print(f"your guess: {guess_half}, it is: {half} of {len(known_tokens)} tokens, for half of {sum(used.values()):,}")
+print(f"your guess: {guess_half}, it is: {half} of {len(known_tokens)}")
 rarely = sorted(known_tokens, key=lambda token: used[token])[:8]
 print("the rarest:", ", ".join(f"{token} ({used[token]})" for token in rarely))
-display(
-    pd.DataFrame(
-        [(token, count, f"{count / sum(used.values()):.1%}") for token, count in ranked[:8]],
-        columns=["token", "how often", "share"],
-    )
-)
+rows = [(token, count, f"{count / sum(used.values()):.1%}") for token, count in ranked[:8]]
+display(pd.DataFrame(rows, columns=["token", "how often", "share"]))
 plots.curves(
     {"tokens": [count for _, count in ranked]},
     x=np.arange(1, len(ranked) + 1),
@@ -798,26 +1067,31 @@ plots.curves(
 )
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - Fewer than a fifth of the tokens make up half of the novel. <!-- claim: few_tokens_do_half -->
+# - 48 of the 426 tokens, about one in nine, make up half of the novel's words. <!-- claim: few_tokens_do_half -->
 #
-# Some tokens are hardly used, since they were steps on the way to longer ones. They still cost a row in every model.
+# </details>
 #
-# Our tokenizer is small, but it is a real one. This is what others add.
+# Some tokens are hardly ever used: they were steps on the way to longer ones. Each of them still takes up a row in
+# a model's table of embeddings.
+#
+# Our tokenizer is small, but it is a real one. Here is what others do.
 #
 # | question | what real tokenizers do |
 # |---|---|
-# | unknown characters | GPT-2 starts from the 256 bytes, so that any text can be written; BERT says `[UNK]` |
-# | capitals and accents | some make letters small, and so can't bring them back; others keep everything |
+# | unknown characters | GPT-2 starts from the 256 bytes, like you; BERT writes `[UNK]` |
+# | capitals and accents | some convert everything to lower case, and can't bring it back; others keep everything |
 # | where does a word end? | a mark: `</w>` at its end, or a space that belongs to the next word, as in `·whale` |
 # | special tokens | padding, CLS (BERT puts it *first*), start, end, mask: ids that no text can produce |
-# | rare tokens | a minimum frequency for pairs, so that accidents are not learnt |
+# | rare tokens | a minimum frequency for pairs, so that accidents aren't learnt |
 
 # %% [markdown]
 # ## The bug clinic
 #
-# A colleague made a tokenizer for words. It is neat and short. Read it. Is anything wrong?
+# A colleague wrote a tokenizer for words. It is neat and short. Read it. Is anything wrong?
 
 
 # %%
@@ -831,11 +1105,12 @@ def tidy_decode(ids):
     return " ".join(tidy_symbols[place] for place in ids if place)
 
 
-tidy_words = {word: place for place, word in enumerate(dict.fromkeys(novel.lower().split()), start=1)}
+different = dict.fromkeys(novel.lower().split())
+tidy_words = {word: place for place, word in enumerate(different, start=1)}
 tidy_symbols = {place: word for word, place in tidy_words.items()}
 
 # %% [markdown]
-# It raises no error. **How many of these five texts come back unchanged?**
+# It raises no errors. **How many of these five texts come back unchanged?**
 
 # %%
 guess_survivors = None  # a number from 0 to 5
@@ -848,43 +1123,48 @@ samples = [
     "the sea\nthe sea",
 ]
 came_back = [tidy_decode(tidy_encode(text)) for text in samples]
-print("your guess:", guess_survivors, " it is:", sum(a == b for a, b in zip(samples, came_back, strict=True)))
-pd.DataFrame({"text": [repr(text) for text in samples], "came back as": [repr(text) for text in came_back]})
+survivors = sum(a == b for a, b in zip(samples, came_back, strict=True))
+print("your guess:", guess_survivors, " it is:", survivors)
+pd.DataFrame({"text": map(repr, samples), "came back as": map(repr, came_back)})
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
 # - One of the five texts comes back unchanged. <!-- claim: tidy_loses -->
 #
-# Capitals, double spaces, unknown words and line ends are lost, and nothing complained.
-# A model that is trained on this never sees a capital. Its loss looks fine.
+# </details>
+#
+# Capitals, double spaces, unknown words and line breaks are lost, and nothing complained.
+# A model trained on this never sees a capital. And no loss will tell you, since the loss compares ids with ids.
 #
 # ### Exercise: `round_trips` · core · difficulty 2 · 10 minutes
 #
-# Write the test that would have caught it. It is handed `encode`, `decode` and a text.
+# Write the test that would have caught it. It is given `encode`, `decode` and a text.
 #
 # ![A text goes through encode and becomes ids, then through decode and becomes a text again. The question: is it the same text, character by character?](picture:round_trip)
 #
-# | pair | text | answer |
+# | tokenizer | text | answer |
 # |---|---|---|
 # | your characters | `Call me Ishmael.` | True |
 # | tidy | `call me ishmael.` | True, on this text |
-# | tidy | `Call me Ishmael.` | False: small letters came back |
-# | one that stops with an error | any | False: nothing came back |
+# | tidy | `Call me Ishmael.` | False: lower-case letters came back |
+# | one that raises an error | any | False: nothing came back |
 #
-# Note the last row. Your test must not fall over itself.
+# Note the last row. When a tokenizer raises an error, your test must not stop with it.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two things must be equal? Is it enough that they are equally long?
+# Which two things must be equal? Is it enough if they have the same length?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compare texts, not ids: ids that were made from a damaged text agree with themselves. And catch what goes wrong.
+# Compare texts, not ids: the ids of a damaged text agree with themselves. And catch whatever goes wrong.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `try:` with one call inside the other, then `except Exception:` with an answer of its own.
+# `try:` with one call inside the other, then `except Exception:` with its own answer.
 # </details>
 #
 # Docs: [handling exceptions](https://docs.python.org/3/tutorial/errors.html#handling-exceptions).
@@ -892,23 +1172,21 @@ pd.DataFrame({"text": [repr(text) for text in samples], "came back as": [repr(te
 # %% exercise="round_trips"
 
 # %% [markdown]
-# **What you made.** A doctor for tokenizers. Each of four meets four texts. **Who passes them all?**
+# **What you made.** A test for tokenizers. Four of them meet four texts. **Which ones bring back every text?**
 
 
 # %%
-def cut(text):
-    """Each word in byte pairs; whatever is no small letter stays a token of its own."""
-    return [token for part in lab.parts_of(text) for token in apply_merges(part, merges)]
-
-
 patients = {
     "tidy words": (tidy_encode, tidy_decode),
     "your characters": (
         lambda text: encode(text, novel_vocabulary),
         lambda ids: decode(ids, novel_vocabulary),
     ),
-    "your byte pairs": (cut, byte_pair_decode),
-    "bytes": (lambda text: list(text.encode()), lambda ids: bytes(ids).decode()),
+    "your byte pairs": (
+        lambda text: byte_pair_ids(text, merges, byte_vocabulary),
+        lambda ids: ids_to_text(ids, byte_vocabulary),
+    ),
+    "bytes alone": (lambda text: list(text.encode()), lambda ids: bytes(ids).decode()),
 }
 tried = ["call me ishmael.", "Call me Ishmael.", "two  spaces", "a naïve whale"]
 verdicts = {
@@ -918,69 +1196,80 @@ verdicts = {
 pd.DataFrame(verdicts, index=[repr(text) for text in tried]).T
 
 # %% [markdown]
+# <details><summary>Open this when you have run the cell</summary>
+#
 # **What you should see**
 #
-# - Byte pairs and bytes bring back all four texts; the characters of the novel stop at the letter "ï". <!-- claim: who_passes -->
+# - Byte pairs and bytes bring back all four texts; the novel's characters stop at the letter "ï". <!-- claim: who_passes -->
 #
-# The characters refuse what they don't know, and that is honest. The byte pairs let any character stay a token,
-# but a model still needs an *id* for it. Bytes solve that: there are 256, and every text is made of them.
+# </details>
+#
+# The characters refuse what they don't know, and that is honest. Bytes alone lose nothing either, but they need an id for
+# every single letter. Your byte pairs lose nothing, and their rows are shorter.
 
 # %% [markdown]
 # ## Explain it
 #
-# A friend trains a model on program code, with a tokenizer that was made for news. It was tested on news, where all texts
-# came back. But the model's programs are never indented, and its variable names are all in small letters.
+# A friend trains a model on program code, with a tokenizer made for news. It was tested on news, and all the texts
+# came back. But the model's programs are never indented, and its variable names are all in lower case.
 #
 # Answer in four or five sentences, in your own words. What has probably happened, why did nobody notice, which test
 # would have shown it, and what kind of tokenizer would you suggest?
 
 # %% [markdown] explain=true
-# The tokenizer probably makes letters small and splits at white space, so indentation and capitals are lost when a text
-# is encoded. The model never saw them, so it can't write them. Nobody noticed since no step raised an error, the loss only
-# compares ids with ids, and the news texts used for testing may have been small letters and single spaces already.
+# The tokenizer probably converts letters to lower case and splits at white space, so indentation and capitals are lost
+# when a text is encoded. The model never saw them, so it can't write them. Nobody noticed because no step raised an error,
+# the loss only compares ids with ids, and the news texts used for testing may have been lower case with single spaces.
 # A round trip on the real data would have shown it: encode a program, decode it, and compare character by character.
-# I would suggest byte pairs learnt on program code, starting from bytes, with spaces and line ends kept as tokens, so that
-# every program can be written and brought back.
+# I would suggest byte pairs learnt from program code, starting from bytes, with spaces and line breaks kept as tokens, so
+# that every program can be written and brought back.
 
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions beside what happened. A wrong guess is worth more than none: it shows where to look.
+# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
-enough = next(count for count, length in zip(steps, unread_lengths, strict=True) if length < 2)
+few = [n for n, length in zip(steps, unread_lengths, strict=True) if length < 2]
+enough = min(few, default="more than 400")
 board = [
-    ("share that 'the longer wins' gets right", guess_longer, round(baselines["longer operand wins"], 2)),
+    ("'the longer number wins'", guess_longer, round(baselines["longer operand wins"], 2)),
+    (
+        "'the larger first digit wins', equal lengths",
+        guess_first_digit,
+        round(on_equal["larger first digit wins"], 2),
+    ),
     ("careless test texts that leaked", guess_leaked, leaked),
     ("most frequent character", guess_frequent, top[0]),
-    ("TextVectorization on 321-4", guess_layer, 2),
-    ("best way to hand over tokens", guess_best, max(by_way, key=by_way.get)),
+    ("TextVectorization on 321-4", guess_layer, layer_choice),
+    ("best way to feed tokens", guess_best, max(by_way, key=by_way.get)),
     ("worst way", guess_worst, min(by_way, key=by_way.get)),
-    ("share of unknown words", guess_unknown, round(unknown, 2)),
-    ("a a a glued", guess_run, ["aa", "a"]),
+    ("quantities, ids in order", guess_in_order, round(ordered["ids as quantities"], 2)),
+    ("share of new words", guess_unknown, round(unknown, 2)),
+    ("a a a after the merge", guess_run, three),
     ("first pair", guess_first, "".join(merges[0])),
-    ("merges for fewer than 2 tokens a word", guess_merges, enough),
-    ("tokens that make half of the novel", guess_half, half),
-    ("texts that survive the tidy tokenizer", guess_survivors, 1),
+    ("merges for fewer than 2 tokens per word", guess_merges, enough),
+    ("ids for Call me Ishmael.", guess_ids, len(sentence_ids)),
+    ("ids for the novel", guess_novel_ids, len(byte_ids)),
+    ("tokens that make up half of the words", guess_half, half),
+    ("texts that survive the tidy tokenizer", guess_survivors, survivors),
 ]
-pd.DataFrame(
-    [
-        (question, "-" if guess is None else str(guess), str(answer), "yes" if guess == answer else "")
-        for question, guess, answer in board
-    ],
-    columns=["question", "your guess", "what happened", "right?"],
-)
+rows = [
+    (question, "-" if guess is None else str(guess), str(answer), "yes" * (guess == answer))
+    for question, guess, answer in board
+]
+pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"])
 
 # %% [markdown]
 # ## To recall
 #
 # Answer from memory, then unfold.
 #
-# **1.** Why is id 0 kept free, and where do padding and the CLS token stand in our rows?
+# **1.** Why is id 0 reserved, and where are padding and the CLS token in our rows?
 #
 # <details><summary>Answer</summary>
 #
-# Id 0 is padding: it fills rows up and means nothing. The text comes first, then padding, and the CLS token is last, at
+# Id 0 is padding: it fills up rows and means nothing. The text comes first, then padding, and the CLS token is last, at
 # index -1, where a classifier reads its answer.
 # </details>
 #
@@ -988,40 +1277,45 @@ pd.DataFrame(
 #
 # <details><summary>Answer</summary>
 #
-# Every word starts as characters, and merges only glue them. A new word falls into smaller pieces, at worst into letters.
+# Every word starts as characters, and merges only join them. A new word falls into smaller pieces, at worst into letters,
+# and an unknown letter falls into its bytes.
 # </details>
 #
-# **3.** A model reaches 84 % on "is the first number larger?". What do you ask before you are pleased?
+# **3.** A model reaches 84 % on "is the first number larger?". What do you ask before you celebrate?
 #
 # <details><summary>Answer</summary>
 #
-# What trivial rules score: "the longer operand wins" has about 84 %. And whether test texts also stand in the training data.
+# What trivial rules score: "the longer operand wins" gets about 84 %. And whether test texts also appear in the training data.
 # </details>
 #
 # ## Things to try
 #
 # - Draw the difference task with `max_digits=6`. What does "the longer operand wins" score then, and why?
-# - Give the experiment with switches only 200 training texts. Does it still beat the baseline?
-# - Learn 400 merges from a list of *different* words, `list(set(known))`. Which tokens appear that did not before?
-# - Break ties by the smaller pair. How many merges change? Does the number of tokens a word change?
+# - Give the experiment with one-hot tokens only 200 training texts. Does it still beat the baseline?
+# - Learn 400 merges from a list of *different* words, `list(set(known))`. Which tokens appear that weren't there before?
+# - Break ties by taking the smaller pair. How many merges change? Does the number of tokens per word change?
 # - Cut German or French words with merges learnt from the English novel. How many tokens do they need?
+# - Learn merges from words with a space in front, such as `" whale"`. How many ids does the novel need then?
 #
 # ## Glossary
 #
 # | word | meaning |
 # |---|---|
-# | byte-pair encoding, BPE | learning tokens by gluing the most frequent pair of neighbours, again and again |
+# | batch, minibatch | texts that go through a network together; a small part of the data, used for one step of training |
+# | byte | a number from 0 to 255; UTF-8 stores each character in one to four of them |
+# | byte-pair encoding, BPE | learning tokens by merging the most frequent pair of neighbours, again and again |
 # | CLS | a token of its own at which a classifier reads its answer |
-# | corpus | the texts that something is learnt from |
+# | corpus | the texts from which something is learnt |
 # | encode, decode | from text to ids, from ids to text |
-# | id | the number of a symbol in the vocabulary; a name, not an amount |
-# | leak | test examples that also stand in the training data |
-# | merge | a learnt pair of tokens to glue |
-# | one-hot | a switch for each id: a single 1 among zeros |
-# | padding | filling of rows up to one length, with id 0 |
+# | epoch | one pass through all the training data |
+# | id | the number of a symbol in the vocabulary; a name, not a quantity |
+# | leak | test examples that also appear in the training data |
+# | merge | a learnt pair of tokens to join |
+# | one-hot | one number for each possible id: a single 1 among zeros |
+# | padding | what fills rows up to the same length, with id 0 |
 # | subword | a token between a character and a word |
 # | token | a piece of text that has an id |
-# | unknown, `[UNK]` | what a vocabulary does not hold, and the id that some tokenizers give to all of it |
+# | unknown, `[UNK]` | whatever isn't in a vocabulary, and the id that some tokenizers give to all of it |
 # | vocabulary | which symbol has which id |
 #
 # ## Papers and books
@@ -1029,9 +1323,9 @@ pd.DataFrame(
 # - Sennrich, Haddow, Birch, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909), ACL 2016: section 3.2 is the algorithm you wrote.
 # - Gage, "A New Algorithm for Data Compression", *The C Users Journal* 12(2), 1994: byte pairs before anyone fed them to a network.
 # - Vaswani and others, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), NeurIPS 2017: section 5.1, byte pairs with about 37,000 tokens.
-# - Devlin and others, [BERT](https://arxiv.org/abs/1810.04805), NAACL 2019: section 3, where the CLS token stands and what it is for.
-# - Radford and others, "Language Models are Unsupervised Multitask Learners", 2019: section 2.2, byte pairs on bytes.
-# - Kudo, Richardson, [SentencePiece](https://arxiv.org/abs/1808.06226), EMNLP 2018: section 3.1, decoding that loses nothing, spaces included.
-# - Xue and others, [ByT5](https://arxiv.org/abs/2105.13626), TACL 2022: what happens when one leaves bytes as they are.
+# - Devlin and others, [BERT](https://arxiv.org/abs/1810.04805), NAACL 2019: section 3, where the CLS token goes and what it is for.
+# - Radford and others, "Language Models are Unsupervised Multitask Learners", 2019: section 2.2, byte pairs that start from bytes.
+# - Kudo, Richardson, [SentencePiece](https://arxiv.org/abs/1808.06226), EMNLP 2018: section 3.1, decoding that loses nothing, not even spaces.
+# - Xue and others, [ByT5](https://arxiv.org/abs/2105.13626), TACL 2022: what happens if you leave bytes as they are.
 #
-# In lesson 3 these tokens meet attention, and we see whether it can tell 321 from 4.
+# In lesson 3 these tokens meet attention, and you'll see whether it can tell 321 from 4.

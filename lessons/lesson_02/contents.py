@@ -9,6 +9,8 @@ from lessons.lesson_02.exercises.decoding import DECODE
 from lessons.lesson_02.exercises.encoding import ENCODE
 from lessons.lesson_02.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_02.exercises.example import PREPARE_EXAMPLE
+from lessons.lesson_02.exercises.ids import BYTE_PAIR_IDS, BYTE_PAIR_VOCABULARY
+from lessons.lesson_02.exercises.ids_back import IDS_TO_TEXT
 from lessons.lesson_02.exercises.learning import BYTE_PAIR_MERGES
 from lessons.lesson_02.exercises.padding import PAD_SEQUENCES
 from lessons.lesson_02.exercises.vocabulary import BUILD_VOCABULARY
@@ -24,6 +26,9 @@ LESSON = Lesson(
         BYTE_PAIR_MERGES,
         APPLY_MERGES,
         BYTE_PAIR_DECODE,
+        BYTE_PAIR_VOCABULARY,
+        BYTE_PAIR_IDS,
+        IDS_TO_TEXT,
         ROUND_TRIPS,
     ),
     equivalents=EQUIVALENTS,

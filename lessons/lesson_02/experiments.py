@@ -1,13 +1,15 @@
-"""Lesson 2's experiments: three ways to hand tokens to a network, words that were never seen, and merges."""
+"""Lesson 2's experiments: three ways to feed tokens to a network, words that were never seen, and merges."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 
+from course.libraries import quiet
 from course.mlp import MLP
 from course.progress import Progress
 from course.tasks.difference import Example
@@ -19,26 +21,26 @@ TokenWays = dict[str, Callable[[torch.Tensor, int], torch.Tensor]]
 # --- tokens for a network
 
 
-def as_amounts(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
+def as_quantities(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
     """The ids themselves as numbers from 0 to 1: (n, length) -> (n, length).
 
-    >>> as_amounts(torch.tensor([[1, 0, 4]]), vocab_size=5)
+    >>> as_quantities(torch.tensor([[1, 0, 4]]), vocab_size=5)
     tensor([[0.2500, 0.0000, 1.0000]])
     """
     return tokens / (vocab_size - 1)
 
 
-def as_places(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """A 1 for the id that stands in each place, 0 for all others: (n, length) -> (n, length * vocab_size).
+def as_one_hot(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
+    """For each position a 1 for the id that is there, 0 for all others: (n, length) -> (n, length * vocab_size).
 
-    >>> as_places(torch.tensor([[1, 0]]), vocab_size=3)
+    >>> as_one_hot(torch.tensor([[1, 0]]), vocab_size=3)
     tensor([[0., 1., 0., 1., 0., 0.]])
     """
     return nn.functional.one_hot(tokens, vocab_size).flatten(1).float()
 
 
 def as_counts(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """How often each id occurs, wherever it stands: (n, length) -> (n, vocab_size).
+    """How often each id occurs, at whatever position: (n, length) -> (n, vocab_size).
 
     >>> as_counts(torch.tensor([[1, 0, 1]]), vocab_size=3)
     tensor([[1., 2., 0.]])
@@ -46,7 +48,7 @@ def as_counts(tokens: torch.Tensor, vocab_size: int) -> torch.Tensor:
     return nn.functional.one_hot(tokens, vocab_size).sum(dim=1).float()
 
 
-WAYS: TokenWays = {"ids as amounts": as_amounts, "one switch per id and place": as_places, "counts of ids": as_counts}
+WAYS: TokenWays = {"ids as quantities": as_quantities, "one-hot": as_one_hot, "counts of ids": as_counts}
 
 
 def accuracies(
@@ -98,7 +100,7 @@ def label_tensor(examples: Sequence[Example]) -> torch.Tensor:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text in small letters; whatever is no letter from a to z separates them.
+    """The words of a text in lower case; anything that isn't a letter from a to z separates them.
 
     >>> words_in("Call me Ishmael. Some years ago--")
     ['call', 'me', 'ishmael', 'some', 'years', 'ago']
@@ -107,12 +109,36 @@ def words_in(text: str) -> list[str]:
 
 
 def parts_of(text: str) -> list[str]:
-    """A text cut into runs of small letters and single other characters; joined, they are the text again.
+    """A text cut into runs of lower-case letters and single other characters; joined, they are the text again.
 
     >>> parts_of("Call me.")
     ['C', 'all', ' ', 'me', '.']
     """
     return re.findall(r"[a-z]+|[^a-z]", text)
+
+
+def in_parts(text: str, ids_of: Callable[[str], Iterable[int]]) -> list[int]:
+    """The ids of a long text, part by part; each different part is encoded once. No merge reaches across two parts.
+
+    >>> in_parts("ab ab", lambda part: [len(part)])
+    [2, 1, 2]
+    """
+    parts = parts_of(text)
+    ids = {part: list(ids_of(part)) for part in set(parts)}
+    return [place for part in parts for place in ids[part]]
+
+
+def token_counts(words: Iterable[str], pieces: Mapping[str, Sequence[str]]) -> Counter[str]:
+    """How often each token is used in `words`; `pieces` is {word: its tokens}.
+
+    >>> token_counts(["sea", "seas", "sea"], {"sea": ["sea"], "seas": ["sea", "s"]})
+    Counter({'sea': 3, 's': 1})
+    """
+    used: Counter[str] = Counter()
+    for word, count in Counter(words).items():
+        for token in pieces[word]:
+            used[token] += count
+    return used
 
 
 def split_words(words: Sequence[str], from_the_end: bool = True) -> tuple[list[str], list[str]]:
@@ -138,7 +164,7 @@ def unknown_share(known: Sequence[str], words: Sequence[str], minimum: int = 1) 
 
 
 def tokens_per_word(apply_merges: Callable[[str, Merges], list[str]], words: Sequence[str], merges: Merges) -> float:
-    """How many tokens a word of the text is cut into, on average. Each different word is cut once.
+    """How many tokens the words of a text are cut into, on average. Each different word is cut once.
 
     >>> tokens_per_word(lambda word, merges: list(word), ["sea", "sea", "whale"], [])
     3.6666666666666665
@@ -148,12 +174,12 @@ def tokens_per_word(apply_merges: Callable[[str, Merges], list[str]], words: Seq
 
 
 def overlap(ours: Merges, theirs: Merges) -> float:
-    """The share of our merges that are among theirs as well, in whatever order.
+    """The share of our merges that are among theirs too, in whatever order.
 
     >>> overlap([("a", "b"), ("c", "d")], [("c", "d"), ("e", "f")])
     0.5
     """
-    return len(set(ours) & set(theirs)) / len(ours)
+    return len(set(map(tuple, ours)) & set(map(tuple, theirs))) / len(ours)
 
 
 def library_merges(words: Iterable[str], num_merges: int) -> Merges | None:
@@ -169,3 +195,20 @@ def library_merges(words: Iterable[str], num_merges: int) -> Merges | None:
     tokenizer.train_from_iterator(words, trainer)
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     return [tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in merges]
+
+
+def keras_tokenizers(tf: Any, texts: Sequence[str], text: str) -> tuple[list[int], list[int], dict[str, int], Any]:
+    """TensorFlow's two character tokenizers, which have seen `texts`, at work.
+
+    Returns the ids of `text` from `TextVectorization` as it comes and from one that strips nothing, the latter's
+    vocabulary as {symbol: id}, and the old `Tokenizer`.
+    """
+    with quiet():
+        as_it_comes = tf.keras.layers.TextVectorization(split="character")
+        as_it_comes.adapt(texts)
+        layer = tf.keras.layers.TextVectorization(split="character", standardize=None)
+        layer.adapt(texts)
+        old = tf.keras.preprocessing.text.Tokenizer(char_level=True)
+        old.fit_on_texts(texts)
+        short, whole = (one([text]).numpy()[0].tolist() for one in (as_it_comes, layer))
+    return short, whole, {str(symbol): place for place, symbol in enumerate(layer.get_vocabulary())}, old

@@ -1,4 +1,4 @@
-"""Lesson 2's pictures: text cut into pieces, pieces numbered, rows filled up, pairs counted and glued."""
+"""Lesson 2's pictures: text cut into pieces, pieces numbered, rows padded, pairs counted and merged."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,16 @@ from course.plots.style import FRAME, drawing
 from lessons.remarks import QUIET
 
 __all__ = [
+    "bytes_to_text",
     "counted_pairs",
     "example_layout",
+    "id_ranges",
     "ids_to_text",
     "merges_in_turn",
     "padded_rows",
     "ranked_characters",
     "round_trip",
+    "text_to_bytes",
     "text_to_ids",
     "three_ways_to_cut",
     "tokens_joined",
@@ -37,11 +40,11 @@ def _row(
 
 
 def three_ways_to_cut() -> Figure:
-    """The same five words as characters, as pieces and as words: many short tokens, or few long ones."""
+    """The same two words as characters, as pieces and as words: many short tokens, or few long ones."""
     ways = [
-        ("characters", list("the whalemen"), "12 tokens, a few dozen different ones"),
-        ("pieces", ["the", "whale", "men"], "3 tokens, as many different ones as we like"),
-        ("words", ["the", "whalemen"], "2 tokens, thousands of different ones"),
+        ("characters", list("the whalemen"), "12 tokens, from a vocabulary of a few dozen"),
+        ("pieces", ["the", " ", "whale", "men"], "4 tokens, from a vocabulary of any size you like"),
+        ("words", ["the", "whalemen"], "2 tokens, from a vocabulary of thousands"),
     ]
     with drawing(8.2, 3.4) as (figure, (axes,)):
         blank(axes, 17.6, 7.2)
@@ -80,19 +83,19 @@ def text_to_ids() -> Figure:
 
 
 def ids_to_text() -> Figure:
-    """The ids 2, 3, 1, 2, 0, 0 above the text "2-12": the two zeros give nothing."""
+    """The ids 2, 3, 1, 2, 0, 0 above the text "2-12": the two zeros become nothing."""
     with drawing(6.4, 2.1) as (figure, (axes,)):
         blank(axes, 11.6, 4.0)
         cells(axes, 2.6, 0.6, [[2, 3, 1, 2, 0, 0]], lit=[(0, place) for place in range(4)], title="ids")
         for place in range(4):
             arrow(axes, (3.1 + place, 1.7), (3.1 + place, 2.6))
-        axes.text(7.6, 2.2, "padding:\ngives nothing", ha="center", va="center", size=10)
+        axes.text(7.6, 2.2, "padding:\nbecomes nothing", ha="center", va="center", size=10)
         cells(axes, 2.6, 2.7, [list("2-12")])
     return figure
 
 
 def padded_rows() -> Figure:
-    """The sequences 5 6 7 and 8 as a (2, 4) tensor, filled up with 0 on the right."""
+    """The sequences 5 6 7 and 8 as a (2, 4) tensor, padded with 0 on the right."""
     with drawing(6.4, 1.9) as (figure, (axes,)):
         blank(axes, 11.6, 3.4)
         cells(axes, 0.6, 0.8, [[5, 6, 7]], title="sequences")
@@ -115,7 +118,7 @@ def example_layout() -> Figure:
 
 
 def counted_pairs() -> Figure:
-    """Words with how often each occurs, and the pairs of neighbours that they hold, counted."""
+    """Words with how often each occurs, and their pairs of neighbours, counted."""
     with drawing(8.2, 2.8) as (figure, (axes,)):
         blank(axes, 17.0, 5.6)
         for y, word, count in [(1.2, "whale", 3), (2.6, "ale", 2), (4.0, "who", 2)]:
@@ -159,6 +162,65 @@ def merges_in_turn() -> Figure:
         for place, (name, tokens, lit) in enumerate(steps):
             axes.text(0.2, 0.8 + 1.35 * place, name, va="center")
             _row(axes, 3.2, 0.8 + 1.35 * place, tokens, lit)
+    return figure
+
+
+def id_ranges() -> Figure:
+    """Who has which id: 0 is padding, then the 256 bytes, then the merged tokens in the order learnt."""
+    groups = [(1.5, "0", "padding"), (6.0, "1 to 256", "bytes 0 to 255:\nbyte b has id b + 1")]
+    with drawing(8.2, 2.2) as (figure, (axes,)):
+        blank(axes, 17.0, 4.4)
+        for x, ids, meaning in groups:
+            box(axes, x, 1.2, ids, width=2.2 if x < 2 else 4.6)
+            axes.text(x, 2.6, meaning, ha="center", va="center", size=10)
+        for x, token, place in [(10.4, "th", "257"), (12.9, "in", "258"), (15.4, "the", "259")]:
+            box(axes, x, 1.2, place, width=2.1)
+            axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
+            axes.text(x, 2.4, token, ha="center", va="center", weight="bold")
+        axes.text(12.9, 3.4, "merged tokens, in the order learnt ...", ha="center", va="center", size=10)
+    return figure
+
+
+def _in_columns(axes: Axes, rows: Sequence[tuple[float, str, Sequence[str]]]) -> None:
+    """Rows of boxes one above the other: "the", the space, and the two halves of the letter with two dots."""
+    places = {4: [(4.6, 3.0), (8.0, 1.8), (10.9, 1.8), (13.4, 1.8)], 3: [(4.6, 3.0), (8.0, 1.8), (12.15, 4.3)]}
+    for y, name, words in rows:
+        axes.text(0.2, y, name, va="center", weight="bold")
+        for (x, width), word in zip(places[len(words)], words, strict=True):
+            box(axes, x, y, word, width=width)
+
+
+def text_to_bytes() -> Figure:
+    """The text "the ï" cut into tokens, and the ids that they become: one, one, and two."""
+    with drawing(7.4, 2.9) as (figure, (axes,)):
+        blank(axes, 14.8, 5.8)
+        rows = [
+            (0.8, "tokens", ["the", "·", "ï"]),
+            (2.8, "bytes", ["merged", "32", "195", "175"]),
+            (4.8, "ids", ["258", "33", "196", "176"]),
+        ]
+        _in_columns(axes, rows)
+        for x in (4.6, 8.0, 10.9, 13.4):
+            arrow(axes, (x, 1.4), (x, 2.2))
+            arrow(axes, (x, 3.4), (x, 4.2))
+    return figure
+
+
+def bytes_to_text() -> Figure:
+    """The ids 258, 33, 196, 176 and their bytes, which are decoded together; padding adds nothing."""
+    with drawing(7.8, 2.9) as (figure, (axes,)):
+        blank(axes, 18.4, 5.8)
+        rows = [
+            (0.8, "ids", ["258", "33", "196", "176"]),
+            (2.8, "bytes", ["116 104 101", "32", "195", "175"]),
+            (4.8, "text", ["the", "·", "ï"]),
+        ]
+        _in_columns(axes, rows)
+        for x in (4.6, 8.0, 10.9, 13.4):
+            arrow(axes, (x, 1.4), (x, 2.2))
+            arrow(axes, (x, 3.4), (x, 4.2))
+        box(axes, 16.5, 0.8, "0   0", width=2.6)
+        axes.text(16.5, 2.4, "padding:\nadds nothing", ha="center", va="center", size=10)
     return figure
 
 

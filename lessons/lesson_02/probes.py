@@ -43,6 +43,18 @@ def _byte_pair_decode(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call(symbol, inputs["tokens"])
 
 
+def _byte_pair_vocabulary(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, [tuple(pair) for pair in inputs["merges"]])
+
+
+def _byte_pair_ids(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, inputs["text"], [tuple(pair) for pair in inputs["merges"]], inputs["vocabulary"])
+
+
+def _ids_to_text(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return call(symbol, inputs["ids"], inputs["vocabulary"])
+
+
 def _round_trips(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     ask = inputs["patient"]
     return {"output": symbol(lambda text: ask("encode", text), lambda ids: ask("decode", ids), inputs["text"])}
@@ -57,5 +69,8 @@ PROBES: dict[str, Probe] = {
     "byte_pair_merges": _byte_pair_merges,
     "apply_merges": _apply_merges,
     "byte_pair_decode": _byte_pair_decode,
+    "byte_pair_vocabulary": _byte_pair_vocabulary,
+    "byte_pair_ids": _byte_pair_ids,
+    "ids_to_text": _ids_to_text,
     "round_trips": _round_trips,
 }

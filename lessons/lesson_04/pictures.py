@@ -1,4 +1,4 @@
-"""Lesson 4's pictures: a row shifted by one, surprise, what is counted, and the road from encoder to decoder."""
+"""Lesson 4's pictures: a row shifted by one, surprise, what is counted, and how encoder states reach the decoder."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def _lit_box(axes: Axes, x: float, y: float, text: str, width: float = 2.4, height: float = 0.9) -> None:
-    """A box that the text speaks about: tinted, with a thick frame."""
+    """A box that the text talks about: tinted, with a thick frame."""
     box(axes, x, y, text, width, height)
     axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
 
@@ -41,37 +41,37 @@ def problem_to_answer() -> Figure:
         box(axes, 11.9, 2.0, "decoder\nwrites", width=2.5, height=1.5)
         arrow(axes, (13.3, 2.0), (14.0, 2.0))
         cells(axes, 14.2, 1.5, [list("24")], title="target")
-        note(axes, 15.2, 3.0, "42, its last\ndigit first")
+        note(axes, 15.2, 3.0, "42, last\ndigit first")
         cells(axes, 10.4, 3.9, [["^", "2", "4"]])
         arrow(axes, (11.9, 3.8), (11.9, 2.9))
-        note(axes, 10.2, 4.4, "what it has so far", ha="right")
+        note(axes, 10.2, 4.4, "what it has written", ha="right")
     return figure
 
 
 def shifted_by_one() -> Figure:
-    """The targets 2, 4, end above what the decoder is shown: start, 2, 4. Every target stands one place later."""
+    """The targets 2, 4, end above what the decoder is shown: start, 2, 4. Every target moves one place right."""
     with drawing(6.4, 2.9) as (figure, (axes,)):
         blank(axes, 12.0, 5.4)
-        cells(axes, 4.4, 0.7, [["2", "4", "$", "_"]])
-        cells(axes, 4.4, 3.3, [["^", "2", "4", "$"]], lit=[(0, 0)])
+        cells(axes, 4.4, 0.7, [["2", "4", ".", "_"]])
+        cells(axes, 4.4, 3.3, [["^", "2", "4", "."]], lit=[(0, 0)])
         for place in range(3):
             arrow(axes, (4.9 + place, 1.8), (5.9 + place, 3.2))
         note(axes, 4.1, 1.2, "targets", ha="right")
         note(axes, 4.1, 3.8, "what the decoder reads", ha="right")
-        note(axes, 8.8, 1.2, "the last one falls out", ha="left")
+        note(axes, 8.8, 1.2, "the last one is dropped", ha="left")
         note(axes, 4.9, 4.85, "start")
     return figure
 
 
 def surprise_of_tokens() -> Figure:
-    """Three places with the chances of four symbols; the targets' chances are 1/2, 1/4 and, over padding, 1/8."""
+    """Three positions with the probabilities of four symbols; the two real targets have 1/2 and 1/4."""
     with drawing(7.8, 3.1) as (figure, (axes,)):
         blank(axes, 15.6, 6.0)
         chances = [["1/4", "1/2", "1/8", "1/8"], ["1/4", "1/4", "1/4", "1/4"], ["1/8", "1/8", "1/4", "1/2"]]
         cells(axes, 3.2, 1.4, chances, lit=[(0, 1), (1, 2)])
-        for column, symbol in enumerate(["_", "2", "4", "$"]):
+        for column, symbol in enumerate(["_", "2", "4", "."]):
             axes.text(3.7 + column, 1.1, symbol, ha="center", va="bottom", weight="bold")
-        note(axes, 5.2, 0.35, "chances that the model gives")
+        note(axes, 5.2, 0.35, "the model's probabilities")
         for row, (target, words) in enumerate(
             [("2", "-log 1/2 = 0.69"), ("4", "-log 1/4 = 1.39"), ("_", "padding: not counted")]
         ):
@@ -86,11 +86,11 @@ def hesitating() -> Figure:
     with drawing(7.8, 2.6, columns=3, sharey=True) as (figure, axes):
         rows = [("sure", [1.0, 0, 0, 0], 1), ("between two", [0.5, 0.5, 0, 0], 2), ("between four", [0.25] * 4, 4)]
         for panel, (name, chances, count) in zip(axes, rows, strict=True):
-            panel.bar(["2", "4", "7", "$"], chances, color=LIT, edgecolor=FRAME, linewidth=1.4, width=0.6)
+            panel.bar(["2", "4", "7", "."], chances, color=LIT, edgecolor=FRAME, linewidth=1.4, width=0.6)
             panel.set(title=f"{name}: perplexity {count}", ylim=(0, 1.05), yticks=[0, 0.5, 1])
             panel.title.set_fontsize(11)
             panel.tick_params(axis="x", length=0)
-        axes[0].set_ylabel("chance")
+        axes[0].set_ylabel("probability")
     return figure
 
 
@@ -98,17 +98,17 @@ def padding_is_not_counted() -> Figure:
     """Two rows of predictions over their targets: five tokens count, four of them are right, padding is left out."""
     with drawing(7.4, 2.9) as (figure, (axes,)):
         blank(axes, 14.0, 5.4)
-        cells(axes, 2.6, 1.0, [["2", "4", "$", "_"], ["7", "$", "_", "_"]], title="targets")
+        cells(axes, 2.6, 1.0, [["2", "4", ".", "_"], ["7", ".", "_", "_"]], title="targets")
         cells(
             axes,
             8.2,
             1.0,
-            [["2", "5", "$", "8"], ["7", "$", "_", "3"]],
+            [["2", "5", ".", "8"], ["7", ".", "_", "3"]],
             lit=[(0, 0), (0, 2), (1, 0), (1, 1)],
             title="predictions",
         )
         note(axes, 7.4, 4.0, "framed: right, and counted")
-        note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 stand over padding")
+        note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 are predicted over padding")
     return figure
 
 
@@ -116,8 +116,8 @@ def exact_rows() -> Figure:
     """The same two rows judged as wholes: the first has one wrong token, so it is wrong; the second is right."""
     with drawing(7.4, 2.3) as (figure, (axes,)):
         blank(axes, 14.0, 4.2)
-        cells(axes, 0.6, 1.0, [["2", "4", "$", "_"], ["7", "$", "_", "_"]], title="targets")
-        cells(axes, 5.6, 1.0, [["2", "5", "$", "8"], ["7", "$", "_", "3"]], title="predictions")
+        cells(axes, 0.6, 1.0, [["2", "4", ".", "_"], ["7", ".", "_", "_"]], title="targets")
+        cells(axes, 5.6, 1.0, [["2", "5", ".", "8"], ["7", ".", "_", "3"]], title="predictions")
         axes.text(10.2, 1.5, "one token wrong: no", va="center")
         axes.text(10.2, 2.5, "all real tokens right: yes", va="center", weight="bold")
         note(axes, 7.0, 3.7, "exact match: 1 of 2 rows")
@@ -125,11 +125,11 @@ def exact_rows() -> Figure:
 
 
 def teacher_forcing() -> Figure:
-    """Three steps of writing 24: with a teacher the decoder reads the right tokens, alone it reads its own."""
+    """Three steps of writing 24: with a teacher the decoder reads the right tokens, on its own it reads its own."""
     with drawing(8.2, 3.6) as (figure, (axes,)):
         blank(axes, 17.2, 7.4)
         panels = [
-            (0.6, "with a teacher", [("^", "2"), ("^2", "5"), ("^24", "$")], "the 5 is corrected"),
+            (0.6, "with a teacher", [("^", "2"), ("^2", "5"), ("^24", ".")], "the 5 is corrected"),
             (9.4, "on its own", [("^", "2"), ("^2", "5"), ("^25", "?")], "the 5 stays"),
         ]
         for left, title, steps, words in panels:
@@ -138,8 +138,8 @@ def teacher_forcing() -> Figure:
             note(axes, left + 5.6, 1.3, "says", ha="left")
             for row, (reads, says) in enumerate(steps):
                 y = 1.8 + 1.5 * row
-                mended = [(0, 2)] if row == 2 else []
-                cells(axes, left, y, [list(reads)], lit=mended)
+                corrected = [(0, 2)] if row == 2 else []
+                cells(axes, left, y, [list(reads)], lit=corrected)
                 arrow(axes, (left + 3.3, y + 0.5), (left + 5.2, y + 0.5))
                 cells(axes, left + 5.5, y, [[says]])
             note(axes, left + 1.5, 6.7, words)
@@ -147,35 +147,35 @@ def teacher_forcing() -> Figure:
 
 
 def cross_attention_table() -> Figure:
-    """Four decoder rows ask, six encoder columns are asked: a table of weights, 4 by 6, whose rows sum to 1."""
+    """Four decoder rows ask five encoder columns: a table of weights, 4 by 5, in which each row sums to 1."""
     with drawing(8.2, 3.7) as (figure, (axes,)):
         blank(axes, 17.0, 7.6)
         weights = [
-            ["", ".1", "", "", ".9", ""],
-            [".4", "", "", ".6", "", ""],
-            ["", "", ".5", ".5", "", ""],
-            ["", "", "", ".2", "", ".8"],
+            ["", ".1", "", "", ".9"],
+            [".4", "", "", ".6", ""],
+            ["", "", ".5", ".5", ""],
+            ["", "", "", ".2", ".8"],
         ]
         cells(axes, 5.4, 2.4, weights, lit=[(0, 1), (0, 4)])
-        for column, symbol in enumerate("27+15 "):
-            axes.text(5.9 + column, 2.1, symbol.strip() or "·", ha="center", va="bottom", weight="bold")
-        for row, symbol in enumerate("^24$"):
+        for column, symbol in enumerate("27+15"):
+            axes.text(5.9 + column, 2.1, symbol, ha="center", va="bottom", weight="bold")
+        for row, symbol in enumerate("^24."):
             axes.text(5.0, 2.9 + row, symbol, ha="center", va="center", weight="bold")
         note(axes, 8.4, 0.9, "keys and values: encoder states, source_length rows", size=11)
         note(axes, 4.5, 4.4, "queries:\ndecoder states,\ntarget_length rows", ha="right", size=11)
-        note(axes, 11.8, 2.9, "a row sums to 1", ha="left")
+        note(axes, 10.8, 2.9, "each row sums to 1", ha="left")
         note(axes, 8.4, 7.0, "weights of one head: (target_length, source_length)", size=11)
     return figure
 
 
 def decoder_block() -> Figure:
-    """The decoder block: self-attention, cross-attention, feed-forward; a norm before each, and a way around it."""
+    """The decoder block: self-attention, cross-attention, feed-forward; a norm before each, a residual around it."""
     with drawing(8.2, 3.4) as (figure, (axes,)):
         blank(axes, 17.0, 7.0)
         parts: Sequence[tuple[float, str, str]] = [
             (3.6, "norm1\nself-attention", "looks at\nits own row"),
             (8.4, "norm2\ncross-attention", "looks at\nthe encoder"),
-            (13.2, "norm3\nfeed-forward", "thinks about\neach token"),
+            (13.2, "norm3\nfeed-forward", "works on\neach token"),
         ]
         axes.text(0.3, 3.4, "x", va="center", weight="bold", size=13)
         start = 0.7
@@ -202,7 +202,7 @@ def decoder_block() -> Figure:
             start = x + 2.55
         arrow(axes, (15.75, 3.4), (16.6, 3.4))
         arrow(axes, (8.4, 5.6), (8.4, 4.2), dashed=True)
-        axes.text(8.4, 6.1, "encoder states, as they come", ha="center", va="center")
+        axes.text(8.4, 6.1, "encoder states, unchanged", ha="center", va="center")
     return figure
 
 
@@ -236,7 +236,7 @@ def two_stacks() -> Figure:
 
 
 def changed_source() -> Figure:
-    """One source token changes from 7 to 8 and nothing else: do the decoder's answers move, or stay as they were?"""
+    """One source token changes from 7 to 8 and nothing else: do the logits move, or stay as they were?"""
     with drawing(8.2, 3.3) as (figure, (axes,)):
         blank(axes, 17.0, 6.6)
         for top, digit in [(0.8, "7"), (4.2, "8")]:

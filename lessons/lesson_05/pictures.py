@@ -43,19 +43,19 @@ def nudged_token() -> Figure:
         lit = [(row, 3) for row in range(7)]
         cells(axes, 4.4, 1.7, [["•" if column == 3 else "" for column in range(7)] for _ in range(7)], lit=lit)
         _labels(axes, 4.4, 1.7, [f"output {i}" for i in range(1, 8)], [str(i) for i in range(1, 8)])
-        note(axes, 7.9, 0.6, "target token that is nudged  (• = the output moves)", size=11)
+        note(axes, 7.9, 0.6, "the target token that is nudged  (• = the output moves)", size=11)
         note(axes, 11.7, 3.2, "these come before\nthe nudged token", ha="left", size=11)
         axes.plot([11.5, 11.5], [1.8, 4.6], color=FRAME, linewidth=2)
-        note(axes, 11.7, 6.7, "these may know of it", ha="left", size=11)
+        note(axes, 11.7, 6.7, "these may know about it", ha="left", size=11)
         axes.plot([11.5, 11.5], [4.8, 8.6], color=QUIET, linewidth=1.4, linestyle=(0, (3, 2)))
     return figure
 
 
 def all_on_the_table() -> Figure:
-    """What is to be said stands one place to the right in what is read: start 2 4 below, 2 4 end above."""
+    """What is to be said is one position to the right in what is read: start 2 4 below, 2 4 end above."""
     with drawing(6.8, 3.2) as (figure, (axes,)):
         blank(axes, 12.8, 6.0)
-        cells(axes, 4.6, 0.9, [["2", "4", "$"]])
+        cells(axes, 4.6, 0.9, [["2", "4", "."]])
         cells(axes, 4.6, 3.9, [["^", "2", "4"]])
         for place in range(3):
             arrow(axes, (5.1 + place, 3.8), (5.1 + place, 2.0))
@@ -63,7 +63,7 @@ def all_on_the_table() -> Figure:
             arrow(axes, (6.1 + place, 3.8), (5.25 + place, 2.0), dashed=True)
         note(axes, 4.3, 1.4, "to be said", ha="right", size=11)
         note(axes, 4.3, 4.4, "to be read", ha="right", size=11)
-        note(axes, 8.2, 2.9, "dashed: a look at the\nanswer, one place on", ha="left", size=11)
+        note(axes, 8.2, 2.9, "dashed: a look at the\nanswer, one position on", ha="left", size=11)
         note(axes, 6.1, 5.5, "in training the whole row is on the table at once", size=11)
     return figure
 
@@ -83,15 +83,15 @@ def cells_of_a_leak() -> Figure:
 
 
 def mask_as_a_matrix() -> Figure:
-    """A 4 by 4 causal mask: row i says yes to the columns 0 to i, and no to all behind."""
+    """A 4 by 4 causal mask: row i says yes to the columns 0 to i, and no to those after it."""
     with drawing(7.4, 3.5) as (figure, (axes,)):
         blank(axes, 14.0, 6.8)
         lower = _lower(4)
         cells(axes, 4.0, 1.8, _yes(lower, 4, 4), lit=lower)
-        _labels(axes, 4.0, 1.8, ["^", "2", "4", "$"], ["^", "2", "4", "$"])
+        _labels(axes, 4.0, 1.8, ["^", "2", "4", "."], ["^", "2", "4", "."])
         note(axes, 6.0, 0.7, "who is looked at", size=11)
         note(axes, 3.2, 3.8, "who\nlooks", ha="right", size=11)
-        note(axes, 8.6, 3.2, "each place sees itself\nand what came before", ha="left", size=11)
+        note(axes, 8.6, 3.2, "each position sees itself\nand what came before", ha="left", size=11)
     return figure
 
 
@@ -116,14 +116,14 @@ def two_masks_joined() -> Figure:
 
 
 def mask_inside_decode() -> Figure:
-    """decode makes its mask from the target input, joins one that is handed in, and calls lesson 4's decode."""
+    """decode makes its mask from the target input, combines it with one passed in, and calls lesson 4's decode."""
     with drawing(8.2, 2.9) as (figure, (axes,)):
         blank(axes, 17.0, 6.0)
         box(axes, 2.6, 1.6, "target input", 3.6)
         arrow(axes, (4.5, 1.6), (5.9, 1.6))
         box(axes, 8.0, 1.6, "decoder_mask", 4.0)
         axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
-        box(axes, 2.9, 4.4, "target_mask,\nif one is handed in", 4.4, 1.4)
+        box(axes, 2.9, 4.4, "target_mask,\nif one is passed in", 4.4, 1.4)
         arrow(axes, (10.1, 1.6), (11.5, 2.5))
         arrow(axes, (5.2, 4.4), (11.2, 3.3), dashed=True)
         axes.text(11.9, 2.9, "and", ha="center", va="center", size=13)
@@ -142,10 +142,10 @@ def carry_from_afar() -> Figure:
         axes.plot([3.4, 8.8], [3.85, 3.85], color=QUIET, linewidth=1.4)
         for place in range(4):
             arrow(axes, (8.0 - place, 1.45), (7.2 - place, 1.45), bend=0.7)
-        note(axes, 6.1, 0.4, "a carry on its way")
+        note(axes, 6.1, 0.4, "the carry travels")
         note(axes, 9.2, 2.2, "made here: 6 + 7 = 13", ha="left", size=11)
-        note(axes, 9.2, 4.6, "and felt four places on:\n2 + 1 and 1 make 4", ha="left", size=11)
-        note(axes, 6.1, 5.9, "the columns between sum to 9, so each passes the carry on")
+        note(axes, 9.2, 4.6, "it arrives four positions on:\n2 + 1 and the carry make 4", ha="left", size=11)
+        note(axes, 6.1, 5.9, "the columns in between sum to 9, so each passes the carry on")
     return figure
 
 
@@ -154,12 +154,12 @@ def two_orders_of_digits() -> Figure:
     with drawing(8.2, 3.2) as (figure, (axes,)):
         blank(axes, 17.0, 6.4)
         rows = [
-            (1.0, "last digit first", "30004", "its first token needs the last column alone"),
+            (1.0, "last digit first", "30004", "its first token needs only the last column"),
             (3.9, "first digit first", "40003", "its first token needs all columns, and every carry"),
         ]
         for top, name, digits, words in rows:
             axes.text(4.2, top + 0.5, name, ha="right", va="center", weight="bold")
-            cells(axes, 4.8, top, [[*digits, "$"]], lit=[(0, 0)])
+            cells(axes, 4.8, top, [[*digits, "."]], lit=[(0, 0)])
             arrow(axes, (4.8, top + 1.4), (10.8, top + 1.4))
             note(axes, 11.1, top + 1.4, "writing", ha="left")
             note(axes, 4.8, top + 2.0, words, ha="left", size=11)

@@ -1,6 +1,6 @@
-"""Lesson 6's experiments: models whose positions can be exchanged, and what each kind of position is good for.
+"""Lesson 6's experiments: models whose positions can be swapped out, and what each kind of position is good for.
 
-The learner's own functions and modules come in as arguments; the rest of the model is that of lessons 3 to 5.
+The learner's own functions and modules are passed in as arguments; the rest of the model comes from lessons 3 to 5.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,24 +13,24 @@ from torch import nn
 from course import fitting, seq2seq_fitting
 from course.attention import MultiHeadAttention, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from course.blocks import EncoderBlock, LayerNorm
-from course.causal import CausalSeq2SeqTransformer
+from course.causal import CausalSeq2SeqTransformer, causal_mask
 from course.lengths import exact_by_length
 from course.sequences import exact_match
 from course.tasks import addition, digit_operations, reversal
 
 Rotary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (x, positions) -> x
 Model = TypeVar("Model", bound=nn.Module)
-Places = Callable[[int], torch.Tensor]  # how long a row is -> where its tokens stand, (length,)
+Places = Callable[[int], torch.Tensor]  # how long a row is -> the position of each of its tokens, (length,)
 
 
-# --- a classifier that has no idea of order, unless its positions tell it
+# --- a classifier that can't see order unless its positions tell it, or a causal mask does
 
 
 class Reader(nn.Module):
-    """Tokens in, one score for each class out; the answer is read off the mean of all tokens.
+    """Tokens in, one score per class out. The answer is read from the mean over all tokens.
 
-    An embedding, the `positions` (any module from x to x), encoder blocks, one last norm, the mean over the tokens
-    that are no padding, and a Linear layer. Nothing but `positions` knows where a token stands.
+    An embedding, the `positions` (any module that maps x to x), encoder blocks, a final norm, the mean over the
+    tokens that aren't padding, and a Linear layer. Only `positions` knows where a token stands.
     """
 
     def __init__(
@@ -53,15 +53,39 @@ class Reader(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = self.positions(self.embedding(tokens))  # (batch, length, d_model)
         for block in self.blocks:
-            x = block(x, padding_mask(tokens))
+            x = block(x, self.mask(tokens))
         real = (tokens != 0).unsqueeze(-1)  # (batch, length, 1)
         mean = (self.final_norm(x) * real).sum(dim=1) / real.sum(dim=1)  # (batch, d_model)
         logits: torch.Tensor = self.head(mean)
         return logits
 
+    def mask(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Who may attend to whom: everyone to every token that isn't padding."""
+        return padding_mask(tokens)
+
+
+class CausalReader(Reader):
+    """The same reader behind lesson 5's causal mask: a token attends to itself and to what came before it."""
+
+    def mask(self, tokens: torch.Tensor) -> torch.Tensor:
+        """The padding and the future are hidden."""
+        return padding_mask(tokens) & causal_mask(tokens.shape[1]).to(tokens.device)
+
+
+class ColleaguesReader(Reader):
+    """The bug clinic's patient: it computes its positions and never uses them."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embedding(tokens)
+        self.positions(x)
+        for block in self.blocks:
+            x = block(x)
+        logits: torch.Tensor = self.head(self.final_norm(x).mean(dim=1))
+        return logits
+
 
 class Scaled(nn.Module):
-    """Positions made louder or quieter: x plus `factor` times what the inner positions add."""
+    """Positions made larger or smaller: x plus `factor` times what the inner positions add."""
 
     def __init__(self, positions: nn.Module, factor: float) -> None:
         super().__init__()
@@ -73,7 +97,7 @@ class Scaled(nn.Module):
 
 
 def seeded(build: Callable[[], Model], seed: int) -> Model:
-    """A model with the first weights of this seed; the reader's own random numbers go on undisturbed."""
+    """A model whose initial weights come from this seed; the global random numbers are left undisturbed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build()
@@ -82,7 +106,7 @@ def seeded(build: Callable[[], Model], seed: int) -> Model:
 def by_operation(
     model: nn.Module, data: digit_operations.DigitData, *, steps: int = 600, seed: int = 0, name: str = "training"
 ) -> dict[str, float]:
-    """Train on the digit operations: {operation: share of test inputs that come out right}."""
+    """Train on the digit operations: {operation: accuracy on the test inputs}."""
     fitting.fit(model, *digit_operations.tensors(data.train), steps=steps, learning_rate=3e-3, seed=seed, name=name)
     shares = {}
     for operation in digit_operations.OPERATIONS:
@@ -99,7 +123,7 @@ def by_scale(
     steps: int = 300,
     seed: int = 0,
 ) -> dict[float, dict[str, float]]:
-    """{factor: accuracy where order counts and where it does not}, with positions that are that much louder."""
+    """{factor: accuracy where order matters and where it doesn't}, with the positions multiplied by that factor."""
     shares = {}
     for factor in factors:
         model = seeded(partial(_scaled_reader, positions, factor), seed)
@@ -119,7 +143,7 @@ def _scaled_reader(positions: Callable[[], nn.Module], factor: float) -> Reader:
 
 
 def naive_encodings(length: int) -> dict[str, torch.Tensor]:
-    """Three first ideas for a row of this length: the index, the index from 0 to 1, and binary digits.
+    """Three first ideas for a row of this length: the index, the index scaled to 0..1, and binary digits.
 
     >>> naive_encodings(3)["binary digits"]
     tensor([[0., 0.],
@@ -136,11 +160,11 @@ def naive_encodings(length: int) -> dict[str, torch.Tensor]:
 
 
 def shift_error(encoding: torch.Tensor, offset: int) -> float:
-    """How badly the best single matrix moves all positions by `offset`: 0 is perfect, 1 is no use at all.
+    """How badly the best single matrix moves all positions by `offset`: 0 is perfect, 1 is useless.
 
-    The matrix is fitted by least squares; the error is relative to the size of what it should have hit.
+    The matrix is fitted by least squares; the error is relative to the size of the target.
 
-    >>> shift_error(torch.eye(4), 1) < 1e-6  # one switch a position: a permutation moves it
+    >>> shift_error(torch.eye(4), 1) < 1e-6  # one-hot positions: a permutation moves them
     True
     """
     here, there = encoding[:-offset].double(), encoding[offset:].double()
@@ -149,18 +173,53 @@ def shift_error(encoding: torch.Tensor, offset: int) -> float:
 
 
 def concatenated(encoding: torch.Tensor) -> torch.Tensor:
-    """The other layout: all sines first, then all cosines. The same columns in another order."""
+    """The other layout: all sines first, then all cosines. The same columns in a different order."""
     return torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1)
 
 
-# --- rotary attention, and a writer whose positions can be exchanged
+# --- the other layout of rotary embeddings, and a third way to tell attention about distance
+
+
+def rotary_halves(x: torch.Tensor, positions: torch.Tensor, base: float = 10000.0) -> torch.Tensor:
+    """Rotary embedding in the half-split layout: column i forms a pair with column i + d / 2.
+
+    x is (..., length, d), and so is the result. Hugging Face's `transformers` and GPT-NeoX write it this way.
+
+    >>> rotary_halves(torch.tensor([[1.0, 0.0]]), torch.tensor([1]))
+    tensor([[0.5403, 0.8415]])
+    """
+    d = x.shape[-1]
+    frequencies = base ** (-torch.arange(0, d, 2, dtype=x.dtype, device=x.device) / d)  # (d / 2,)
+    angles = (positions.unsqueeze(-1) * frequencies).repeat(1, 2)  # (length, d): all angles, then all again
+    left, right = x.chunk(2, dim=-1)
+    return x * angles.cos() + torch.cat([-right, left], dim=-1) * angles.sin()
+
+
+def alibi_bias(length: int, num_heads: int) -> torch.Tensor:
+    """What ALiBi adds to the scores: minus a slope times the distance, (num_heads, length, length); future keys too.
+
+    Head h, counted from 1, has the slope 2 ** (-8 h / num_heads). Source: Press et al. 2022, section 3.
+
+    >>> alibi_bias(3, num_heads=8)[0]
+    tensor([[-0.0000, -0.5000, -1.0000],
+            [-0.5000, -0.0000, -0.5000],
+            [-1.0000, -0.5000, -0.0000]])
+    """
+    slopes = 2.0 ** (-8.0 * torch.arange(1, num_heads + 1) / num_heads)  # (num_heads,)
+    places = torch.arange(length)
+    distance = (places.unsqueeze(1) - places).abs()  # (length, length)
+    bias: torch.Tensor = -slopes.view(-1, 1, 1) * distance
+    return bias
+
+
+# --- rotary attention, and a writer whose positions can be swapped out
 
 
 class RotaryAttention(MultiHeadAttention):
-    """Multi-head attention whose queries and keys are turned by the places where their tokens stand.
+    """Multi-head attention whose queries and keys are rotated by the positions of their tokens.
 
-    `query_places(length)` and `key_places(length)` say where. With a `window`, only keys at most that far from the
-    query are seen.
+    `query_places(length)` and `key_places(length)` give those positions. With a `window`, a query sees only keys
+    at most that far away.
     """
 
     def __init__(
@@ -183,7 +242,7 @@ class RotaryAttention(MultiHeadAttention):
         there = self.key_places(keys.shape[1]).to(keys.device)  # (key_length,)
         query = self.rotary(split_heads(self.query(queries), self.num_heads), here)
         key = self.rotary(split_heads(self.key(keys), self.num_heads), there)
-        value = split_heads(self.value(values), self.num_heads)  # (batch, heads, key_length, d_head), not turned
+        value = split_heads(self.value(values), self.num_heads)  # (batch, heads, key_length, d_head), not rotated
         if self.window is not None:
             near = (here.unsqueeze(1) - there).abs() <= self.window  # (query_length, key_length)
             mask = near if mask is None else mask & near
@@ -194,7 +253,7 @@ class RotaryAttention(MultiHeadAttention):
 def writer(
     positions: Callable[[], nn.Module], vocab_size: int = reversal.VOCAB_SIZE, *, num_layers: int = 1, d_model: int = 64
 ) -> CausalSeq2SeqTransformer:
-    """The model of lesson 5, with these positions in the place of the learned ones."""
+    """Lesson 5's model, with these positions instead of the learned ones."""
     model = CausalSeq2SeqTransformer(vocab_size, 1, d_model, 4, 2 * d_model, num_layers)
     model.source_positions, model.target_positions = positions(), positions()  # type: ignore[assignment]
     return model
@@ -206,7 +265,7 @@ def rotate(
     source_places: Places = torch.arange,
     window: int | None = None,
 ) -> CausalSeq2SeqTransformer:
-    """Put rotary attention into all three attentions of each layer; the answer's tokens stand at 0, 1, 2, ..."""
+    """Make all three attentions of each layer rotary. The tokens of the answer are at positions 0, 1, 2, ..."""
     d_model = model.embedding.embedding_dim
 
     def attention(here: Places, there: Places) -> RotaryAttention:
@@ -232,7 +291,7 @@ def train_writer(
 
 
 def reversed_by_length(model: CausalSeq2SeqTransformer, data: reversal.ReversalData) -> dict[int, float]:
-    """{length: share of new rows that the model, writing on its own, reverses without a mistake}."""
+    """{length: share of new rows that the model reverses without a mistake, writing on its own}."""
 
     def on_its_own(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         return seq2seq_fitting.generate(
@@ -245,11 +304,11 @@ def reversed_by_length(model: CausalSeq2SeqTransformer, data: reversal.ReversalD
 # --- addition by place
 
 
-NOWHERE = -100  # where the plus sign stands: far from every digit
+NOWHERE = -100  # the position of the plus sign: far from every digit
 
 
 def place_values(length: int) -> torch.Tensor:
-    """Which place each token of "54321+98765" has, the ones being place 0: both numbers count from 0.
+    """The place of each token of "54321+98765", the ones being place 0. Both numbers count from 0.
 
     >>> place_values(7)
     tensor([   0,    1,    2, -100,    0,    1,    2])
@@ -259,19 +318,19 @@ def place_values(length: int) -> torch.Tensor:
 
 
 def place_adder(rotary: Rotary, window: int | None = 2) -> CausalSeq2SeqTransformer:
-    """An adder that knows of each digit its place, by rotation, and sees only places at most `window` apart."""
+    """An adder that knows each digit's place, by rotation, and sees only places at most `window` apart."""
     return rotate(writer(nn.Identity, addition.VOCAB_SIZE), rotary, place_values, window)
 
 
 def width_writing(width: int) -> addition.Writing:
-    """Both numbers and the answer with their ones first, filled up with zeros to one width."""
+    """Both numbers and the answer with the ones first, padded with zeros to one width."""
     return addition.Writing(operands_least_first=True, width=width)
 
 
 def train_adder(
     model: CausalSeq2SeqTransformer, pairs: Sequence[addition.Pair], *, width: int = 5, steps: int, seed: int = 0
 ) -> list[float]:
-    """Teach an adder sums of numbers with `width` digits: the loss before each step."""
+    """Train an adder on sums of numbers with `width` digits: the loss before each step."""
     model.to(seq2seq_fitting.best_device())
     return seq2seq_fitting.fit(
         model,
@@ -291,6 +350,29 @@ def answers(model: CausalSeq2SeqTransformer, source: torch.Tensor, max_length: i
 
 
 def sums_right(model: CausalSeq2SeqTransformer, pairs: Sequence[addition.Pair], width: int) -> float:
-    """The share of sums that the adder, writing on its own, gets wholly right."""
+    """The share of sums that the adder gets completely right, writing on its own."""
     source, target = width_writing(width).tensors(pairs)
     return exact_match(answers(model, source, target.shape[1]), target).item()
+
+
+WIDTHS = (5, 6, 7, 8, 10, 20, 50)
+
+
+def sums_by_width(
+    model: CausalSeq2SeqTransformer, learnt: Sequence[addition.Pair], widths: Sequence[int] = WIDTHS
+) -> dict[int, float]:
+    """{digits: share of 100 new sums of that width that the adder gets completely right}."""
+    return {
+        width: sums_right(model, addition.draw_pairs(1000, 100, width, min_digits=width, exclude=learnt), width)
+        for width in widths
+    }
+
+
+def one_long_sum(model: CausalSeq2SeqTransformer, width: int) -> str:
+    """One sum of this width as it is written on paper, with the adder's answer and whether it is right."""
+    first, second = addition.draw_pairs(7, 1, width, min_digits=width)[0]
+    source, target = width_writing(width).tensors([(first, second)])
+    answer = width_writing(width).number(answers(model, source, target.shape[1])[0])
+    verdict = "right" if answer == first + second else f"wrong, it is {first + second}"
+    shown = "no number" if answer is None else str(answer)
+    return f"{first:>{width + 2}}\n+{second:>{width + 1}}\n={shown:>{width + 1}}\n{verdict}"

@@ -1,4 +1,4 @@
-"""Lesson 6's pictures: a bag and a row, clocks with many hands, pairs that turn, and digits known by their place."""
+"""Lesson 6's pictures: a bag and a row, clocks with many hands, rotating pairs, and digits known by their place."""
 
 import math
 
@@ -23,6 +23,7 @@ __all__ = [
     "same_distance_same_angle",
     "shift_as_turn",
     "swapped_tokens",
+    "two_layouts",
 ]
 
 
@@ -52,10 +53,10 @@ def naive_ways() -> Figure:
             note(axes, 5.5 + place, 0.45, str(place))
         note(axes, 4.7, 0.45, "position", ha="right")
         cells(axes, 5.0, 0.9, [[str(i) for i in range(9)]], lit=[(0, 8)])
-        note(axes, 14.4, 1.4, "grows without end", ha="left")
+        note(axes, 14.4, 1.4, "grows without limit", ha="left")
         cells(axes, 5.0, 2.4, [["0", ".25", ".5", ".75", "1"]], lit=[(0, 1)])
         cells(axes, 5.0, 3.4, [["0", ".12", ".25", ".38", ".5", ".62", ".75", ".88", "1"]], lit=[(0, 2)])
-        note(axes, 14.4, 3.4, "the same number,\nanother position", ha="left")
+        note(axes, 14.4, 3.4, "the same number,\na different position", ha="left")
         binary = [[f"{i:04b}"[3 - row] for i in range(9)] for row in (3, 2, 1, 0)]
         cells(axes, 5.0, 4.9, np.array(binary)[1:], lit=[(row, column) for row in range(3) for column in (3, 4)])
         note(axes, 14.4, 6.4, "from 3 to 4 every\ndigit flips", ha="left")
@@ -97,13 +98,13 @@ def one_row_of_waves() -> Figure:
         blank(axes, 15.4, 5.8)
         _clock(axes, 2.3, 2.1, 1.0, radius=1.3)
         _clock(axes, 6.1, 2.1, 0.01, radius=1.3)
-        note(axes, 2.3, 4.0, "pair 0: turned by 1")
-        note(axes, 6.1, 4.0, "pair 1: turned by 0.01")
+        note(axes, 2.3, 4.0, "pair 0 has turned by 1")
+        note(axes, 6.1, 4.0, "pair 1, by 0.01")
         note(axes, 4.2, 5.2, "sine: how far right the tip is. Cosine: how far up.")
         arrow(axes, (7.9, 2.1), (9.4, 2.1))
         cells(axes, 9.9, 1.6, [["0.84", "0.54", "0.01", "1.00"]], title="row of position 1")
         for place, name in enumerate(("sin 1", "cos 1", "sin .01", "cos .01")):
-            note(axes, 10.4 + place, 2.95, name, size=9)
+            note(axes, 10.4 + place, 2.95, name, size=8)
         note(axes, 11.9, 3.8, "columns 0, 1, 2, 3")
     return figure
 
@@ -125,8 +126,8 @@ def shift_as_turn() -> Figure:
             note(axes, left, 5.2, f"dashed: {names[1]}")
         axes.text(10.4, 2.5, "the turn by 3w\nas a matrix", ha="center", va="center")
         cells(axes, 12.4, 1.5, [["cos", "sin"], ["-sin", "cos"]], title="one pair")
-        note(axes, 13.4, 4.1, "each of the angle 3w")
-        note(axes, 13.4, 4.8, "p does not occur in it")
+        note(axes, 13.4, 4.1, "all of the angle 3w")
+        note(axes, 13.4, 4.8, "p doesn't appear in it")
     return figure
 
 
@@ -141,7 +142,7 @@ def added_to_tokens() -> Figure:
         lit = [(row, column) for row in range(3) for column in range(2)]
         cells(axes, 4.2, 1.0, shown, lit=lit, title="encoding")
         note(axes, 6.5, 2.5, "the first 3 rows", ha="left")
-        note(axes, 6.5, 5.0, "kept for longer rows", ha="left")
+        note(axes, 6.5, 5.0, "kept for longer inputs", ha="left")
         sign(axes, 10.3, 2.5, "=")
         total = [["7.0", "9.0"], ["1.8", "0.5"], ["2.9", "1.6"]]
         cells(axes, 11.4, 1.0, total, title="x + encoding")
@@ -217,7 +218,24 @@ def swapped_tokens() -> Figure:
             arrow(axes, (8.4, y), (9.6, y))
             box(axes, 11.0, y, "logits", width=2.6)
         sign(axes, 11.0, 2.4, "=  ?", size=15)
-        note(axes, 12.6, 2.4, "always equal:\nit has no idea\nof the order", ha="left")
+        note(axes, 12.6, 2.4, "always equal:\nit can't see\norder", ha="left")
+    return figure
+
+
+def two_layouts() -> Figure:
+    """Which columns form a pair: neighbours in the interleaved layout, i and i + 4 in the half-split one."""
+    with drawing(7.8, 2.6) as (figure, (axes,)):
+        blank(axes, 15.4, 5.0)
+        for column in range(8):
+            note(axes, 5.0 + column, 0.5, str(column))
+        note(axes, 4.2, 0.5, "column", ha="right")
+        rows = [(1.0, "interleaved", "aabbccdd", (0, 1)), (3.0, "half-split", "abcdabcd", (0, 4))]
+        for top, name, pairs, lit in rows:
+            axes.text(4.2, top + 0.5, name, ha="right", va="center", weight="bold")
+            cells(axes, 4.5, top, [list(pairs)], lit=[(0, column) for column in lit])
+        note(axes, 12.9, 1.5, "pair a: 0 and 1", ha="left")
+        note(axes, 12.9, 3.5, "pair a: 0 and 4", ha="left")
+        note(axes, 8.5, 4.6, "four pairs, from the fastest (a) to the slowest (d)")
     return figure
 
 
@@ -234,7 +252,7 @@ def digits_by_place() -> Figure:
             axes.text(5.0, top + 0.5, name, ha="right", va="center", weight="bold")
             for place, digit in enumerate(digits):
                 cells(axes, 5.5 + 1.2 * place, top, [[digit]], lit=[(0, 0)] if place in lit else [])
-        note(axes, 10.6, 2.6, "to write place 2, look at place 2\nand at the places beside it", ha="left")
+        note(axes, 10.6, 2.6, "to write place 2, look at place 2\nand the places next to it", ha="left")
         note(axes, 10.6, 5.1, "345 + 678 = 1023,\nthe ones first", ha="left")
         arrow(axes, (8.4, 4.5), (8.4, 3.7))
         arrow(axes, (8.2, 4.5), (7.4, 3.7))

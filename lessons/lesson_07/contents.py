@@ -1,4 +1,4 @@
-"""Lesson 07: text made one token at a time: the likeliest, by lot, several side by side, and with a memory."""
+"""Lesson 07: text, one token at a time: greedy, sampled, several answers side by side, and with a cache."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from lessons.lesson_07.exercises.cache import CACHE
 from lessons.lesson_07.exercises.cached import CACHED
 from lessons.lesson_07.exercises.clinic import ENDS_EACH
 from lessons.lesson_07.exercises.equivalents import EQUIVALENTS
+from lessons.lesson_07.exercises.generating import GENERATE
 from lessons.lesson_07.exercises.greedy import GREEDY
+from lessons.lesson_07.exercises.stepping import STEP
 from lessons.lesson_07.exercises.temperature import SAMPLE
 from lessons.lesson_07.exercises.top_k import TOP_K
 from lessons.lesson_07.exercises.top_p import TOP_P
 
 LESSON = Lesson(
     title="One token at a time",
-    exercises=(GREEDY, SAMPLE, TOP_K, TOP_P, ENDS_EACH, BEAM, BEST_OF_N, CACHE, CACHED),
+    exercises=(GREEDY, SAMPLE, TOP_K, TOP_P, GENERATE, ENDS_EACH, BEAM, BEST_OF_N, CACHE, CACHED, STEP),
     equivalents=EQUIVALENTS,
 )

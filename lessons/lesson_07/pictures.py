@@ -1,4 +1,4 @@
-"""Lesson 7's pictures: a row that writes itself, three ways to cut a distribution, a tree of answers, and a cache."""
+"""Lesson 7's pictures: a row that is written token by token, ways to cut a distribution, a tree of answers, a cache."""
 
 from collections.abc import Collection
 
@@ -28,7 +28,7 @@ DONE = "#e4e2da"
 
 
 def writes_and_reads() -> Figure:
-    """Three steps of writing abc backwards: what the model reads, what it says, and how that is read in turn."""
+    """Three steps of writing abc backwards: what the model reads, what it says, and where it reads that again."""
     with drawing(8.2, 3.2) as (figure, (axes,)):
         blank(axes, 17.0, 6.4)
         note(axes, 0.6, 0.4, "reads", ha="left")
@@ -45,14 +45,14 @@ def writes_and_reads() -> Figure:
                 axes.plot(
                     [11.2, 11.2, step + 2.1, step + 2.1], [y + 1.0, y + 1.35, y + 1.35, y + 1.65], color=COLOURS[1]
                 )
-        note(axes, 12.4, 2.4, "what it says\nis what it reads next", ha="left")
+        note(axes, 12.4, 2.4, "what it says now,\nit reads next", ha="left")
     return figure
 
 
 def errors_travel() -> Figure:
-    """With a teacher one wrong token stays alone; on its own the wrong token is read, and more may follow."""
-    with drawing(7.4, 2.5) as (figure, (axes,)):
-        blank(axes, 15.4, 5.0)
+    """With a teacher, one wrong token stays the only one; on its own the model reads it, and more may follow."""
+    with drawing(8.0, 2.5) as (figure, (axes,)):
+        blank(axes, 16.6, 5.0)
         rows = [
             (0.5, "wanted", "jihgfedc", ()),
             (1.9, "with a teacher", "jiagfedc", (2,)),
@@ -62,15 +62,15 @@ def errors_travel() -> Figure:
             axes.text(4.6, top + 0.5, name, ha="right", va="center", weight="bold")
             cells(axes, 5.0, top, [list(letters)], lit=[(0, place) for place in wrong])
         note(axes, 13.4, 2.4, "one error", ha="left")
-        note(axes, 13.4, 3.8, "it is read", ha="left")
+        note(axes, 13.4, 3.8, "the error is read", ha="left")
     return figure
 
 
 def rows_that_end() -> Figure:
-    """Three answers of a batch that end at steps 2, 4 and 3: behind its end each row is padding."""
+    """Three answers of a batch that end at steps 2, 4 and 3: after its end each row holds padding."""
     with drawing(7.0, 3.0) as (figure, (axes,)):
         blank(axes, 13.6, 5.7)
-        table = ["a$__", "cba$", "ba$_"]
+        table = ["a.__", "cba.", "ba._"]
         for column in range(4):
             note(axes, 5.0 + column, 0.35, f"{column + 1}")
         note(axes, 4.2, 0.35, "step", ha="right")
@@ -82,14 +82,14 @@ def rows_that_end() -> Figure:
                 if token == "_":
                     corner = (4.5 + column, 0.8 + row)
                     axes.add_patch(Rectangle(corner, 1, 1, facecolor=DONE, edgecolor=FAINT, linewidth=1, zorder=1.2))
-        note(axes, 8.9, 1.3, "has ended: padding from here on", ha="left")
+        note(axes, 8.9, 1.3, "has ended: padding from now on", ha="left")
         note(axes, 8.9, 2.3, "the last to end", ha="left")
-        note(axes, 6.5, 4.6, "after step 4 all have ended, and the loop stops")
+        note(axes, 6.5, 4.6, "after step 4 every row has ended, and the loop stops")
     return figure
 
 
-def _bars(axes: Axes, chances: Collection[float], kept: Collection[int], names: str = "abcdef") -> None:
-    values = list(chances)
+def _bars(axes: Axes, probabilities: Collection[float], kept: Collection[int], names: str = "abcdef") -> None:
+    values = list(probabilities)
     for place, value in enumerate(values):
         inside = place in kept
         axes.bar(
@@ -109,11 +109,11 @@ def _bars(axes: Axes, chances: Collection[float], kept: Collection[int], names: 
 
 
 def temperatures() -> Figure:
-    """The logits 2, 1, 0 at temperatures 0.5, 1 and 2: sharp, as they are, flat."""
+    """The logits 2, 1, 0 at temperatures 0.5, 1 and 2: sharper, unchanged, flatter."""
     with drawing(7.6, 2.5, columns=3, sharey=True) as (figure, panels):
         logits = np.array([2.0, 1.0, 0.0])
         for panel, (temperature, name) in zip(
-            panels, ((0.5, "careful"), (1.0, "as it is"), (2.0, "bold")), strict=True
+            panels, ((0.5, "cautious"), (1.0, "unchanged"), (2.0, "bold")), strict=True
         ):
             weights = np.exp(logits / temperature)
             _bars(panel, weights / weights.sum(), kept=range(3))
@@ -122,27 +122,27 @@ def temperatures() -> Figure:
     return figure
 
 
-CHANCES = (0.5, 0.25, 0.15, 0.07, 0.03)
+PROBABILITIES = (0.5, 0.25, 0.15, 0.07, 0.03)
 
 
 def top_k_cut() -> Figure:
-    """Five tokens with chances .5, .25, .15, .07, .03: for k = 2 the first two stay, scaled to .67 and .33."""
+    """Five probabilities, .5, .25, .15, .07 and .03: with k = 2 the first two stay, scaled up to .67 and .33."""
     with drawing(7.0, 2.5, columns=2, sharey=True) as (figure, panels):
-        _bars(panels[0], CHANCES, kept=(0, 1))
-        panels[0].set_title("k = 2: the two likeliest stay", size=11)
+        _bars(panels[0], PROBABILITIES, kept=(0, 1))
+        panels[0].set_title("k = 2: the two most likely stay", size=11)
         _bars(panels[1], [0.5 / 0.75, 0.25 / 0.75, 0, 0, 0], kept=(0, 1))
-        panels[1].set_title("what is drawn from then", size=11)
+        panels[1].set_title("the probabilities after that", size=11)
         panels[0].set_ylim(0, 0.8)
     return figure
 
 
 def top_p_cut() -> Figure:
-    """The same chances summed up from the likeliest on: .5, .75, .90 reaches p = 0.8, so three tokens stay."""
+    """The same probabilities, added up from the most likely on: .5, .75, .90 crosses p = 0.8, so three tokens stay."""
     with drawing(7.4, 2.8, columns=2) as (figure, panels):
-        _bars(panels[0], CHANCES, kept=(0, 1, 2))
+        _bars(panels[0], PROBABILITIES, kept=(0, 1, 2))
         panels[0].set_ylim(0, 0.7)
         panels[0].set_title("p = 0.8: three stay", size=11)
-        running = np.cumsum(CHANCES)
+        running = np.cumsum(PROBABILITIES)
         panels[1].plot(range(5), running, color=COLOURS[0], marker="o")
         for place, total in enumerate(running):
             panels[1].annotate(
@@ -152,12 +152,12 @@ def top_p_cut() -> Figure:
         panels[1].text(-0.35, 0.82, "p = 0.8", color=COLOURS[1], size=9, va="bottom")
         panels[1].set(ylim=(0.4, 1.12), xlim=(-0.4, 4.6), yticks=[])
         panels[1].set_xticks(range(5), list("abcde"))
-        panels[1].set_title("sum, likeliest first", size=11)
+        panels[1].set_title("running sum, most likely first", size=11)
     return figure
 
 
 def tree_of_answers() -> Figure:
-    """All answers of a small model: greedy takes a (.6) and ends at .24; the likeliest answer is b$ with .36."""
+    """All answers of a small model: greedy takes a (0.6) and ends at 0.24; the most likely answer has 0.36."""
     with drawing(8.2, 4.0) as (figure, (axes,)):
         blank(axes, 17.2, 8.4)
         nodes = {
@@ -166,17 +166,17 @@ def tree_of_answers() -> Figure:
             "b": (5.2, 6.4, "b"),
             "aa": (9.2, 0.8, "aa"),
             "ab": (9.2, 2.4, "ab"),
-            "a$": (9.2, 4.0, "a$"),
-            "b$": (9.2, 5.8, "b$"),
+            "a.": (9.2, 4.0, "a."),
+            "b.": (9.2, 5.8, "b."),
             "ba": (9.2, 7.4, "ba"),
-            "aa$": (13.2, 0.8, "aa$"),
-            "ab$": (13.2, 2.4, "ab$"),
-            "ba$": (13.2, 7.4, "ba$"),
+            "aa.": (13.2, 0.8, "aa."),
+            "ab.": (13.2, 2.4, "ab."),
+            "ba.": (13.2, 7.4, "ba."),
         }
-        chances = {"a": ".6", "b": ".4", "aa": ".4", "ab": ".3", "a$": ".3", "b$": ".9", "ba": ".1"}
-        chances |= {"aa$": "1", "ab$": "1", "ba$": "1"}
-        greedy, best = ("a", "aa", "aa$"), ("b", "b$")
-        for name, chance in chances.items():
+        probabilities = {"a": "0.6", "b": "0.4", "aa": "0.4", "ab": "0.3", "a.": "0.3", "b.": "0.9", "ba": "0.1"}
+        probabilities |= {"aa.": "1", "ab.": "1", "ba.": "1"}
+        greedy, best = ("a", "aa", "aa."), ("b", "b.")
+        for name, probability in probabilities.items():
             x, y, _ = nodes[name]
             from_x, from_y, _ = nodes[name[:-1]]
             arrow(axes, (from_x + 0.75, from_y), (x - 0.75, y), dashed=name in greedy)
@@ -184,11 +184,11 @@ def tree_of_answers() -> Figure:
                 axes.texts[-1].arrow_patch.set_linewidth(3.2)  # type: ignore[attr-defined]
             right = 0.4 if y > from_y else 0.0  # beside a line that falls, above one that rises
             axes.text(
-                (from_x + x) / 2 + right, (from_y + y) / 2 - 0.32, chance, ha="center", va="center", weight="bold"
+                (from_x + x) / 2 + right, (from_y + y) / 2 - 0.32, probability, ha="center", va="center", weight="bold"
             )
         for x, y, text in nodes.values():
             box(axes, x, y, text, width=1.4, height=0.9)
-        totals = {"aa$": ".24  greedy", "ab$": ".18", "a$": ".18", "b$": ".36  the likeliest", "ba$": ".04"}
+        totals = {"aa.": "0.24  greedy", "ab.": "0.18", "a.": "0.18", "b.": "0.36  most likely", "ba.": "0.04"}
         for name, total in totals.items():
             x, y, _ = nodes[name]
             axes.text(x + 0.95, y, total, va="center", weight="bold" if " " in total else "normal")
@@ -196,14 +196,14 @@ def tree_of_answers() -> Figure:
 
 
 def best_of_many() -> Figure:
-    """Four drawn answers to the source abc with their log-likelihoods: -1.2 is kept, though the right one had -2.0."""
+    """Four sampled answers to abc with their log-likelihoods: -1.2 is kept, although the right one had -2.0."""
     with drawing(7.8, 3.2) as (figure, (axes,)):
         blank(axes, 16.0, 6.4)
         answers = [
-            ("cba$", "-2.0", "right"),
-            ("cbb$", "-1.2", "wrong"),
-            ("cab$", "-3.4", "wrong"),
-            ("ccb$", "-4.1", "wrong"),
+            ("cba.", "-2.0", "right"),
+            ("cbb.", "-1.2", "wrong"),
+            ("cab.", "-3.4", "wrong"),
+            ("ccb.", "-4.1", "wrong"),
         ]
         for row, (answer, score, verdict) in enumerate(answers):
             y = 1.0 + 1.15 * row
@@ -212,18 +212,18 @@ def best_of_many() -> Figure:
             axes.text(
                 8.6, y + 0.5, verdict, ha="center", va="center", weight="bold" if verdict == "right" else "normal"
             )
-        note(axes, 2.6, 0.4, "four answers, drawn by lot")
+        note(axes, 2.6, 0.4, "four sampled answers")
         note(axes, 6.2, 0.4, "log-likelihood")
         note(axes, 8.6, 0.4, "right?")
         axes.add_patch(Rectangle((0.35, 2.02), 6.9, 1.27, fill=False, edgecolor=FRAME, linewidth=2.2))
         note(axes, 10.4, 2.65, "best of 4 keeps this one", ha="left")
-        note(axes, 10.4, 1.5, "top@4 counts this one", ha="left")
-        note(axes, 10.4, 5.1, "top@4 must know the right answer,\nbest of 4 needs the model alone", ha="left")
+        note(axes, 10.4, 1.5, "pass@4 counts this one", ha="left")
+        note(axes, 10.4, 5.1, "pass@4 needs somebody who can tell,\nbest of 4 needs only the model", ha="left")
     return figure
 
 
 def cache_grid() -> Figure:
-    """Five steps of writing: without a cache step t reads t tokens, 15 in all; with it one token a step, 5 in all."""
+    """Five steps of writing: without a cache, step t reads t tokens, 15 in all; with one, one per step, 5 in all."""
     with drawing(7.4, 3.5) as (figure, (axes,)):
         blank(axes, 15.0, 7.0)
         for left, name, cached in ((1.6, "without a cache", False), (9.0, "with a cache", True)):
@@ -252,15 +252,15 @@ def cache_grid() -> Figure:
 
 
 def alone_and_together() -> Figure:
-    """A source in a batch and the same source alone: its answer, padding apart, must be the same."""
+    """A source in a batch and the same source alone: apart from padding, its answer must be the same."""
     with drawing(7.6, 3.0) as (figure, (axes,)):
         blank(axes, 15.4, 5.9)
         cells(axes, 0.6, 0.9, [["a", "_", "_"], ["a", "b", "c"]], lit=[(0, 0)], title="in a batch")
         arrow(axes, (3.9, 1.9), (5.6, 1.9))
-        cells(axes, 6.0, 0.9, [["a", "$", "_", "_"], ["c", "b", "a", "$"]], lit=[(0, 0), (0, 1)])
+        cells(axes, 6.0, 0.9, [["a", ".", "_", "_"], ["c", "b", "a", "."]], lit=[(0, 0), (0, 1)])
         cells(axes, 0.6, 4.1, [["a", "_", "_"]], lit=[(0, 0)], title="alone")
         arrow(axes, (3.9, 4.6), (5.6, 4.6))
-        cells(axes, 6.0, 4.1, [["a", "$"]], lit=[(0, 0), (0, 1)])
+        cells(axes, 6.0, 4.1, [["a", "."]], lit=[(0, 0), (0, 1)])
         sign(axes, 11.5, 2.9, "=  ?", size=15)
         note(axes, 12.3, 2.9, "padding does\nnot count", ha="left")
         axes.plot([10.3, 10.6, 10.6, 10.3], [1.4, 1.4, 4.6, 4.6], color=INK, linewidth=1.2)

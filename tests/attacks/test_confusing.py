@@ -61,7 +61,7 @@ def zipped(name: str) -> bytes:
     return made.getvalue()
 
 
-# What the file holds, and the points that it is worth; None where it is no notebook.
+# What the file holds, and the points that it is worth; None where it is not a notebook.
 FORMS: dict[str, tuple[bytes, float | None]] = {
     "sources that are lists": (
         notebook([c | {"source": str(c["source"]).splitlines(True)} for c in (SETUP, PICK)]),

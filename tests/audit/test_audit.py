@@ -9,13 +9,27 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader.audit.audit import FLOORS, Count, Row, audit_lesson, report, total
+from grader.audit.audit import (
+    FLOORS,
+    LESSON_FLOORS,
+    SEED,
+    Count,
+    Row,
+    _mistakes_and_variants,
+    audit_lesson,
+    below_the_floors,
+    report,
+    total,
+)
 from grader.audit.mutants import mutants
+from grader.audit.slips import failing, slipped
 from grader.audit.tables import write_into_readme
 from grader.authoring.spec import Exercise
+from grader.checking.diagnose import _Search
+from grader.checking.judge import PASSED, Judge
 from grader.cli import app
 from grader.errors import GraderError
-from grader.syllabus import lesson_names, load_lesson
+from grader.syllabus import lesson_names, load_lesson, load_probes
 
 SOURCE = '''
 def mean_above(values: list[float], limit: float = 0.5) -> float:
@@ -66,8 +80,9 @@ def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_every_lesson_reaches_the_floors(name: str) -> None:
-    rows = audit_lesson(load_lesson(name), lambda symbol: None)
-    assert [line for row in rows for line in row.below()] == []
+    # Each mistake meets two or three other slips here, and all of them in `grader audit`.
+    rows = audit_lesson(load_lesson(name), lambda symbol: None, slips=4)
+    assert below_the_floors(rows) == []
     assert all(row.caught.total >= 3 and row.accepted.total >= 3 for row in rows)
     assert total(rows).mutants.total >= 20
 
@@ -86,6 +101,39 @@ def test_a_blind_check_falls_below_every_floor_but_one() -> None:
     assert {"caught", "diagnosed", "mutants"} <= below
 
 
+def test_slips_and_unknown_answers_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge who only recognises what matches everywhere falls below the floor for second slips."""
+    lesson = load_lesson("01")
+    judge = Judge(lesson["pick"], load_probes(lesson.name)["pick"], SEED)
+    row = Row("pick")
+    _mistakes_and_variants(judge, row)
+    assert row.second_slip.total > 3 * len(judge.exercise.mistakes)
+    assert row.not_misnamed.total > len(judge.exercise.mistakes)
+    assert below_the_floors([row]) == []
+    monkeypatch.setattr(_Search, "_of_the_core", lambda self, recast=False: None)
+    monkeypatch.setattr(_Search, "_beside_the_core", lambda *_: None)
+    strict = Row("pick")
+    _mistakes_and_variants(judge, strict)
+    assert strict.below() == []
+    assert [line.split(":")[1] for line in below_the_floors([strict])] == [" second_slip"]
+    monkeypatch.setattr(_Search, "_of_the_core", lambda self, recast=False: self.exercise.mistakes[0])
+    careless = Row("pick")
+    _mistakes_and_variants(judge, careless)
+    assert "not_misnamed" in {line.split(":")[0] for line in careless.below(LESSON_FLOORS)}
+
+
+def test_slips_change_what_they_should_and_nothing_else() -> None:
+    lesson = load_lesson("01")
+    judge = Judge(lesson["pick"], load_probes(lesson.name)["pick"], SEED)
+    right = judge.references[0]
+    spoilt = {slip.slip: failing(judge, slip.seen, right) for slip in slipped(judge, right)}
+    assert spoilt["changes an argument"] == {"arguments untouched"}
+    assert spoilt["cuts the gradients"] == {"gradients flow"}
+    assert spoilt["loses float64"] == {"dtype kept"}
+    assert all(spoilt.values())
+    assert all(judge.judged(slip.seen).status != PASSED for slip in slipped(judge, right))
+
+
 def test_an_equivalent_that_is_no_mutant_any_more_is_reported() -> None:
     lesson = load_lesson("01")
     lesson = dataclasses.replace(
@@ -96,10 +144,10 @@ def test_an_equivalent_that_is_no_mutant_any_more_is_reported() -> None:
 
 
 def test_the_report_is_plain_json() -> None:
-    row = Row("pick", Count(3, 4, ["off_by_one"]), Count(1, 1), Count(), Count(2, 2))
+    row = Row("pick", Count(3, 4, ["off_by_one"]), Count(1, 1), mutants=Count(2, 2))
     written = json.loads(json.dumps(report({"01": [row]})))
     assert written["lessons"]["01"][0]["caught"] == {"hits": 3, "total": 4, "missed": ["off_by_one"]}
-    assert written["floors"] == FLOORS
+    assert written["floors"] == FLOORS | LESSON_FLOORS
 
 
 def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
@@ -108,6 +156,7 @@ def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
     write_into_readme(readme, {"01_x": [Row("a", Count(2, 2)), Row("b", Count(3, 4))]})
     text = readme.read_text()
     assert "| 01_x | 5 / 6 |" in text
+    assert "diagnosed when another slip comes along | false diagnoses" in text
     assert "old" not in text
     assert text.startswith("before")
     assert text.endswith("after\n")

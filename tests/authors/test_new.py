@@ -116,14 +116,19 @@ def test_a_lesson_needs_a_course(grader: Say, tmp_path: Path, monkeypatch: pytes
 
 FAULTS = {
     "no LESSON": ("contents.py", "LESSON =", "LESSONS =", r"contents\.py should define LESSON, a grader"),
-    "no Python": ("exercises.py", "points=2,", "points=2,,", r"exercises\.py, line 28, is no Python: .* Correct it"),
+    "no Python": (
+        "exercises.py",
+        "points=2,",
+        "points=2,,",
+        r"exercises\.py, line 28, is not valid Python: .* Correct it",
+    ),
     "a name that is not there": (
         "exercises.py",
         "points=2,",
         "points=two,",
         r"exercises\.py, line \d+, stops with Name",
     ),
-    "a text that is no Python": (f"{LESSON}.py", "initials(", "initials((", r"is no Python"),
+    "a text that is not valid Python": (f"{LESSON}.py", "initials(", "initials((", r"is not valid Python"),
     "no core aspect": (
         "exercises.py",
         'aspects.of_function(single="a single name", spaces="any number of spaces")',

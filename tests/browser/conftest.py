@@ -30,6 +30,8 @@ QUIET = (
 START_SECONDS = 300
 CONFIG = ROOT / "grader" / "lab" / "config"
 """What pip puts among Jupyter's own settings when the course is installed; an editable install leaves it out."""
+LEARNER = ROOT / "grader" / "lab" / "learner"
+"""What `make lab` adds to Jupyter's settings: no tools for instructors, no news."""
 
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -68,11 +70,13 @@ def browser() -> Iterator[object]:
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
     """`with serve(folder, *options) as address`: JupyterLab on a folder, with settings of its own and no news.
 
-    `installed` as where pip installed the course; else as in a checkout.
+    `installed` as where pip installed the course; else as in a checkout. `learner` as `make lab` sets it up.
     """
 
     @contextmanager
-    def serving(folder: Path, *options: str, token: str = "", installed: bool = False) -> Iterator[str]:
+    def serving(
+        folder: Path, *options: str, token: str = "", installed: bool = False, learner: bool = False
+    ) -> Iterator[str]:
         home = tmp_path_factory.mktemp("jupyter")
         if installed:
             shutil.copytree(CONFIG, home / "config" / "jupyter_server_config.d")
@@ -80,6 +84,8 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
             path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(content))
+        if learner:  # the page's own settings must be enough
+            (home / "settings" / "@jupyterlab" / "apputils-extension/notification.jupyterlab-settings").unlink()
         port = free_port()
         command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"]
         command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1"]
@@ -87,7 +93,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
             server = subprocess.Popen(
                 [*command, f"--IdentityProvider.token={token}", "--LabApp.extension_manager=readonly", *options],
                 cwd=folder,
-                env=surroundings(home),
+                env=surroundings(home) | ({"JUPYTER_CONFIG_PATH": str(LEARNER)} if learner else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

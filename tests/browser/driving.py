@@ -108,7 +108,7 @@ class Notebook:
 def new_page(browser: Browser) -> Page:
     """A page that JupyterLab opens afresh: no tab of an earlier page comes back and is taken for the one meant."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(90 * SECONDS)
+    page.set_default_timeout(300 * SECONDS)
     page.route(
         "**/lab/api/workspaces/**",
         lambda route: route.continue_() if route.request.method == "GET" else route.fulfill(status=204),

@@ -116,7 +116,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[G
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     made = browser.new_page()
-    made.set_default_timeout(30_000)
+    made.set_default_timeout(300_000)
     yield made
     made.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.building.hints import one_at_a_time
+from grader.building.hints import GO_ON, one_at_a_time, with_a_way_on
 from grader.repository import Repository
 from grader.syllabus import load_lesson
 
@@ -35,7 +35,7 @@ def test_each_stands_inside_the_one_before() -> None:
     nested = one_at_a_time("Before.\n\n" + hint(1) + hint(2) + hint(3, "`a`\n\n- b") + "\nDocs: here.")
     assert depths(nested) == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)]
     assert nested.startswith("Before.\n\n<details><summary>Hint 1</summary>\n\nWhich axis?\n\n<details>")
-    assert nested.endswith("`a`\n\n- b\n</details>\n</details>\n</details>\n\nDocs: here.")
+    assert nested.endswith("`a`\n\n- b\n</details>\n</details>\n</details>\n\n<br>\n\nDocs: here.")
 
 
 def test_what_is_no_hint_stays_as_it_is() -> None:
@@ -57,4 +57,20 @@ def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
     cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     hints = [found for text in prose for found in depths(text) if found[0].startswith("Hint")]
-    assert hints == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)] * len(load_lesson(lesson).exercises)
+    exercises = load_lesson(lesson).exercises
+    assert hints == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)] * len(exercises)
+    ways_on = [found for text in prose for found in depths(text) if found[0] == GO_ON]
+    assert ways_on == [(GO_ON, 4)] * len(exercises)
+    for exercise in exercises:
+        assert any(f"from {exercise.references[0].__module__} import {exercise.symbol}\n" in text for text in prose)
+
+
+def test_the_way_on_stands_below_the_last_hint() -> None:
+    def exercise(symbol: str, said: str) -> str:
+        return f"### Exercise: `{symbol}` · core\n\nWhy.\n\n{said}"
+
+    text = "Before.\n\n" + exercise("one", hint(1) + hint(2) + "\nDocs: here.\n\n") + exercise("two", "No hint.")
+    made = one_at_a_time(with_a_way_on(text, "from ours import {}".format))
+    assert depths(made) == [("Hint 1", 1), ("Hint 2", 2), (GO_ON, 3), (GO_ON, 1)]
+    assert made.index("from ours import one") < made.index("Docs: here.") < made.index("from ours import two")
+    assert with_a_way_on("Nothing to do.", str) == "Nothing to do."

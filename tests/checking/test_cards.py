@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -127,6 +128,53 @@ def test_plain_lines() -> None:
     ]
 
 
+def test_a_meaning_is_shown_on_hover_and_in_text_where_the_aspect_fails() -> None:
+    aspects = (
+        AspectResult("shape", True, "It has the shape that the docstring gives."),
+        AspectResult("dtype kept", False, 'float64 stays "float64".'),
+        AspectResult("values", False),
+    )
+    found = verdict(aspects=aspects)
+    html, text = card(found), read(card(found)).text
+    assert html.count(" title=") == 2
+    assert 'title="float64 stays &quot;float64&quot;."' in html
+    assert 'dtype kept: float64 stays "float64".' in text
+    assert "It has the shape" not in text
+    assert plain(found).splitlines()[1:4] == [
+        "  [x] shape",
+        '  [ ] dtype kept: float64 stays "float64".',
+        "  [ ] values",
+    ]
+
+
+def test_where_the_core_fails_only_the_core_is_explained_in_text() -> None:
+    values = AspectResult("values", False, "The result itself is right.", core=True)
+    kept = AspectResult("dtype kept", False, "float64 stays float64.")
+    found = verdict(FAILED, aspects=(kept, values))
+    html, text = card(found), read(card(found)).text
+    assert html.count(" title=") == 2  # on hover, every name is explained
+    assert "values: The result itself is right." in text
+    assert "float64 stays" not in text
+    assert plain(found).splitlines()[1:3] == ["  [ ] dtype kept", "  [ ] values: The result itself is right."]
+    right = verdict(aspects=(kept, replace(values, passed=True)))
+    assert "dtype kept: float64 stays float64." in read(card(right)).text
+    assert plain(right).splitlines()[1:3] == ["  [ ] dtype kept: float64 stays float64.", "  [x] values"]
+
+
+def test_inputs_that_help_stand_beside_the_two() -> None:
+    beside = {"probabilities": torch.tensor([0.75, 0.25]), "p": 0.6}
+    evidence = Evidence("with a p", "output", torch.ones(2), torch.zeros(2), "the share of each token", beside)
+    text = read(card(verdict(evidence=evidence))).text
+    assert "The share of each token, seen with a p:" in text
+    assert "probabilities (2,)" in text
+    assert "0.75" in text
+    assert "p0.6" in text
+
+
+def test_dollar_signs_of_learners_are_no_formulas() -> None:
+    assert 'class="tex2jax_ignore mathjax_ignore"' in card(verdict(message="It says $a$."))
+
+
 def test_points_are_short() -> None:
     assert [points(score) for score in (3.0, 1.25, 0.0, 0.1 + 0.2)] == ["3", "1.25", "0", "0.3"]
 
@@ -155,7 +203,7 @@ def test_other_shapes_and_kinds_stand_beside_each_other_too() -> None:
     text = read(with_evidence(torch.ones(2, 3), torch.ones(3))).text
     assert "expected (2, 3)" in text
     assert "yours (3,)" in text
-    assert "None (is there a return?)" in read(with_evidence(torch.ones(2), None)).text
+    assert "yoursNone" in read(with_evidence(torch.ones(2), None)).text
     assert "expected" not in read(with_evidence(1.0, 2.0)).text  # the message has said both numbers
 
 

@@ -12,6 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 import course.tensors
+from grader.building.hints import GO_ON
 from grader.checking.notebook import Checker, NotYet
 from grader.checking.quiet import MAX_PRINTED, quiet
 from grader.running.blanks import blank
@@ -120,7 +121,6 @@ def test_partial_credit_is_a_mark_between(outputs: dict[str, list[Any]]) -> None
         ("zero", "batched_dot earns no points yet"),
         ("error", "batched_dot earns no points yet"),
         ("exit", "batched_dot earns no points yet"),
-        ("imported", "pick"),
         ("unknown", "check does not know print. In this lesson it checks: batched_dot, pick,"),
         ("not there", "train is not there yet: run the cell that defines it, then check again."),
     ],
@@ -143,8 +143,6 @@ def test_a_zero_is_an_error_of_one_sentence(outputs: dict[str, list[Any]], cell:
         ("zero", "Yours is zero everywhere."),
         ("error", "It stops with ValueError: <script>alert(1)</script>."),
         ("exit", "It stops with SystemExit."),
-        ("imported", "The check wants the one that you write here."),
-        ("imported by its name", "This pick comes from the course's library."),
     ],
 )
 def test_a_zero_shows_its_card_and_the_card_is_no_mark(outputs: dict[str, list[Any]], cell: str, sentence: str) -> None:
@@ -156,6 +154,21 @@ def test_a_zero_shows_its_card_and_the_card_is_no_mark(outputs: dict[str, list[A
     assert "<script" not in data["text/html"]
     with pytest.raises(ValueError, match="could not convert"):
         float(data["text/plain"])
+
+
+@pytest.mark.parametrize("cell", ["imported", "imported by its name"])
+def test_whoever_goes_on_with_ours_is_not_stopped_and_earns_nothing(outputs: dict[str, list[Any]], cell: str) -> None:
+    assert kinds(outputs[cell]) == ["execute_result"]
+    assert marks(outputs[cell]) == ["0.0"]
+    said = html.unescape(outputs[cell][0].data["text/html"])
+    assert "It earns no points, but every cell below works with it." in said
+
+
+@pytest.mark.parametrize("cell", ["zero", "error"])
+def test_a_card_for_somebody_stuck_says_how_to_go_on(outputs: dict[str, list[Any]], cell: str) -> None:
+    assert GO_ON in outputs[cell][0].data["text/html"]
+    assert GO_ON not in outputs["blank"][0].data["text/html"]
+    assert GO_ON not in outputs["noisy"][0].data["text/html"]
 
 
 def test_nothing_but_the_result_comes_out_of_a_noisy_answer(outputs: dict[str, list[Any]]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from grader.authoring.observe import Opaque
-from grader.checking.compare import KINDS, agree, compare, is_number, near
+from grader.checking.compare import KINDS, Comparing, compare, is_number, near
 
 NAN, INF = float("nan"), float("inf")
 EYE = torch.eye(2)
@@ -148,16 +148,16 @@ def test_errors() -> None:
     assert kinds_of(error("ValueError"), fine) == ["error"]
     assert kinds_of(error("ValueError"), error("IndexError")) == []  # which error is left open
     assert kinds_of(error("ValueError"), error("NotImplementedError")) == ["error"]  # a blank is no clear error
-    assert agree(error("ValueError"), error("ValueError"))
-    assert not agree(error("ValueError"), error("IndexError"))
-    assert not agree(fine, error("ValueError"))
 
 
-def test_agreement_under_some_keys_only() -> None:
+def test_what_is_compared_again_is_remembered_and_keys_can_be_chosen() -> None:
+    comparing = Comparing()
     one, other = {"output": 1.0, "gradients": EYE}, {"output": 1.0, "gradients": -EYE}
-    assert not agree(one, other)
-    assert agree(one, other, ("output",))
-    assert not agree(one, other, ("gradients",))
+    assert [d.key for d in comparing(one, other)] == ["gradients"]
+    assert comparing(one, other) is comparing(one, other)
+    assert comparing(one, other, ("output",)) == []
+    assert [d.key for d in comparing(one, other, ("gradients",))] == ["gradients"]
+    assert [d.kind for d in comparing(one, error("ValueError"), ("output",))] == ["error"]
 
 
 def test_truth_is_no_number() -> None:

@@ -70,6 +70,7 @@ def test_a_right_answer() -> None:
     found = verdict(lambda x: x.sum(1) / x.shape[1])
     assert (found.score, found.max_score, found.status) == (5.0, 5.0, PASSED)
     assert passed(found) == [aspect.name for aspect in ASPECTS]
+    assert [aspect.core for aspect in found.aspects] == [aspect.core for aspect in ASPECTS]
     assert found.message == "row_means is right."
     assert found.diagnosis is None
     assert found.evidence is None
@@ -88,7 +89,7 @@ def test_points_are_shared_by_weight() -> None:
 
     changed = verdict(changes)
     assert (changed.score, passed(changed)) == (4.0, ["shape", "values", "gradients"])
-    assert changed.message.startswith("An argument was changed on the way.")
+    assert changed.message.startswith("An argument isn't what it was before the call.")
 
 
 def test_the_right_shape_alone_earns_nothing() -> None:
@@ -130,7 +131,7 @@ def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
     assert found.evidence is not None
     assert found.evidence.label == "on one number"
     assert found.evidence.path == "output"
-    assert found.message.endswith("Seen on one number (x (1, 1)).")
+    assert found.message.endswith("Seen on one number (x of shape (1, 1)).")
 
 
 def test_cases_stand_in_the_order_of_their_size() -> None:

@@ -159,8 +159,8 @@ def test_a_thousand_nested_folders(tmp_path: Path, packed: bool) -> None:
     entries = [(stored, zipped(files))] if packed else [(f"{EVE}{name}", data) for name, data in files]
     lines = eves(tmp_path, *entries)
     assert len(lines) == sorting.MAX_DOUBTS + 1
-    assert "lies deeper than 30 folders" in lines[0]
-    assert lines[-1] == "Eve (2): There is as much to say about 98 more files."
+    assert "is nested deeper than 30 folders" in lines[0]
+    assert lines[-1] == "Eve (2): The same goes for 98 more files."
 
 
 def test_nested_folders_on_disk(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_nested_folders_on_disk(tmp_path: Path) -> None:
     root = folder(tmp_path / "all", ada__x=notebook("Ada's"), **{f"{'eve__' * 100}x": notebook("Eve's")})
     done = collect([root], tmp_path / "submitted")
     assert students(done) == ["ada"]
-    assert [doubt.why for doubt in done.doubts] == ["It lies deeper than 30 folders: it was left out."]
+    assert [doubt.why for doubt in done.doubts] == ["It is nested deeper than 30 folders: it was left out."]
 
 
 def test_long_names(tmp_path: Path) -> None:

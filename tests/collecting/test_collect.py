@@ -103,7 +103,7 @@ def test_gradescope(tmp_path: Path) -> None:
     assert students(done) == ["0777", "bob@example.org"]
     assert "handed in by 2 together" in to_know(done.placed[0][0])
     assert timestamp(into / "0777" / LESSON) == datetime(2026, 2, 3, 18, 11, 12, 123456)
-    assert said(done).count("has no name that a folder could have: use --roster") == 2
+    assert said(done).count("has a name that no folder can have: use --roster") == 2
 
 
 def test_gradescopes_notes_may_be_broken(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_files_of_submit(tmp_path: Path) -> None:
         f"{name}/{LESSON}/{file}" for name in ("ada", "Bob_B") for file in ("timestamp.txt", f"{LESSON}.ipynb")
     }
     assert said(done) == (
-        f"{LESSON}.submission.zip/{LESSON}.ipynb: Nobody knows whose it is: "
+        f"{LESSON}.submission.zip/{LESSON}.ipynb: It doesn't say whose it is: "
         "put it into a folder with the learner's name."
     )
     # The file itself may be named, and what a platform says goes first.

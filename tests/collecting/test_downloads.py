@@ -85,7 +85,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     info = zipfile.ZipInfo("ada/x.ipynb")
     info.external_attr = 0o120777 << 16
     assert why(download(tmp_path / "a.zip", (info, b"/etc/passwd"))) == {
-        "ada/x.ipynb": "It is a link or no file: it was left out."
+        "ada/x.ipynb": "It is a link, or not a file: it was left out."
     }
 
 
@@ -151,9 +151,9 @@ def test_one_learners_zip_file_does_not_stop_the_class(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("content", [b"", b"Dear teacher", b"PK\x03\x04" + bytes(50)])
 def test_zip_files_that_are_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.zip").write_bytes(content)
-    assert why(tmp_path / "a.zip") == {"a.zip": "It is no zip file that can be read: ask for it again."}
+    assert why(tmp_path / "a.zip") == {"a.zip": "It is not a zip file that can be read: ask for it again."}
     path = download(tmp_path / "b.zip", ("ada/hw.zip", content), ("bob/x.ipynb", notebook()))
-    assert why(path) == {"ada/hw.zip": "It is no zip file that can be read: ask for it again."}
+    assert why(path) == {"ada/hw.zip": "It is not a zip file that can be read: ask for it again."}
 
 
 def test_an_encrypted_entry(tmp_path: Path) -> None:

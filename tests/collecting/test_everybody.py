@@ -67,8 +67,8 @@ def test_a_line_for_each_owner_without_a_notebook(tmp_path: Path) -> None:
         "Ed (5)",
         "Fy (6)",
     ]
-    assert lines["Cy (3)"] == "Cy (3): There is no notebook, but hw.rar, notes.txt. Ask for the .ipynb file."
-    assert "only text that was typed" in lines["Ed (5)"]
+    assert lines["Cy (3)"] == "Cy (3): There is no notebook, only hw.rar, notes.txt. Ask for the .ipynb file."
+    assert "only text typed into a box" in lines["Ed (5)"]
     assert "scan.jpg" in lines["Fy (6)"]
 
 
@@ -115,7 +115,7 @@ def test_what_lies_about_is_nobodys(tmp_path: Path) -> None:
         (tmp_path / "all").mkdir(exist_ok=True)
         (tmp_path / "all" / name).write_bytes(notebook() if name == "ada.ipynb" else b"x")
     done = collect([tmp_path / "all"], tmp_path / "submitted")
-    assert doubt_lines(done) == ["bob: There is no notebook, but bob.pdf. Ask for the .ipynb file."]
+    assert doubt_lines(done) == ["bob: There is no notebook, only bob.pdf. Ask for the .ipynb file."]
 
 
 @pytest.mark.parametrize("ending", [".ipynb.txt", ".json", ".ipynb.json", ".IPYNB"])
@@ -155,7 +155,7 @@ def test_work_is_preferred_to_a_later_blank(tmp_path: Path, real: bytes) -> None
     into = tmp_path / "submitted"
     done = collect([path], into)
     assert (into / "ada" / FILE).read_bytes() == real
-    assert to_know(done.placed[0][0]) == "a blank one was passed over"
+    assert to_know(done.placed[0][0]) == "a blank one was ignored"
 
 
 def test_a_blank_resubmission_replaces_no_work(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_notebook_of_another_lesson_than_the_rest(tmp_path: Path) -> None:
     assert students(done) == ["ada", "bo", "di"]
     assert doubt_lines(done) == [
         f"cy/x.ipynb: It is a notebook of {OTHER}, and the rest (3) are of {LESSON}. "
-        f"If it is to count, collect again with --lesson {OTHER}."
+        f"If it should count, collect again with --lesson {OTHER}."
     ]
     asked: list[str] = []
     done = collect([path], tmp_path / "asked", ask=lambda question: not asked.append(question))
@@ -251,7 +251,8 @@ def test_once_for_a_team(tmp_path: Path) -> None:
     alone = collect([path], tmp_path / "alone")
     assert students(alone) == ["Team_Red"]
     assert (
-        "the work of all who are in no group (Default group): say who they are with --roster" in doubt_lines(alone)[0]
+        "the work of everyone who is in no group (Default group): say who they are with --roster"
+        in doubt_lines(alone)[0]
     )
 
 

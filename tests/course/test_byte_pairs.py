@@ -7,7 +7,15 @@ from itertools import pairwise
 
 import pytest
 
-from course.byte_pairs import apply_merges, byte_pair_decode, byte_pair_merges, merge_pair
+from course.byte_pairs import (
+    apply_merges,
+    byte_pair_decode,
+    byte_pair_ids,
+    byte_pair_merges,
+    byte_pair_vocabulary,
+    ids_to_text,
+    merge_pair,
+)
 from course.data import moby_dick
 from lessons.lesson_02.experiments import words_in
 
@@ -54,6 +62,22 @@ def test_it_ends_when_no_pair_is_left() -> None:
 def test_characters_that_no_merge_knows_stay() -> None:
     assert apply_merges("a?b", [("a", "b")]) == ["a", "?", "b"]
     assert apply_merges("", [("a", "b")]) == []
+
+
+def test_a_token_made_twice_has_one_id() -> None:
+    merges = [("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "c"), ("d", "e")]
+    assert byte_pair_vocabulary(merges) == {"bc": 257, "ab": 258, "abc": 259, "de": 260}
+
+
+@pytest.mark.parametrize("text", ["", "abc", " a  b\n", "Naïve whale, 鯨 or 🐋", "\x00ÿ"])
+def test_any_text_comes_back_from_its_ids(text: str) -> None:
+    merges = byte_pair_merges(["whale", "whale", "naive", "abc"], 6)
+    vocabulary = byte_pair_vocabulary(merges)
+    ids = byte_pair_ids(text, merges, vocabulary)
+    assert all(1 <= place <= 256 + len(vocabulary) for place in ids)
+    assert ids_to_text([*ids, 0, 0], vocabulary) == text
+    with pytest.raises(KeyError):
+        ids_to_text([257 + len(vocabulary)], vocabulary)
 
 
 def test_the_novel_is_quick_enough() -> None:

@@ -45,8 +45,8 @@ def test_the_split_is_clean_and_alike(seed: int) -> None:
 def test_the_shortcuts() -> None:
     mixed, equal = difference_task(5), difference_task(5, equal_lengths=True)
     rules, on_equal = (baseline_accuracies(data.train, data.test) for data in (mixed, equal))
-    assert rules["longer operand wins"] > rules["larger first digit wins"] > rules["commoner label"]
-    assert on_equal["longer operand wins"] == on_equal["commoner label"]
+    assert rules["longer operand wins"] > rules["larger first digit wins"] > rules["more common label"]
+    assert on_equal["longer operand wins"] == on_equal["more common label"]
     assert on_equal["larger first digit wins"] > 0.9
 
 

@@ -28,7 +28,7 @@ def test_the_target_is_the_source_backwards_with_an_end() -> None:
     for row, sent, wanted in zip(rows, source, target, strict=True):
         assert 2 <= len(row) <= 7
         assert ALPHABET.text(sent) == row.ljust(9, "_")
-        assert ALPHABET.text(wanted) == (row[::-1] + "$").ljust(8, "_")
+        assert ALPHABET.text(wanted) == (row[::-1] + ".").ljust(8, "_")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -54,7 +54,7 @@ def test_an_example_ends_in_the_cls_token() -> None:
     assert label == 0
     with pytest.raises(ValueError, match="does not fit"):
         prepare_example("2-12", 0, VOCABULARY, max_length=4, cls_id=4)
-    with pytest.raises(ValueError, match="does not hold"):
+    with pytest.raises(ValueError, match="not in the vocabulary"):
         prepare_example("2+1", 0, VOCABULARY, max_length=9, cls_id=4)
 
 

@@ -259,7 +259,7 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on(
         if line and "already" not in line and "no earlier" not in line
     ]
     assert len(said) == 1, said
-    assert said[0].endswith("What is graded is kept: put that right, then go on with --resume.")
+    assert said[0].endswith("What has been graded is kept: fix that, then continue with --resume.")
     assert (FULL if where != "gradebook" else "database or disk is full") in said[0]
     assert marks(course)["ada"] == result("ada").score
     assert not list(course.root.rglob(".*.new"))  # what would not fit takes up no room

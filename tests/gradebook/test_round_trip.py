@@ -234,8 +234,8 @@ def test_a_page_teaches(school: Class) -> None:
     assert "To look at again" in page
     assert "A good one to look at next: batched_dot." in page
     assert re.search(r"Your \d+ cells ran for (less than )?\d+\.\d s in all", page)
-    assert "All 12 exercises are right." in school.course.feedback("ada", LESSON).read_text("utf-8")
-    assert "None of the exercises has been begun." in school.course.feedback("fay", LESSON).read_text("utf-8")
+    assert "All 13 exercises are right." in school.course.feedback("ada", LESSON).read_text("utf-8")
+    assert "None of the exercises has been started." in school.course.feedback("fay", LESSON).read_text("utf-8")
 
 
 # --- the class ----------------------------------------------------------------------------------------------------

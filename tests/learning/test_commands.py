@@ -38,7 +38,7 @@ def test_progress_is_shown_for_the_folder_one_is_in(run: Run, tmp_path: Path, mo
         monkeypatch.chdir(folder)
         code, said = run("progress", *([tmp_path] if folder == tmp_path.parent else []))
         assert code == 0
-        assert "1 of 12  2 / 22  #...........  pick" in said
+        assert "1 of 13  2 / 24  #...........  pick" in said
         exercises, points = sum(len(offer.exercises) for offer in offers()), sum(offer.points for offer in offers())
         assert f"1 of {exercises} exercises, 2 of {points:g} points, in" in said.replace("\n", " ")
 

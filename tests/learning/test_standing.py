@@ -122,6 +122,6 @@ def test_the_table_says_it_in_a_terminal(tmp_path: Path) -> None:
     progress.remember(tmp_path, LESSON, "batched_dot", 2.0)
     found = standings(tmp_path)
     columns = [list(column.cells) for column in progress_table(found).columns]
-    assert [column[0] for column in columns] == [LESSON, "1 of 12", "2 / 22", "#...........", "pick"]
+    assert [column[0] for column in columns] == [LESSON, "1 of 13", "2 / 24", "#...........", "pick"]
     assert columns[-1][1] == "not in this folder"
     assert in_a_line(found, tmp_path).startswith("1 of ")

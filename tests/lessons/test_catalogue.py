@@ -17,8 +17,8 @@ from grader.authoring.spec import Case, Exercise
 from grader.checking.compare import compare
 from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
 from grader.syllabus import lesson_names, load_lesson, load_probes
+from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE, SEEDS
 
-SEEDS = (0, 1, 2, 7, 12345)
 NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
 every_exercise = pytest.mark.parametrize(
     ("lesson", "symbol"), NAMES, ids=[f"{lesson[:2]}-{symbol}" for lesson, symbol in NAMES]
@@ -52,7 +52,8 @@ def test_every_mistake_is_caught_and_called_by_its_name(lesson: str, symbol: str
     assert {name: got.diagnosis for name, got in said.items()} == {name: name for name in said}
     assert all(got.score < got.max_score for got in said.values())
     assert all(got.status in (PARTIAL, FAILED, ERROR) for got in said.values())
-    assert all(got.message == m.advice for got, m in zip(said.values(), judge.exercise.mistakes, strict=True))
+    for got, mistake in zip(said.values(), judge.exercise.mistakes, strict=True):
+        assert got.message == " ".join(filter(None, (mistake.advice, got.patients)))
 
 
 @every_exercise
@@ -60,6 +61,17 @@ def test_marks_do_not_depend_on_the_draw(lesson: str, symbol: str) -> None:
     for mistake in load_lesson(lesson)[symbol].mistakes:
         scores = {said_of_mistakes(lesson, symbol, seed)[mistake.name].score for seed in SEEDS}
         assert len(scores) == 1, (mistake.name, scores)
+
+
+@every_exercise
+def test_marks_follow_what_there_was_to_learn(lesson: str, symbol: str) -> None:
+    """Each exercise names the mistakes that miss its aim, and each of them costs a third of the points or more."""
+    exercise = load_lesson(lesson)[symbol]
+    central = [mistake.name for mistake in exercise.mistakes if mistake.central]
+    assert central, "no mistake is marked as central"
+    earned = {name: max(said_of_mistakes(lesson, symbol, seed)[name].score for seed in SEEDS) for name in central}
+    most = exercise.points * MOST_FOR_A_CENTRAL_MISTAKE
+    assert {name: score for name, score in earned.items() if score > most + 0.005} == {}
 
 
 @every_exercise
@@ -162,6 +174,14 @@ def test_cases_and_names_tell_things_apart(lesson: str, symbol: str) -> None:
     assert any(aspect.core for aspect in exercise.aspects)
     for aspect in exercise.aspects:
         assert any(aspect.tags <= case.tags for case in cases), f"no case is about {aspect.name}"
+
+
+@every_exercise
+def test_each_aspect_is_explained_in_one_short_sentence(lesson: str, symbol: str) -> None:
+    for aspect in load_lesson(lesson)[symbol].aspects:
+        assert aspect.meaning, f"{aspect.name} has no meaning"
+        assert aspect.meaning.endswith("."), aspect.meaning
+        assert len(aspect.meaning) <= 160, aspect.meaning
 
 
 def _drawn(case: Case) -> dict[str, object]:

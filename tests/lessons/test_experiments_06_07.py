@@ -72,13 +72,13 @@ def test_the_adder_can_say_what_it_was_asked_for() -> None:
 def test_the_tree_is_a_distribution() -> None:
     answers = lesson_07.tree_answers()
     assert sum(answers.values()) == pytest.approx(1)
-    assert max(answers, key=lambda name: answers[name]) == "b$"
+    assert max(answers, key=lambda name: answers[name]) == "b."
 
 
 def test_the_gap_is_no_gap_for_answers_that_are_right() -> None:
     source, target = lesson_07.tensors(["abc", "ba"])
     assert lesson_07.scores(target[:, :4], target) == {"tokens": 1.0, "rows": 1.0}
-    assert lesson_07.errors_by_place(target, target)[:4] == [0.0] * 4
+    assert lesson_07.errors_by_position(target, target)[:4] == [0.0] * 4
     assert source.shape == (2, 10)
 
 
@@ -113,13 +113,13 @@ def test_with_somebody_there_the_sliders_call_the_function(monkeypatch: pytest.M
 
 
 def test_an_animation_is_a_gif_with_a_frame_a_step_that_runs_once() -> None:
-    moving = plots.decoding_steps(["ab", "c"], ["ba$", "c$_"])
+    moving = plots.decoding_steps(["ab", "c"], ["ba.", "c._"])
     image = Image.open(io.BytesIO(moving.gif()))
     assert image.format == "GIF"
     assert getattr(image, "n_frames") == 4  # noqa: B009  PIL's stubs don't know it
     assert "loop" not in image.info
     assert repr(moving) == moving.twin.text
-    assert moving.twin.text.splitlines()[1] == "ab: b a $ (ends at step 3)"
+    assert moving.twin.text.splitlines()[1] == "ab: b a . (ends at step 3)"
 
 
 def test_an_answer_that_is_cut_off_says_so() -> None:

@@ -132,7 +132,7 @@ def test_in_a_real_jupyter_server(tmp_path: Path) -> None:
         client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{made['kernel']['id']}.json"))
         client.load_connection_file()
         client.start_channels()
-        client.wait_for_ready(timeout=300)
+        _wait_until_ready(client)
         assert _run(client, "import grader; grader.submit()").startswith("Ready to hand in")
         assert (root / f"{LESSON}.submission.zip").is_file()
         (root / "a b.ipynb").rename(root / "new.ipynb")
@@ -144,6 +144,17 @@ def test_in_a_real_jupyter_server(tmp_path: Path) -> None:
             client.stop_channels()
         running.terminate()
         running.wait(timeout=300)
+
+
+def _wait_until_ready(client: BlockingKernelClient) -> None:
+    """A client that did not start the kernel takes a late heartbeat for its death: on a busy machine it asks again."""
+    for _ in range(9):
+        try:
+            client.wait_for_ready(timeout=300)
+            return
+        except RuntimeError:
+            continue
+    client.wait_for_ready(timeout=300)
 
 
 def _wait_for(runtime: Path) -> Any:

@@ -34,7 +34,7 @@ def _pairs(generator: np.random.Generator) -> list[Case]:
         Case("with four different sizes", draw(four()), USUAL),
         Case("with four other sizes", draw(dims(generator, 4, 3, 9)), USUAL),
         Case("where all sizes are equal", draw([side] * 4), USUAL),
-        Case("on a batch of one", draw([1, n, m, d]), frozenset({"one"})),
+        Case("on a batch of one example", draw([1, n, m, d]), frozenset({"one"})),
         Case("with one row in a and one row in b", draw([thin[0], 1, 1, thin[1]]), frozenset({"thin"})),
         Case("with rows of length one", draw([thin[1], n, m, 1]), frozenset({"thin"})),
         Case("with float64", draw(four(), torch.float64), frozenset({"float64"})),
@@ -72,95 +72,99 @@ BATCHED_DOT = Exercise(
         Mistake(
             "missing_transpose",
             lambda a, b: a @ b,
-            "You multiply rows of a with columns of b. A dot product wants row with row: which two axes of "
-            "b should change places first?",
+            "You multiply the rows of a by the columns of b. A dot product pairs a row with a row: which two axes of "
+            "b should trade places first?",
+            central=True,
         ),
         Mistake(
             "reshaped_instead_of_transposed",
             lambda a, b: a @ b.reshape(b.shape[0], b.shape[2], b.shape[1]),
-            "The shape is right, but the numbers of b were cut into new rows. Reshaping keeps the order in "
-            "memory: what turns rows into columns instead?",
+            "The shape is right, but the numbers of b were cut into new rows. Reshaping keeps the reading order: what "
+            "turns rows into columns instead?",
+            central=True,
         ),
         Mistake(
             "axes_reversed",
-            lambda a, b: a @ b.permute(2, 1, 0),
-            "All three axes of b were reversed, the batch too. Which axis has to stay where it is?",
+            lambda a, b: a @ b.permute(2, 1, 0),  # what b.T does, without its warning
+            "All three axes of b were reversed, the batch axis too. That is what .T does to a tensor with three axes. "
+            "Which axis has to stay where it is?",
         ),
         Mistake(
             "result_transposed",
             lambda a, b: b @ a.transpose(1, 2),
-            "You have every dot product, with the last two axes swapped: (batch, m, n). Whose rows should "
-            "come first in the result?",
+            "You have every dot product, but the last two axes are swapped: (batch, m, n). Whose rows should come "
+            "first in the result?",
         ),
         Mistake(
             "elementwise_product",
             lambda a, b: a * b,
-            "Your result is the product entry by entry. What happens to those products in a dot product, "
-            "and where does each row of a meet each row of b?",
+            "Your result is the product entry by entry. What does a dot product do with those products, and where "
+            "does each row of a meet each row of b?",
         ),
         Mistake(
             "rows_paired",
             lambda a, b: (a * b).sum(-1),
-            "Row i of a meets row i of b only. How many dot products are there when every row meets every row?",
+            "Row i of a only meets row i of b. How many dot products are there when every row meets every row?",
+            central=True,
         ),
         Mistake(
             "mean_not_sum",
             lambda a, b: (a.unsqueeze(2) * b.unsqueeze(1)).mean(-1),
-            "Every number is the dot product divided by d, a mean of the products. What does a dot product "
-            "do with them?",
+            "Every number is the dot product divided by d: a mean of the products. What does a dot product do with "
+            "them?",
         ),
         Mistake(
             "scaled",
             lambda a, b: a @ b.mT / a.shape[-1] ** 0.5,
-            "Your result is divided by the square root of d. Attention will do that in lesson 03; is it "
-            "part of a plain dot product?",
+            "Your result is divided by the square root of d. Attention will do that in lesson 3; is it part of a "
+            "plain dot product?",
         ),
         Mistake(
             "cosine_similarity",
             lambda a, b: _unit(a) @ _unit(b).mT,
-            "Your rows were scaled to length one first, so this is the cosine of the angle. Does a dot "
-            "product forget how long the rows are?",
+            "You scaled the rows to length one first, so this is the cosine of the angle. Does a dot product ignore "
+            "how long the rows are?",
         ),
         Mistake(
             "summed_over_the_batch",
             lambda a, b: torch.einsum("bnd,bmd->nm", a, b),
-            "The entries of the batch were added up into one matrix. Which letter should still be there on "
-            "the right of the arrow?",
+            "The examples of the batch were added up into one matrix. Which letter should still be there to the right "
+            "of the arrow?",
         ),
         Mistake(
             "batches_crossed",
             torch.inner,
-            "Each entry of a's batch also met every entry of b's batch, so there are four axes. How can "
-            "each entry of the batch keep to itself?",
+            "Each example of a also met every other example of b, so there are four axes. How can each example keep "
+            "to itself?",
         ),
         Mistake(
             "first_of_the_batch_only",
             lambda a, b: a[0] @ b[0].T,
-            "That is the first entry of the batch alone. What happened to the others?",
+            "That is the first example of the batch on its own. Is there a return inside the loop, or an index 0 that "
+            "picks one example?",
         ),
         Mistake(
             "squeezed",
             lambda a, b: (a @ b.mT).squeeze(),
-            "Axes of length one disappear from your result. Do batch, n and m keep their place even when "
-            "one of them is 1?",
+            "Axes of length one disappear from your result. Should batch, n and m stay even when one of them is 1?",
         ),
         Mistake(
             "graph_cut",
             lambda a, b: a.detach() @ b.detach().mT,
-            "The numbers are right, but no gradient flows back to a and b. Where do they leave the graph: a "
-            "detach, .data, or NumPy?",
+            "The numbers are right, but no gradient flows back to a and b. What cuts the graph: a detach, .data, or "
+            "NumPy?",
         ),
         Mistake(
             "filled_in_float32",
             _filled,
-            "With float64 inputs the result comes back as float32. Which dtype does a fresh tensor of zeros "
-            "have, unless you say otherwise?",
+            "With float64 inputs the result comes back as float32. What dtype does torch.zeros give you unless you "
+            "ask for another?",
         ),
         Mistake(
             "changed_in_place",
             lambda a, b: a @ b.transpose_(1, 2),
-            "The result is right, but b itself was transposed on the way, and its owner will be surprised. "
-            "What does the underscore at the end of a method's name mean?",
+            "The result is right, but b itself was transposed on the way, and the caller still needs it. What does "
+            "the underscore at the end of a method's name mean?",
         ),
     ),
     variants={

@@ -19,21 +19,21 @@ Loss = Callable[[Any, Any], Any]
 
 # Per loss: the tag that says which aspect it decides about, and the words for the learner.
 _LOSSES = {
-    "flat mean": ("sound", "with a sound loss: squared errors of flattened predictions, their mean"),
-    "flat sum": ("sound", "with a sound loss: squared errors of flattened predictions, their sum"),
-    "flat absolute": ("sound", "with a sound loss: absolute errors of flattened predictions, their mean"),
-    "targets reshaped": ("sound", "with a sound loss that gives the targets the predictions' shape"),
-    "flat with a constant": ("sound", "with a sound loss that is never zero"),
+    "flat mean": ("sound", "with a sound loss: the mean of the squared errors, with everything flattened first"),
+    "flat sum": ("sound", "with a sound loss: the sum of the squared errors, with everything flattened first"),
+    "flat absolute": ("sound", "with a sound loss: the mean of the absolute errors, with everything flattened first"),
+    "targets reshaped": ("sound", "with a sound loss that reshapes the targets to fit the predictions"),
+    "flat with a constant": ("sound", "with a sound loss that adds a constant, so it is never zero"),
     "flat float": ("float", "with a sound loss that returns a Python float"),
-    "mean": ("broken", "with a loss that broadcasts: squared errors, their mean"),
-    "sum": ("broken", "with a loss that broadcasts: squared errors, their sum"),
-    "root": ("broken", "with a loss that broadcasts: root of the mean squared error"),
-    "absolute": ("absolute", "with a loss that broadcasts: absolute errors, their mean"),
+    "mean": ("broken", "with the suspicious loss, the mean of squared errors that broadcast"),
+    "sum": ("broken", "with a loss that broadcasts: the sum of the squared errors"),
+    "root": ("broken", "with a loss that broadcasts: the root of the mean squared error"),
+    "absolute": ("absolute", "with a loss that broadcasts: the mean of the absolute errors"),
     "targets as a column": (
         "column",
-        "with a loss that makes a column of the targets, so flat predictions broadcast",
+        "with a loss that turns the targets into a column, so that flat predictions broadcast",
     ),
-    "mixture": ("mild", "with a loss that broadcasts in one of two terms"),
+    "mixture": ("mild", "with a loss of two terms, only one of which broadcasts"),
     "broadcast float": ("float", "with a loss that broadcasts and returns a Python float"),
 }
 
@@ -76,6 +76,10 @@ def _tensors_only(loss: Any) -> bool:
 def _own_mse(loss: Loss) -> bool:
     predictions, targets = _data()
     return math.isclose(float(loss(predictions[:, None], targets)), float(((predictions - targets) ** 2).mean()))
+
+
+def _same(one: Any, other: Any) -> bool:
+    return math.isclose(float(one), float(other))
 
 
 def _zero_expected(loss: Loss) -> bool:
@@ -122,70 +126,98 @@ LOSS_IS_SOUND = Exercise(
     cases=_losses,
     references=(loss_is_sound, _tensors_only),
     aspects=(
-        *tells_apart(sound="sound losses pass", broken="broadcasts are found"),
-        special("whatever a loss makes of the errors", "absolute"),
-        special("whichever shape is the broken one", "column"),
-        special("mild bugs too", "mild"),
-        special("a loss that returns a float", "float"),
+        *tells_apart(
+            meanings={
+                "sound": "True for a loss that gives (n, 1) and (n,) predictions the same number.",
+                "broken": "False for a loss that compares each prediction with every target.",
+            },
+            sound="sound losses pass",
+            broken="broadcasts are found",
+        ),
+        special(
+            "absolute errors too",
+            "absolute",
+            meaning="A loss that broadcasts is found even if it takes absolute errors instead of squares.",
+        ),
+        special(
+            "broadcasts of flat predictions too",
+            "column",
+            meaning="A loss is found out even if it is the flat predictions, (n,), that broadcast.",
+        ),
+        special("mild bugs too", "mild", meaning="A loss is found out even if only one of its two terms broadcasts."),
+        special(
+            "losses that return a float",
+            "float",
+            meaning="A loss that returns a Python float is judged correctly too.",
+        ),
     ),
     mistakes=(
         Mistake(
             "always_sound",
             _alike_on(torch.tensor([0.5]), torch.tensor([2.0])),
-            "Every loss is sound to you, the broken ones too. Do your predictions come in both shapes, (n, "
-            "1) and (n,), with n above 1?",
+            "You call every loss sound, the broken ones too. Do your predictions come in both shapes, (n, 1) and "
+            "(n,), with n above 1?",
+            central=True,
         ),
         Mistake(
             "never_sound",
             lambda loss: loss is loss_is_sound,
-            "No loss is sound to you, not even one that flattens everything first. Which two numbers do you compare?",
+            "You call no loss sound, not even one that flattens everything first. Which two numbers do you compare?",
         ),
         Mistake(
             "answer_turned_round",
             lambda loss: not _right(loss),
-            "You tell them apart, and call the sound ones broken. What does True stand for?",
+            "You tell them apart, but you call the sound ones broken. What does True stand for?",
         ),
         Mistake(
             "constant_data",
             _alike_on(torch.ones(5), torch.zeros(5)),
-            "On your data a broadcast hides, because all predictions are equal, or all targets. Which "
-            "numbers would make a wrong pairing show?",
+            "On your data a broadcast stays hidden, because all predictions are equal, or all targets. With which "
+            "numbers would a wrong pairing show?",
+            central=True,
+        ),
+        Mistake(
+            "targets_made_a_column_too",
+            lambda loss: _same(loss(_data()[0][:, None], _data()[1][:, None]), loss(*_data())),
+            "You make a column of the targets as well, so the predictions fit them and nothing broadcasts. Which of "
+            "the two should stay flat?",
         ),
         Mistake(
             "errors_of_one_sign",
             _alike_on(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0, 6.0])),
-            "On your data a broadcast of absolute errors hides, because every target is larger than every "
-            "prediction. Which numbers would make a wrong pairing show?",
+            "On your data a broadcast of absolute errors stays hidden, because every target is larger than every "
+            "prediction. With which numbers would a wrong pairing show?",
         ),
         Mistake(
             "own_loss_as_yardstick",
             _own_mse,
-            "You hold each loss against the mean squared error, so other sound losses fail. Which two "
-            "numbers of the loss itself should be the same?",
+            "You compare each loss with the mean squared error, so other sound losses fail. Which two numbers of the "
+            "loss itself should be equal?",
+            central=True,
         ),
         Mistake(
             "zero_expected",
             _zero_expected,
-            "You ask whether a perfect prediction costs nothing. Some sound losses are never zero: which "
-            "two numbers of the loss itself should be the same?",
+            "You expect a perfect prediction to cost nothing. Some sound losses are never zero: which two numbers of "
+            "the loss itself should be equal?",
         ),
         Mistake(
             "tolerance_too_wide",
             _alike_on(_data()[0], _data()[0] + 1, rel_tol=0.4),
-            "Mild bugs get through, since you allow a wide difference. How far apart may two ways to "
-            "compute one number be?",
+            "Mild bugs get through, because you allow too large a difference. How far apart may two ways of computing "
+            "the same number be?",
         ),
         Mistake(
             "difference_returned",
             _difference,
-            "You return how far the two numbers are apart. Which question does the caller want answered "
-            "with True or False?",
+            "You return how far apart the two numbers are. Which question does the caller want answered with True or "
+            "False?",
         ),
         Mistake(
             "shape_looked_at",
             lambda loss: loss(_data()[0][:, None], _data()[1]).dim() == 0,
-            "You look at the shape of the result, and a mean has none left, whatever happened before it. "
-            "What differs between the two calls, if not the shape?",
+            "You look at the shape of the result, and a mean has none left, whatever happened before it. If not the "
+            "shape, what differs between the two calls?",
         ),
     ),
     variants={

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-_STRICT = "zip's strict only guards against lists of different lengths, which no right caller hands in"
-_NUMBERS = "the toy numbers are free, as long as a wrong pairing shows, and it does"
-_REFUSAL = "the contract does not ask about a loss that refuses the shape"
+_STRICT = "zip's strict only guards against lists of different lengths, which no sensible caller passes in"
+_NUMBERS = "the toy numbers are free as long as a wrong pairing shows, and it does"
+_REFUSAL = "either answer will do for a loss that refuses the shape"
 
 EQUIVALENTS = {
     "loss_gradients": {

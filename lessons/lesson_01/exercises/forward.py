@@ -58,64 +58,64 @@ FORWARD_MISTAKES = (
     Mistake(
         "relu_after_last",
         lambda params, inputs: _relu_wherever(params, inputs, 0, len(params)),
-        "Your result is the right one with every negative number replaced by 0. After which layers does "
-        "ReLU stand, and after which one not?",
+        "Your result is the right one with every negative number replaced by 0. Which layer has no ReLU after it?",
+        central=True,
     ),
     Mistake(
         "no_relu",
         lambda params, inputs: _relu_wherever(params, inputs, 0, 0),
-        "Without ReLU all your layers together are one linear map. What stands between two layers?",
+        "Without ReLU all your layers together are one linear map. What belongs between two layers?",
+        central=True,
     ),
     Mistake(
         "relu_misplaced",
         lambda params, inputs: _relu_wherever(params, inputs, 1, len(params)),
-        "ReLU is missing after the first layer and stands after the last one. Which of the layers is the "
-        "one without it?",
+        "The first layer has no ReLU after it, and the last layer has one. Which layer should go without?",
     ),
     Mistake(
         "relu_on_the_inputs",
         lambda params, inputs: reduce(lambda x, pair: relu(x) @ pair[0] + pair[1], params, inputs),
-        "The inputs went through ReLU before the first layer, so their negative numbers are lost. Does ReLU "
-        "stand before a layer, or between two?",
+        "The inputs went through ReLU before the first layer, so their negative numbers are lost. Does ReLU come "
+        "before a layer, or between two?",
     ),
     Mistake(
         "relu_before_bias",
         lambda params, inputs: (
             reduce(lambda x, pair: relu(x @ pair[0]) + pair[1], params[:-1], inputs) @ params[-1][0] + params[-1][1]
         ),
-        "The bias comes after ReLU here. Should it not help to decide what is negative?",
+        "You add the bias after ReLU. Shouldn't it have a say in what counts as negative?",
     ),
     Mistake(
         "relu_after_first_only",
         lambda params, inputs: _relu_wherever(params, inputs, 0, 1 if len(params) > 1 else 0),
-        "Two layers come out right, deeper networks do not: ReLU stands after the first layer only. Which "
-        "other layers need one?",
+        "Two layers come out right, deeper networks don't: only the first layer has a ReLU after it. Which other "
+        "layers need one?",
     ),
     Mistake(
         "bias_forgotten",
         lambda params, inputs: forward([(W, 0 * b) for W, b in params], inputs),
-        "Your result is the one with every bias at 0. What does a layer add after it has multiplied?",
+        "That is the result with every bias at 0. What does a layer add after it has multiplied?",
     ),
     Mistake(
         "last_bias_forgotten",
         lambda params, inputs: forward([*params[:-1], (params[-1][0], 0 * params[-1][1])], inputs),
-        "Only the bias of the last layer is missing. Does the last layer differ from the others in more than ReLU?",
+        "Only the bias of the last layer is missing. ReLU is what the last layer goes without: is it the only thing?",
     ),
     Mistake(
         "weights_transposed",
         lambda params, inputs: forward([(W.T, b) for W, b in params], inputs),
-        "You multiply by the transpose of W. W is (d_in, d_out) here: which of its axes meets the columns "
-        "of the inputs?",
+        "You multiply by the transpose of W. W is (d_in, d_out) here: which of its axes meets the columns of the "
+        "inputs?",
     ),
     Mistake(
         "stopped_after_first_layer",
         lambda params, inputs: _relu_wherever(params[:1], inputs, 0, len(params) - 1),
-        "Your result is that of the first layer. Does the return stand inside the loop?",
+        "Your result is that of the first layer. Is the return inside the loop?",
     ),
     Mistake(
         "last_layer_left_out",
         lambda params, inputs: all_but_the_last(params, inputs),
-        "Your result is what goes into the last layer. Which pair of params has not been used yet?",
+        "Your result is what goes into the last layer. Which pair of params haven't you used yet?",
     ),
     Mistake(
         "never_chained",
@@ -125,14 +125,15 @@ FORWARD_MISTAKES = (
     Mistake(
         "two_layers_only",
         _two_layers,
-        "It works for two layers and for no other number. How would you walk through params without knowing "
-        "how many pairs there are?",
+        "It works for two layers and for no other number. How would you walk through params without knowing how many "
+        "pairs there are?",
+        central=True,
     ),
     Mistake(
         "last_layer_popped",
         _popped,
-        "The result is right, but the caller's list has lost its last layer: a second call would go wrong. "
-        "How can you look at the last pair without taking it away?",
+        "The result is right, but the caller's list has lost its last layer, so a second call would go wrong. How can "
+        "you look at the last pair without removing it?",
     ),
 )
 
@@ -143,12 +144,12 @@ def bent_otherwise(tanh: Any, sigmoid: Any) -> tuple[Mistake, ...]:
         Mistake(
             "tanh_instead_of_relu",
             with_activation(tanh),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
+            "Your layers use tanh. What does ReLU do to a negative number, and what to a positive one?",
         ),
         Mistake(
             "sigmoid_instead_of_relu",
             with_activation(sigmoid),
-            "Your layers bend with a sigmoid. What does ReLU do with a negative number, and what with a positive one?",
+            "Your layers use a sigmoid. What does ReLU do to a negative number, and what to a positive one?",
         ),
         Mistake(
             "squeezed",

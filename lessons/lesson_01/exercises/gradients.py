@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.mlp import loss_gradients, mlp_predict, mse_loss
-from grader.authoring.aspects import CONTENT, USUAL, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import CONTENT, USUAL, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_batch, relu, spread
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -75,6 +76,18 @@ def _left_in_grad(params: Params, batch: Batch) -> Params:
 def _not_marked(params: Params, batch: Batch) -> Params:
     found = torch.autograd.grad(mse_loss(params, batch), [t for pair in params for t in pair])
     return list(zip(found[0::2], found[1::2], strict=True))
+
+
+def _flags_switched(params: Params, batch: Batch) -> Params:
+    flat = [tensor.requires_grad_() for pair in params for tensor in pair]
+    found = torch.autograd.grad(mse_loss(params, batch), flat)
+    return list(zip(found[0::2], found[1::2], strict=True))
+
+
+def _cloned_not_detached(params: Params, batch: Batch) -> Params:
+    copies = [(W.clone().requires_grad_(), b.clone().requires_grad_()) for W, b in params]
+    torch.autograd.backward(mse_loss(copies, batch))
+    return [(W.grad, b.grad) for W, b in copies]
 
 
 def _never_backward(params: Params, batch: Batch) -> list[tuple[None, None]]:
@@ -145,16 +158,18 @@ LOSS_GRADIENTS = Exercise(
         shape(),
         values(),
         special("a single layer", "single"),
-        special("one output", "column"),
+        special("one output", "column", meaning="A network with a single output gives the right gradients too."),
         special("a batch of one", "one"),
         *any_numbers(),
         Aspect(
             "old gradients untouched",
             keys=("arguments",),
             kinds=CONTENT | {"dtype"},
+            weight=3.0,
             tags=frozenset({"used"}),
+            meaning="Whatever the parameters' .grad held before the call is still there after it.",
         ),
-        untouched(),
+        untouched(weight=5.0),
     ),
     mistakes=(
         Mistake(
@@ -176,62 +191,78 @@ LOSS_GRADIENTS = Exercise(
             "weights_only",
             lambda params, batch: [dW for dW, _ in _right_gradients(params, batch)],
             "These are the gradients of the weights. What about the biases?",
+            central=True,
         ),
         Mistake(
             "last_layer_only",
             lambda params, batch: _right_gradients(params, batch)[-1:],
-            "Only the last layer has a gradient in your list. Did each turn of the loop keep its pair?",
+            "Only the last layer has a gradient in your list. Does each pass of the loop keep its pair?",
         ),
         Mistake(
             "weights_transposed",
             lambda params, batch: [(dW.T, db) for dW, db in _right_gradients(params, batch)],
-            "Each dW is the transpose of what it should be. Which shape must it have, so that it can be "
-            "subtracted from W?",
+            "Each dW is the transpose of what it should be. What shape must it have before you can subtract it from W?",
         ),
         Mistake(
             "of_the_sum",
             _gradients_of(lambda params, batch: ((mlp_predict(params, batch[0]) - batch[1]) ** 2).sum()),
-            "These are the gradients of the summed squared error: right ones, times the number of entries. "
+            "These are the gradients of the sum of the squared errors: the right ones, times the number of entries. "
             "What does mse_loss do besides adding up?",
         ),
         Mistake(
             "of_half_the_loss",
             _gradients_of(lambda params, batch: mse_loss(params, batch) / 2),
-            "Everything is half as large as it should be. Where does the 2 go when a square is differentiated?",
+            "Everything is half as large as it should be. Is there a factor of 1/2 in this course's loss?",
         ),
         Mistake(
             "of_the_predictions",
             _gradients_of(lambda params, batch: mlp_predict(params, batch[0]).sum()),
-            "These are the gradients of the summed predictions; the targets play no part. Of which number "
-            "do you want the gradients?",
+            "These are the gradients of the sum of the predictions; the targets play no part. Which number should you "
+            "differentiate?",
         ),
         Mistake(
             "negated",
             lambda params, batch: [(-dW, -db) for dW, db in _right_gradients(params, batch)],
-            "You return the direction downhill. Which way does a gradient itself point, and who turns it round?",
+            "You return the direction that leads downhill. Which way does a gradient itself point, and who turns it "
+            "round?",
         ),
         Mistake(
             "relu_ignored",
             lambda params, batch: _by_hand(params, batch, through_relu=False),
-            "On the way back you walked through ReLU as if it were not there. What is its slope where its "
-            "input is negative?",
+            "On the way back you walked through ReLU as if it weren't there. What is its slope where its input is "
+            "negative?",
         ),
         Mistake(
             "never_backward",
             _never_backward,
-            "Every gradient is None: a loss was computed, and nobody walked back from it. Which call fills .grad?",
+            "Every gradient is None, as it is before anyone calls backward. Which call fills .grad?",
+            central=True,
         ),
         Mistake(
             "not_marked",
             _not_marked,
-            "It works only when the caller's parameters already require gradients. How can you get copies "
-            "that do, without touching the originals?",
+            "It only works when the caller's parameters already require gradients. How can you get copies that do, "
+            "and leave the originals alone?",
+            central=True,
+        ),
+        Mistake(
+            "flags_switched",
+            _flags_switched,
+            "The gradients are right, but the caller's parameters now require gradients, and they didn't before. "
+            "Which tensors could you switch that on for instead?",
+        ),
+        Mistake(
+            "cloned_not_detached",
+            _cloned_not_detached,
+            "It fails when the caller's parameters require gradients: a clone of those is not a leaf, so backward "
+            "leaves its .grad empty. What cuts a copy off from its history?",
         ),
         Mistake(
             "left_in_grad",
             _left_in_grad,
-            "The gradients end up in the .grad of the caller's own parameters, and what lay there before is "
-            "added to them. On which tensors could you differentiate instead?",
+            "The gradients end up in the .grad of the caller's own parameters, on top of whatever was there before. "
+            "Which tensors could you differentiate instead?",
+            central=True,
         ),
     ),
     variants={

@@ -68,12 +68,13 @@ _MISTAKES = (
         "sum_not_mean",
         _loss(lambda p, t: ((p - t) ** 2).sum()),
         "Your result is the sum of the squared errors. Which division turns a sum into a mean?",
+        central=True,
     ),
     Mistake(
         "halved",
         _loss(lambda p, t: ((p - t) ** 2).mean() / 2),
-        "Your result is half of the mean squared error. Some books put 1/2 in front to make the derivative "
-        "pretty: does this course?",
+        "Your result is half of the mean squared error. Some books put 1/2 in front to make the derivative prettier: "
+        "does this course?",
     ),
     Mistake(
         "divided_by_rows",
@@ -83,7 +84,7 @@ _MISTAKES = (
     Mistake(
         "absolute_error",
         _loss(lambda p, t: abs(p - t).mean()),
-        "Your result is the mean absolute error. What does the S in MSE do with each error?",
+        "Your result is the mean absolute error. What does the S in MSE do to each error?",
     ),
     Mistake(
         "root_taken",
@@ -93,8 +94,8 @@ _MISTAKES = (
     Mistake(
         "squared_after_the_mean",
         _loss(lambda p, t: (p - t).mean() ** 2),
-        "You squared the mean error, so errors up and errors down cancel first. Which comes first, the "
-        "square or the mean?",
+        "You squared the mean error, so errors up and errors down cancel first. Which comes first, the square or the "
+        "mean?",
     ),
     Mistake(
         "not_squared",
@@ -104,30 +105,41 @@ _MISTAKES = (
     Mistake(
         "one_loss_a_row",
         _loss(lambda p, t: ((p - t) ** 2).mean(-1)),
-        "You have one loss for each row of the batch. How does a single number come of them?",
+        "You have one loss for each row of the batch. How do you get a single number out of them?",
+    ),
+    Mistake(
+        "one_loss_a_column",
+        _loss(lambda p, t: ((p - t) ** 2).mean(0)),
+        "You have one loss for each output. How do you get a single number out of them?",
+    ),
+    Mistake(
+        "row_means_added",
+        _loss(lambda p, t: ((p - t) ** 2).mean(-1).sum()),
+        "You took the mean of each row and then added the rows up. How many entries should the sum be divided by?",
     ),
     Mistake(
         "never_averaged",
         _loss(lambda p, t: (p - t) ** 2),
-        "You have the squared error of every entry. How does a single number come of them?",
+        "You have the squared error of every entry. How do you get a single number out of them?",
     ),
     Mistake(
         "predictions_squeezed",
         _loss(lambda p, t: ((p.squeeze() - t) ** 2).mean()),
-        "With one output, predictions of shape (n,) met targets of shape (n, 1): each prediction was "
-        "compared with every target. Do the two need squeezing at all?",
+        "With one output, predictions of shape (n,) met targets of shape (n, 1): each prediction was compared with "
+        "every target. Do you need the squeeze at all?",
+        central=True,
     ),
     Mistake(
         "targets_flattened",
         _loss(lambda p, t: ((p - t.reshape(-1)) ** 2).mean()),
-        "The targets were flattened and the predictions were not, so their shapes no longer agree. What "
-        "does broadcasting make of (n, 1) against (n,)?",
+        "You flattened the targets but not the predictions, so their shapes no longer agree. What does broadcasting "
+        "make of (n, 1) against (n,)?",
     ),
     Mistake(
         "targets_overwritten",
         _loss(_targets_overwritten),
-        "The loss is right, but the caller's targets hold errors now. What does -= do to an array that "
-        "somebody else owns too?",
+        "The loss is right, but the caller's targets now hold errors. What does -= do to an array that somebody else "
+        "uses too?",
     ),
 )
 
@@ -151,12 +163,14 @@ def one_number(observation: Observation, case: Case) -> Observation:
 
 def number() -> Aspect:
     """One number, not several."""
-    return Aspect("one number", keys=("form",), kinds=CONTENT, tags=USUAL)
+    meaning = "The result is a single number, of shape ()."
+    return Aspect("one number", keys=("form",), kinds=CONTENT, tags=USUAL, meaning=meaning)
 
 
-def one_output() -> Aspect:
+def one_output(weight: float = 3.0) -> Aspect:
     """The classic trap: (n, 1) against (n,) broadcasts without a word."""
-    return Aspect("one output", kinds=CONTENT, weight=3.0, tags=frozenset({"column"}))
+    meaning = "With one output, each prediction is compared with its own target and no other."
+    return Aspect("one output", kinds=CONTENT, weight=weight, tags=frozenset({"column"}), meaning=meaning)
 
 
 MSE_LOSS_NUMPY = Exercise(
@@ -168,7 +182,7 @@ MSE_LOSS_NUMPY = Exercise(
     aspects=(
         number(),
         values(),
-        one_output(),
+        one_output(5.0),
         special("a batch of one", "one"),
         special("float64", "float64"),
         untouched(),
@@ -202,7 +216,7 @@ MSE_LOSS = Exercise(
     aspects=(
         number(),
         values(),
-        gradients(),
+        gradients(8.0),
         one_output(),
         special("a batch of one", "one"),
         *any_numbers(),
@@ -213,14 +227,16 @@ MSE_LOSS = Exercise(
         Mistake(
             "plain_number",
             _loss(lambda p, t: ((p - t) ** 2).mean().item()),
-            "The value is right, but a plain number has no graph behind it, and gradients cannot flow. "
-            "Which call turned the tensor into a number?",
+            "The value is right, but a plain number has no graph behind it, so no gradient can flow. Which call "
+            "turned the tensor into a number?",
+            central=True,
         ),
         Mistake(
             "graph_cut",
             _loss(lambda p, t: ((p.detach() - t) ** 2).mean()),
-            "The value is right, but no gradient flows back to the parameters. Where is the graph cut: a "
-            "detach, .data, or no_grad?",
+            "The value is right, but no gradient flows back to the parameters. What cuts the graph: a detach, .data, "
+            "or no_grad?",
+            central=True,
         ),
         Mistake(
             "made_float32",

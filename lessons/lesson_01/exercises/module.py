@@ -11,9 +11,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
-from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, untouched, values
 from grader.authoring.draw import strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import NetworkSizes, draw_network
 from lessons.lesson_01.exercises.models import (
     ActivationBeside,
@@ -59,8 +60,20 @@ MLP_MODULE = Exercise(
     cases=_models,
     references=(MLP,),
     aspects=(
-        Aspect("layers", keys=("layers", "separate"), kinds=KNOWN, weight=2.0),
-        Aspect("parameters registered", keys=("parameters",), kinds=KNOWN, weight=3.0),
+        Aspect(
+            "layers",
+            keys=("layers", "separate"),
+            kinds=KNOWN,
+            weight=3.0,
+            meaning="model.layers holds the Linear layers, in order, each with weights of its own.",
+        ),
+        Aspect(
+            "parameters registered",
+            keys=("parameters",),
+            kinds=KNOWN,
+            weight=9.0,
+            meaning="model.parameters() lists every weight and every bias, so that an optimiser can train them.",
+        ),
         values(),
         gradients(),
         special("a single layer", "single"),
@@ -73,53 +86,55 @@ MLP_MODULE = Exercise(
         Mistake(
             "plain_list",
             making(linears),
-            "Your layers stand in a plain Python list, so model.parameters() does not find them, and an "
-            "optimizer would train nothing. Which kind of list does PyTorch look into?",
+            "Your layers are in a plain Python list, so model.parameters() doesn't find them, and an optimiser would "
+            "train nothing. Which kind of list does PyTorch look into?",
+            central=True,
         ),
         Mistake(
             "one_layer_repeated",
             making(lambda sizes: nn.ModuleList([nn.Linear(sizes[0], sizes[1])] * (len(sizes) - 1))),
-            "All your layers are one and the same object, with one set of weights. What does multiplying a "
-            "list copy: the layers, or the reference to one?",
+            "All your layers are one and the same object, with one set of weights. When you multiply a list, what is "
+            "copied: the layer, or the reference to it?",
+            central=True,
         ),
         Mistake(
             "layers_of_one_shape_shared",
             making(one_a_shape),
-            "Layers of the same shape share their weights. Should two layers that do different work not "
-            "learn different things?",
+            "Layers of the same shape share their weights. Shouldn't two layers that do different work learn "
+            "different things?",
         ),
         Mistake(
             "activations_in_layers",
             type("MLP", (Network,), {"make": lambda self, s: with_activations(s), "between": lambda *a: a[1]}),
-            "The result is right, but layers also holds the ReLUs. Others will count on layers[1] being the "
-            "second Linear: where else can the ReLUs stand?",
+            "The predictions are right, but layers also holds the ReLUs. Other code relies on layers[1] being the "
+            "second Linear: where else can the ReLUs go?",
         ),
         Mistake(
             "another_name",
             OtherName,
-            "The model works, but nobody finds its Linears: there is no attribute called layers. What name "
+            "The model works, but other code can't find its Linears: there is no attribute called layers. What name "
             "does the docstring give it?",
         ),
         Mistake(
             "last_layer_apart",
             LastLayerApart,
-            "The last Linear does not stand in layers with the others. How can it, and still go without a ReLU?",
+            "The last Linear isn't in layers with the others. How can it be there, and still go without a ReLU?",
         ),
         Mistake(
             "one_layer_too_few",
             making(lambda sizes: nn.ModuleList(linears(sizes[:-1]))),
-            "There is a Linear too few. How many layers stand between k sizes?",
+            "There is one Linear too few. How many layers fit between k sizes?",
         ),
         Mistake(
             "one_layer_too_many",
             making(lambda sizes: nn.ModuleList([*linears(sizes), nn.Linear(sizes[-1], sizes[-1])])),
-            "There is a Linear too many. How many layers stand between k sizes?",
+            "There is one Linear too many. How many layers fit between k sizes?",
         ),
         Mistake(
             "sizes_swapped",
             making(lambda sizes: nn.ModuleList(nn.Linear(d_out, d_in) for d_in, d_out in pairwise(sizes))),
-            "Each Linear has its two sizes swapped. Which comes first when you make one: what goes in, or "
-            "what comes out?",
+            "Each Linear has its two sizes swapped. Which comes first when you make one: what goes in, or what comes "
+            "out?",
         ),
         Mistake(
             "no_bias",
@@ -129,40 +144,43 @@ MLP_MODULE = Exercise(
         Mistake(
             "relu_after_last",
             between(lambda x, i, last: torch.relu(x)),
-            "The predictions are the right ones with every negative number replaced by 0. After which "
-            "layers does ReLU stand, and after which one not?",
+            "The predictions are the right ones with every negative number replaced by 0. Which layer has no ReLU "
+            "after it?",
+            central=True,
         ),
         Mistake(
             "no_relu",
             between(lambda x, i, last: x),
-            "Without ReLU all your layers together are one linear map. What stands between two layers?",
+            "Without ReLU all your layers together are one linear map. What belongs between two layers?",
+            central=True,
         ),
         Mistake(
             "relu_after_first_only",
             between(lambda x, i, last: torch.relu(x) if i == 0 < last else x),
-            "Two layers come out right, deeper networks do not: ReLU stands after the first layer only. "
-            "Which other layers need one?",
+            "Two layers come out right, deeper networks don't: only the first layer has a ReLU after it. Which other "
+            "layers need one?",
         ),
         Mistake(
             "relu_on_the_inputs",
             type("MLP", (Network,), {"forward": lambda self, x: Network.forward(self, torch.relu(x))}),
-            "The inputs went through ReLU before the first layer, so their negative numbers are lost. Does "
-            "ReLU stand before a layer, or between two?",
+            "The inputs went through ReLU before the first layer, so their negative numbers are lost. Does ReLU come "
+            "before a layer, or between two?",
         ),
         Mistake(
             "tanh_instead_of_relu",
             between(lambda x, i, last: x if i == last else torch.tanh(x)),
-            "Your layers bend with tanh. What does ReLU do with a negative number, and what with a positive one?",
+            "Your layers use tanh. What does ReLU do to a negative number, and what to a positive one?",
         ),
         Mistake(
             "dropout_added",
             between(lambda x, i, last: x if i == last else F.dropout(torch.relu(x), 0.5)),
-            "There is dropout between your layers, and numbers fall out by chance. Does the signature name any?",
+            "There is dropout between your layers, so the predictions change from call to call. Does the docstring "
+            "ask for any?",
         ),
         Mistake(
             "stopped_after_first_layer",
             forwards(lambda self, x: self.layers[0](x) if len(self.layers) == 1 else self.layers[0](x).relu()),
-            "Your result is that of the first layer. Does the return stand inside the loop?",
+            "Your result is that of the first layer. Is the return inside the loop?",
         ),
         Mistake(
             "squeezed",
@@ -172,14 +190,14 @@ MLP_MODULE = Exercise(
         Mistake(
             "graph_cut",
             forwards(detached),
-            "The predictions are right, but no gradient gets past the last layer: the others would never "
-            "learn. Where is the graph cut?",
+            "The predictions are right, but no gradient gets past the last layer, so the others would never learn. "
+            "What cuts the graph?",
         ),
         Mistake(
             "sizes_used_up",
             SizesUsedUp,
-            "The model is right, but the caller's list of sizes is shorter now. How can you look at two "
-            "sizes at a time without taking them out?",
+            "The model is right, but the caller's list of sizes is shorter now. How can you look at two sizes at a "
+            "time without removing them?",
         ),
     ),
     variants={

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.mlp import l2_penalty
-from grader.authoring.aspects import USUAL, any_numbers, gradients, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
 from lessons.lesson_01.exercises.loss import number, one_number
 
@@ -53,7 +54,7 @@ L2_PENALTY = Exercise(
     aspects=(
         number(),
         values(),
-        gradients(),
+        gradients(6.0),
         special("a single layer", "single"),
         special("layers of width one", "thin"),
         *any_numbers(),
@@ -63,18 +64,20 @@ L2_PENALTY = Exercise(
         Mistake(
             "biases_too",
             lambda params: sum((W**2).sum() + (b**2).sum() for W, b in params),
-            "The biases are in your sum. A bias only shifts: which of the two makes a function steep?",
+            "Your sum includes the biases. A bias only shifts the function: which of the two makes it steep?",
+            central=True,
         ),
         Mistake(
             "biases_only",
             lambda params: sum((b**2).sum() for _, b in params),
-            "Your sum is that of the squared biases. Which member of a pair is W?",
+            "You summed the squared biases. Which member of a pair is W?",
         ),
         Mistake(
             "not_squared",
             lambda params: sum(W.sum() for W, _ in params),
-            "You added the weights themselves, so positive and negative ones cancel. What makes every one "
-            "of them count?",
+            "You added the weights themselves, so positive and negative ones cancel. What makes every one of them "
+            "count?",
+            central=True,
         ),
         Mistake(
             "absolute_values",
@@ -99,54 +102,56 @@ L2_PENALTY = Exercise(
         Mistake(
             "means_added",
             lambda params: sum((W**2).mean() for W, _ in params),
-            "You took the mean of each layer's squares. Should a large layer not weigh more than a small one?",
+            "You took the mean of each layer's squares. Shouldn't a large layer weigh more than a small one?",
         ),
         Mistake(
             "averaged_over_layers",
             lambda params: sum((W**2).sum() for W, _ in params) / len(params),
-            "Your result is divided by the number of layers. Is it a sum or a mean that is asked for?",
+            "You divided by the number of layers. Does the docstring ask for a sum or a mean?",
         ),
         Mistake(
             "sum_squared",
             lambda params: sum(W.sum() ** 2 for W, _ in params),
-            "You squared the sum of each layer, so its weights cancelled first. Which comes first, the "
-            "square or the sum?",
+            "You squared the sum of each layer, so its weights cancelled first. Which comes first, the square or the "
+            "sum?",
         ),
         Mistake(
             "matrix_product",
             lambda params: sum((W @ W).sum() for W, _ in params),
-            "W was multiplied with itself as a matrix. How do you square each entry on its own?",
+            "You multiplied W by itself as a matrix. How do you square each entry on its own?",
         ),
         Mistake(
             "last_layer_only",
             lambda params: (params[-1][0] ** 2).sum(),
-            "Only the last layer is in your result. Does each turn of the loop add to the total, or replace it?",
+            "Your result only counts the last layer. Does each pass of the loop add to the total, or replace it?",
         ),
         Mistake(
             "first_layer_only",
             lambda params: (params[0][0] ** 2).sum(),
-            "Only the first layer is in your result. Does the return stand inside the loop?",
+            "Your result only counts the first layer. Is the return inside the loop?",
         ),
         Mistake(
             "last_layer_left_out",
             lambda params: sum(((W**2).sum() for W, _ in params[:-1]), torch.zeros(())),
-            "The last layer is missing. ReLU leaves it out; does the penalty?",
+            "The last layer is missing. It has no ReLU, but it has weights: do they count?",
         ),
         Mistake(
             "one_number_a_layer",
             lambda params: [(W**2).sum() for W, _ in params],
-            "You have one number for each layer. How do they become one?",
+            "You have one number for each layer. How do you turn them into one?",
         ),
         Mistake(
             "from_a_vector_of_zeros",
             _from_a_vector_of_zeros,
-            "Your result has an axis of length one, because the total began with one. Which shape has a single number?",
+            "Your result has an axis of length one, because your total started with one. What shape does a single "
+            "number have?",
         ),
         Mistake(
             "plain_number",
             lambda params: sum((W**2).sum().item() for W, _ in params),
-            "The value is right, but a plain number has no graph behind it, so no weight would ever feel "
-            "the penalty. Which call turned the tensor into a number?",
+            "The value is right, but a plain number has no graph behind it, so no weight would ever feel the penalty. "
+            "Which call turned the tensor into a number?",
+            central=True,
         ),
         Mistake(
             "made_float32",
@@ -156,8 +161,9 @@ L2_PENALTY = Exercise(
         Mistake(
             "graph_cut",
             lambda params: sum((W.detach() ** 2).sum() for W, _ in params),
-            "The value is right, but no gradient flows back to the weights, so none would ever feel the "
-            "penalty. Where is the graph cut: a detach, .data, or no_grad?",
+            "The value is right, but no gradient flows back to the weights, so none would ever feel the penalty. What "
+            "cuts the graph: a detach, .data, or no_grad?",
+            central=True,
         ),
     ),
     variants={

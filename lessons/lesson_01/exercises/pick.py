@@ -67,8 +67,8 @@ PICK = Exercise(
         shape(),
         values(),
         gradients(),
-        special("a single row", "one"),
-        special("rows of one entry", "thin"),
+        special("a single row", "one", meaning="A single row gives the right result too."),
+        special("rows of one entry", "thin", meaning="Rows with a single entry give the right result too."),
         *any_numbers(),
         untouched(),
     ),
@@ -76,34 +76,37 @@ PICK = Exercise(
         Mistake(
             "whole_columns",
             lambda values, index: values[:, index],
-            "Every row got every index, so there is a whole matrix. How do you say that row i goes with "
+            "Every row was read at every index, so you got a whole matrix. How do you say that row i goes with "
             "index[i] alone?",
+            central=True,
         ),
         Mistake(
             "whole_rows",
             lambda values, index: values[index],
-            "The index chose rows, and whole ones. Which axis should it walk along?",
+            "The index picked whole rows. Which axis should it walk along?",
         ),
         Mistake(
             "wrong_axis",
             lambda values, index: values.gather(0, index.unsqueeze(0)).squeeze(0),
             "Entry i of your result is values[index[i], i]: it walks down the columns. Which axis runs along a row?",
+            central=True,
         ),
         Mistake(
             "column_kept",
             lambda values, index: values.gather(1, index.unsqueeze(1)),
-            "The right entries, in a column of shape (n, 1). Which axis has done its work and can go?",
+            "The right entries, but in a column of shape (n, 1). Which axis has done its work and can go?",
         ),
         Mistake(
             "squeezed",
             lambda values, index: values.gather(1, index.unsqueeze(1)).squeeze(),
-            "With a single row your result loses its only axis. Can you say which axis should go, instead "
-            "of all that have length one?",
+            "With a single row your result loses its only axis. Can you name the axis that should go, instead of "
+            "dropping every axis of length one?",
         ),
         Mistake(
             "first_row_only",
             torch.take,
-            "All entries come from the start of the flattened tensor, the first row. Where does each row begin?",
+            "You read everything from the start of the flattened tensor, so from the first row. Where does each row "
+            "begin?",
         ),
         Mistake(
             "counted_from_one",
@@ -113,38 +116,38 @@ PICK = Exercise(
         Mistake(
             "not_summed",
             lambda values, index: values * _one_hot(values, index),
-            "The right entries stand there, with zeros around them. How do you get from a row with one "
-            "number left to that number?",
+            "The right entries are there, with zeros around them. Only one number is left in each row: how do you get "
+            "it out?",
         ),
         Mistake(
             "summed_over_rows",
             lambda values, index: (values * _one_hot(values, index)).sum(0),
-            "You added up each column; the result has k entries. One entry a row is wanted: along which "
-            "axis do you add?",
+            "You added up each column, so the result has k entries. You want one entry per row: along which axis do "
+            "you add?",
         ),
         Mistake(
             "list_returned",
             lambda values, index: [values[i, j] for i, j in enumerate(index)],
-            "A Python list of the right entries. What makes one tensor of a list of tensors, without losing "
-            "the gradients?",
+            "A Python list of the right entries. What makes one tensor out of a list of tensors and still lets "
+            "gradients through?",
         ),
         Mistake(
             "graph_cut",
             _numbers,
-            "The numbers are right, but no gradient flows back to values. Where do they leave the graph: "
-            ".item(), a detach, or NumPy?",
+            "The numbers are right, but no gradient flows back to values. What cuts the graph: .item(), a detach, or "
+            "NumPy?",
         ),
         Mistake(
             "filled_in_float32",
             _filled_rows,
-            "With float64 values the result comes back as float32. Which dtype does a fresh tensor of zeros "
-            "have, unless you say otherwise?",
+            "With float64 values the result comes back as float32. What dtype does torch.zeros give you unless you "
+            "ask for another?",
         ),
         Mistake(
             "index_changed",
             lambda values, index: values.gather(1, index.unsqueeze_(1)).squeeze(1),
-            "The result is right, but the caller's index has grown an axis. What does the underscore at the "
-            "end of a method's name mean?",
+            "The result is right, but the caller's index has grown an axis. What does the underscore at the end of a "
+            "method's name mean?",
         ),
     ),
     variants={

@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict
 from course.mlp_numpy import mlp_predict_numpy
-from grader.authoring.aspects import any_numbers, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, dtype, gradients, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import NetworkSizes, Params, draw_network, forward, spread, to_numpy
 from lessons.lesson_01.exercises.forward import FORWARD_MISTAKES, all_but_the_last, bent_otherwise, with_activation
 
@@ -81,8 +82,8 @@ MLP_PREDICT_NUMPY = Exercise(
         Mistake(
             "made_float64",
             lambda params, inputs: forward(params, inputs).astype(np.float64),
-            "With float32 arrays the result comes back as float64. Which line makes a new array, and which "
-            "dtype does it choose?",
+            "With float32 arrays the result comes back as float64. Which line makes a new array, and what dtype does "
+            "it choose?",
         ),
     ),
     variants={
@@ -138,8 +139,8 @@ MLP_PREDICT = Exercise(
         Mistake(
             "graph_cut",
             torch.no_grad()(forward),
-            "The numbers are right, but no gradient flows back to the parameters: nothing could be trained. "
-            "Where is the graph cut: a detach, .data, NumPy, or no_grad?",
+            "The numbers are right, but no gradient flows back to the parameters, so nothing could be trained. What "
+            "cuts the graph: a detach, .data, NumPy, or no_grad?",
         ),
     ),
     variants={

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.training import sgd_step
-from grader.authoring.aspects import USUAL, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
 
 
@@ -102,18 +103,19 @@ SGD_STEP = Exercise(
         special("a single layer", "single"),
         special("layers of width one", "thin"),
         *any_numbers(),
-        untouched("old parameters untouched", weight=3.0),
+        untouched("old parameters untouched", weight=6.0),
     ),
     mistakes=(
         Mistake(
             "uphill",
             _stepped(lambda p, g, rate: p + rate * g),
             "Your step climbs. A gradient points to where the loss grows: which way do you want to go?",
+            central=True,
         ),
         Mistake(
             "rate_forgotten",
             _stepped(lambda p, g, rate: p - g),
-            "You took off the whole gradient. What scales it down to a step?",
+            "You subtracted the whole gradient. What scales it down to a step?",
         ),
         Mistake(
             "divided_by_rate",
@@ -123,22 +125,22 @@ SGD_STEP = Exercise(
         Mistake(
             "rate_on_everything",
             _stepped(lambda p, g, rate: rate * (p - g)),
-            "The parameters were scaled by the learning rate as well. Which part of the line belongs to the step?",
+            "You scaled the parameters by the learning rate as well. Which part of the line is the step?",
         ),
         Mistake(
             "change_only",
             _stepped(lambda p, g, rate: -rate * g),
-            "You return the step itself. From where is it taken?",
+            "You return the step itself. Where does the step start from?",
         ),
         Mistake(
             "order_of_the_difference",
             _stepped(lambda p, g, rate: rate * g - p),
-            "The sign of every entry is turned round. Which of the two is taken away from which?",
+            "Every entry has the opposite sign. Which of the two is subtracted from which?",
         ),
         Mistake(
             "sign_only",
             _stepped(lambda p, g, rate: p - rate * torch.sign(g)),
-            "Every entry moved by the same amount. Should a steep direction not move further than a flat one?",
+            "Every entry moved by the same amount. Shouldn't a steep direction move further than a flat one?",
         ),
         Mistake(
             "biases_left",
@@ -146,6 +148,7 @@ SGD_STEP = Exercise(
                 (W - rate * dW, b) for (W, b), (dW, _) in zip(params, gradients, strict=True)
             ],
             "The weights moved and the biases stayed. What is db for?",
+            central=True,
         ),
         Mistake(
             "weights_only",
@@ -155,40 +158,42 @@ SGD_STEP = Exercise(
         Mistake(
             "flat_list",
             lambda params, gradients, rate: [t for pair in _right_step(params, gradients, rate) for t in pair],
-            "The numbers are right, in one flat list. How do you keep W and b together?",
+            "The numbers are right, but in one flat list. How do you keep W and b together?",
         ),
         Mistake(
             "first_layer_only",
             lambda params, gradients, rate: _right_step(params, gradients, rate)[:1],
-            "Only the first layer came back. Does the return stand inside the loop?",
+            "Only the first layer came back. Is the return inside the loop?",
         ),
         Mistake(
             "generator_returned",
             lambda params, gradients, rate: (pair for pair in _right_step(params, gradients, rate)),
-            "You return a recipe for pairs that can be used up once. What makes a list of it?",
+            "You return a generator, which can be walked through only once. How do you make a list of it?",
         ),
         Mistake(
             "list_overwritten",
             _list_overwritten,
-            "The new pairs were written into the caller's own list. How can the old list stay as it was?",
+            "You wrote the new pairs into the caller's own list. How can the old list stay as it was?",
+            central=True,
         ),
         Mistake(
             "nothing_returned",
             _nothing_returned,
-            "The old parameters were changed and nothing was returned. What does the caller want to get "
-            "back, and what to keep?",
+            "You changed the old parameters and returned nothing. What does the caller want to get back, and what to "
+            "keep?",
         ),
         Mistake(
             "in_place",
             _in_place,
-            "The numbers are right, but the old parameters have moved too. What does -= do to a tensor that "
-            "somebody else holds?",
+            "The numbers are right, but the old parameters have moved too. What does -= do to a tensor that somebody "
+            "else holds?",
+            central=True,
         ),
         Mistake(
             "gradients_scaled_in_place",
             _stepped(lambda p, g, rate: p - g.mul_(rate)),
-            "The step is right, but the caller's gradients were scaled on the way. Which operation makes a "
-            "new tensor instead?",
+            "The step is right, but the caller's gradients were scaled on the way. Which operation makes a new tensor "
+            "instead?",
         ),
     ),
     variants={

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course.training import train
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
+from grader.authoring.aspects import CONTENT, KNOWN, USUAL, special, untouched
 from grader.authoring.draw import dims, normal
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_01.exercises.drawing import draw_params
@@ -65,9 +65,9 @@ def _numbers(observation: Observation, case: Case) -> Observation:
     return {**observation, "losses": losses}
 
 
-def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
+def _on(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
     """Weights and losses, in the cases with one special tag."""
-    return Aspect(name, keys=("weights", "losses"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+    return special(name, tag, weight, meaning, keys=("weights", "losses"))
 
 
 TRAIN = Exercise(
@@ -77,13 +77,37 @@ TRAIN = Exercise(
     references=(train,),
     canonical=_numbers,
     aspects=(
-        Aspect("the model learns", keys=("weights",), kinds=CONTENT, weight=4.0, core=True, tags=USUAL),
-        Aspect("losses", keys=("losses",), kinds=KNOWN, weight=2.0, tags=USUAL),
-        Aspect("Python floats", keys=("kind_of_losses",), kinds=KNOWN),
-        _on("any optimizer", "adam"),
-        _on("one output", "column", 2.0),
+        Aspect(
+            "the model learns",
+            keys=("weights",),
+            kinds=CONTENT,
+            weight=4.0,
+            core=True,
+            tags=USUAL,
+            meaning="After training, the weights are where the optimiser should have taken them.",
+        ),
+        Aspect(
+            "losses",
+            keys=("losses",),
+            kinds=KNOWN,
+            weight=2.0,
+            tags=USUAL,
+            meaning="The list holds one loss for each step, measured before that step.",
+        ),
+        Aspect(
+            "Python floats",
+            keys=("kind_of_losses",),
+            kinds=KNOWN,
+            meaning="The losses are plain Python floats, not tensors.",
+        ),
+        _on("any optimizer", "adam", meaning="Training works with whichever optimiser is passed in, such as Adam."),
+        _on("one output", "column", 2.0, meaning="A model with a single output is trained correctly too."),
         _on("a batch of one", "one"),
-        _on("as many steps as asked", "few"),
+        _on(
+            "as many steps as asked",
+            "few",
+            meaning="Training takes exactly as many steps as asked, even if that is one or none.",
+        ),
         _on("float64", "float64"),
         untouched(),
     ),
@@ -91,32 +115,36 @@ TRAIN = Exercise(
         Mistake(
             "never_zeroed",
             never_zeroed,
-            "The first step is right, the later ones are too long: each backward adds to the gradients that "
-            "are there. When should the old ones be forgotten?",
+            "The first step is right, the later ones are too long: each backward adds to the gradients that are "
+            "already there. When should the old ones be cleared?",
+            central=True,
         ),
         Mistake(
             "never_moves",
             never_moves,
-            "The losses are all the same: the model never moves. Which call takes the step, and are the "
-            "gradients still there when it does?",
+            "The losses are all the same: the model never moves. Which call takes the step, and are the gradients "
+            "still there when it does?",
+            central=True,
         ),
         Mistake(
             "step_before_backward",
             step_before_backward,
-            "The optimizer steps before there is a gradient, so you are always one step behind. What has to "
-            "be known before a step?",
+            "The optimiser steps before there is a gradient, so you are always one step behind. What has to be known "
+            "before a step?",
+            central=True,
         ),
         Mistake(
             "predictions_made_once",
             predicted_once,
-            "The first step works, the second stops with an error: backward walks through a graph only "
-            "once. Are the predictions made anew in each step?",
+            "The first step works, the second stops with an error: backward can walk through a graph only once. Do "
+            "you predict again in each step?",
+            central=True,
         ),
         Mistake(
             "own_optimizer",
             own_rule,
-            "Plain SGD comes out right, other optimizers don't: the one you were given is not used. Who "
-            "should decide how the parameters move?",
+            "Plain SGD comes out right, other optimisers don't: you don't use the one you were given. Who should "
+            "decide how the parameters move?",
         ),
         Mistake(
             "another_row_each_step",
@@ -126,23 +154,23 @@ TRAIN = Exercise(
         Mistake(
             "a_step_for_every_row",
             all_rows_each_step,
-            "You take a step for every row. How many steps does the full batch make, seen all at once?",
+            "You take a step for every row. How many steps does the full batch make when it is seen all at once?",
         ),
         Mistake(
             "sum_not_mean",
             with_loss(lambda p, t: ((p - t) ** 2).sum()),
-            "You train on the sum of the squared errors, so each step is too long. Which division turns a "
-            "sum into a mean?",
+            "You train on the sum of the squared errors, so each step is too long. Which division turns a sum into a "
+            "mean?",
         ),
         Mistake(
             "halved",
             with_loss(lambda p, t: mse(p, t) / 2),
-            "You train on half of the mean squared error. Is there a factor 1/2 in this course's loss?",
+            "You train on half of the mean squared error. Is there a factor of 1/2 in this course's loss?",
         ),
         Mistake(
             "absolute_error",
             with_loss(lambda p, t: (p - t).abs().mean()),
-            "You train on the mean absolute error. What does the S in MSE do with each error?",
+            "You train on the mean absolute error. What does the S in MSE do to each error?",
         ),
         Mistake(
             "root_taken",
@@ -152,46 +180,45 @@ TRAIN = Exercise(
         Mistake(
             "one_step_too_many",
             lambda m, x, y, o, steps: right(m, x, y, o, steps + 1),
-            "There is one step too many. Where does your loop begin to count, and where does it end?",
+            "There is one step too many. Where does your loop start counting, and where does it stop?",
         ),
         Mistake(
             "one_step_too_few",
             lambda m, x, y, o, steps: right(m, x, y, o, max(steps - 1, 0)),
-            "There is one step too few. Where does your loop begin to count, and where does it end?",
+            "There is one step too few. Where does your loop start counting, and where does it stop?",
         ),
         Mistake(
             "one_step_only",
             lambda m, x, y, o, steps: right(m, x, y, o, min(steps, 1)),
-            "It stops after the first step. Does the return stand inside the loop?",
+            "It stops after the first step. Is the return inside the loop?",
         ),
         Mistake(
             "predictions_squeezed",
             with_loss(lambda p, t: mse(p.squeeze(), t)),
-            "With one output, predictions of shape (n,) met targets of shape (n, 1): each prediction was "
-            "compared with every target. Do the two need squeezing at all?",
+            "With one output, predictions of shape (n,) met targets of shape (n, 1): each prediction was compared "
+            "with every target. Do you need the squeeze at all?",
         ),
         Mistake(
             "targets_flattened",
             with_loss(lambda p, t: mse(p, t.reshape(-1))),
-            "The targets were flattened and the predictions were not. What does broadcasting make of (n, 1) "
-            "against (n,)?",
+            "You flattened the targets but not the predictions. What does broadcasting make of (n, 1) against (n,)?",
         ),
         Mistake(
             "loss_after_the_step",
             after_the_step,
-            "The model learns well, but each loss was measured after its step. Which loss led to the step: "
-            "the one before it, or the one behind it?",
+            "The model learns well, but you measured each loss after its step. Which loss led to the step: the one "
+            "before it, or the one after it?",
         ),
         Mistake(
             "one_loss_more",
             one_more_loss,
-            "The model learns well, but there is a loss more than there are steps. Does the loss after the "
-            "last step belong to the list?",
+            "The model learns well, but there is one loss more than there are steps. Does the loss after the last "
+            "step belong in the list?",
         ),
         Mistake(
             "tensor_losses",
             noting(lambda noted, loss: [*noted, loss.detach()]),
-            "The numbers are right, but they are tensors. Which method of a tensor gives its number to Python?",
+            "The numbers are right, but they are tensors. Which method of a tensor gives you a plain Python number?",
         ),
         Mistake(
             "last_loss_only",
@@ -206,7 +233,8 @@ TRAIN = Exercise(
         Mistake(
             "losses_added_up",
             noting(lambda noted, loss: [*noted, (noted[-1] if noted else 0.0) + loss.item()]),
-            "Each number is the sum of all losses so far. Should the list hold the total, or each step's own loss?",
+            "Each number is the sum of all losses so far. Should the list hold a running total, or each step's own "
+            "loss?",
         ),
     ),
     variants={

@@ -1,4 +1,4 @@
-"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers stand in `patients`."""
+"""`round_trips`, the bug clinic: does a text survive? The toy tokenizers are in `patients`."""
 
 from __future__ import annotations
 
@@ -16,31 +16,41 @@ from lessons.lesson_02.exercises.patients import pair
 
 Coder = Callable[[Any], Any]
 
-# (pair, kind of text, tag, words for the learner)
+# (tokenizer, kind of text, tag, words for the learner)
 _TRIED = [
-    ("character codes", "full", "sound", "with a sound pair that uses character codes"),
-    ("bytes", "full", "sound", "with a sound pair that uses bytes"),
-    ("words", "full", "sound", "with a sound pair whose ids are whole words"),
-    ("ids backwards", "full", "sound", "with a sound pair that writes its ids backwards"),
-    ("a tensor of ids", "full", "sound", "with a sound pair whose ids are a tensor"),
-    ("small letters", "plain", "sound", "with a pair that makes letters small, on a text of small letters"),
-    ("drops spaces", "plain", "sound", "with a pair that drops spaces, on a text without any"),
-    ("strips", "plain", "sound", "with a pair that strips, on a text without spaces"),
-    ("stops encoding at a full stop", "plain", "sound", "with a pair that knows no full stop, on a text without one"),
-    ("drops spaces", "full", "broken", "with a pair that drops spaces"),
-    ("drops what is no letter", "full", "broken", "with a pair that leaves out what it does not know"),
-    ("off by one", "full", "broken", "with a pair whose ids are off by one"),
-    ("loses the last character", "full", "broken", "with a pair that loses the last character"),
-    ("drops spaces when decoding", "full", "broken", "with a pair that drops spaces when it decodes"),
-    ("replaces what is no letter", "full", "length", "with a pair that puts a question mark for the unknown"),
-    ("small letters", "full", "capitals", "with a pair that makes all letters small"),
-    ("strips", "full", "ends", "with a pair that takes spaces off the ends"),
-    ("one space for two", "inner", "ends", "with a pair that makes one space of two"),
-    ("doubles the last character", "full", "symbols", "with a pair that doubles the last character"),
-    ("sorts", "full", "order", "with a pair that sorts its ids"),
-    ("swaps two neighbours", "full", "order", "with a pair that swaps two neighbours"),
-    ("stops encoding at a full stop", "full", "errors", "with a pair that can't encode a full stop"),
-    ("stops decoding at a space", "full", "errors", "with a pair that can't decode a space"),
+    ("character codes", "full", "sound", "with a sound tokenizer that uses character codes"),
+    ("bytes", "full", "sound", "with a sound tokenizer that uses bytes"),
+    ("words", "full", "sound", "with a sound tokenizer that cuts at single spaces"),
+    ("ids backwards", "full", "sound", "with a sound tokenizer that writes its ids backwards"),
+    ("a tensor of ids", "full", "sound", "with a sound tokenizer that returns its ids in a tensor"),
+    ("small letters", "plain", "sound", "with a tokenizer that lower-cases, on a text without capitals"),
+    ("drops spaces", "plain", "sound", "with a tokenizer that drops spaces, on a text without spaces"),
+    ("strips", "plain", "sound", "with a tokenizer that strips the ends, on a text without spaces"),
+    (
+        "stops encoding at a full stop",
+        "plain",
+        "sound",
+        "with a tokenizer that knows no full stop, on a text without one",
+    ),
+    ("drops spaces", "full", "broken", "with a tokenizer that drops spaces"),
+    ("drops what is no letter", "full", "broken", "with a tokenizer that drops unknown characters"),
+    ("off by one", "full", "broken", "with a tokenizer whose ids are off by one"),
+    ("loses the last character", "full", "broken", "with a tokenizer that loses the last character"),
+    ("drops spaces when decoding", "full", "broken", "with a tokenizer that drops spaces when it decodes"),
+    (
+        "replaces what is no letter",
+        "full",
+        "length",
+        "with a tokenizer that turns unknown characters into question marks",
+    ),
+    ("small letters", "full", "capitals", "with a tokenizer that makes all letters lower case"),
+    ("strips", "full", "ends", "with a tokenizer that strips spaces off the ends"),
+    ("one space for two", "inner", "ends", "with a tokenizer that turns two spaces into one"),
+    ("doubles the last character", "full", "symbols", "with a tokenizer that doubles the last character"),
+    ("sorts", "full", "order", "with a tokenizer that sorts its ids"),
+    ("swaps two neighbours", "full", "order", "with a tokenizer that swaps two neighbours"),
+    ("stops encoding at a full stop", "full", "errors", "with a tokenizer that raises an error at a full stop"),
+    ("stops decoding at a space", "full", "errors", "with a tokenizer that raises an error when it decodes a space"),
 ]
 
 
@@ -117,89 +127,108 @@ ROUND_TRIPS = Exercise(
     cases=_pairs,
     references=(round_trips,),
     aspects=(
-        *tells_apart(sound="sound pairs pass", broken="losses are found"),
-        special("losses that keep the length", "length"),
-        special("capitals count", "capitals"),
-        special("every space counts", "ends"),
-        special("every repetition counts", "symbols"),
-        special("the order counts", "order"),
-        special("an error is an answer", "errors"),
+        *tells_apart(
+            meanings={
+                "sound": "True for a tokenizer that gives back the text it was given.",
+                "broken": "False for a tokenizer that loses or changes a part of the text.",
+            },
+            sound="sound tokenizers pass",
+            broken="losses are found",
+        ),
+        special(
+            "losses that keep the length",
+            "length",
+            meaning="False even if the text that comes back is as long as the original.",
+        ),
+        special("capitals count", "capitals", meaning="False if capitals come back as lower-case letters."),
+        special(
+            "every space counts",
+            "ends",
+            meaning="False if a space is lost, at either end of the text or between two words.",
+        ),
+        special("every repetition counts", "symbols", meaning="False if a character comes back twice."),
+        special("the order counts", "order", meaning="False if the characters come back in a different order."),
+        special("an error means False", "errors", weight=3.0, meaning="False if encode or decode stops with an error."),
     ),
     mistakes=(
         Mistake(
             "always_true",
             lambda encode, decode, text: True,
-            "Every pair passes, the broken ones too. What comes back when you encode and then decode?",
+            "Every tokenizer passes, the broken ones too. What comes back when you encode and then decode?",
+            central=True,
         ),
         Mistake(
             "never_true",
             lambda encode, decode, text: False,
-            "No pair passes, not even one that changes nothing. Which two texts do you compare?",
+            "No tokenizer passes, not even one that changes nothing. Which two texts do you compare?",
+            central=True,
         ),
         Mistake(
             "answer_turned_round",
             lambda encode, decode, text: not round_trips(encode, decode, text),
-            "You tell them apart, and call the sound ones broken. What does True stand for?",
+            "You tell them apart, but call the sound ones broken. What does True mean?",
         ),
         Mistake(
             "ids_compared",
             _safely(lambda encode, decode, text: list(encode(decode(encode(text)))) == list(encode(text))),
-            "You compare ids with ids. If encoding already lost the spaces, will the two differ?",
+            "You compare ids with ids. If encoding has already lost the spaces, will the two differ?",
+            central=True,
         ),
         Mistake(
             "lengths_compared",
             _compared(len),
             "You compare lengths. Which changes keep the length?",
+            central=True,
         ),
         Mistake(
             "case_ignored",
             _compared(str.lower),
-            "Capitals and small letters are the same to you. Are they to a reader?",
+            "You ignore the difference between capitals and lower case. Would a reader?",
         ),
         Mistake(
             "ends_ignored",
             _compared(str.strip),
-            "Spaces at the ends don't count for you. Did the same text come back?",
+            "You ignore spaces at the ends. Did the same text come back?",
         ),
         Mistake(
             "spaces_ignored",
             _compared(lambda text: "".join(text.split())),
-            "Spaces don't count for you. Could a reader still tell where words begin?",
+            "You ignore spaces. Could a reader still tell where the words begin?",
         ),
         Mistake(
             "order_ignored",
             _compared(lambda text: sorted(Counter(text).items())),
-            "You compare which characters there are, and how many. Is 12 the same text as 21?",
+            "You compare which characters there are, and how many of each. Is 12 the same text as 21?",
         ),
         Mistake(
             "repetitions_ignored",
             _compared(set),
-            "You compare which characters occur at all. What about their number and their order?",
+            "You compare which characters occur at all. What about how often, and in which order?",
         ),
         Mistake(
             "beginnings_compared",
             _safely(lambda encode, decode, text: text.startswith(decode(encode(text)))),
-            "You ask whether the text begins with what came back. What if its end is lost?",
+            "You ask whether the text starts with what came back. What if the end is lost?",
         ),
         Mistake(
             "errors_passed_on",
             lambda encode, decode, text: decode(encode(text)) == text,
-            "Your test itself stops when a pair stops with an error. Did the text come back in that case?",
+            "Your test itself raises an error when a tokenizer does. Did the text come back in that case?",
         ),
         Mistake(
             "errors_are_fine",
             _errors_are_fine,
-            "A pair that stops with an error passes. Did the text come back?",
+            "A tokenizer that raises an error passes. Did the text come back?",
         ),
         Mistake(
             "text_returned",
             _safely(lambda encode, decode, text: decode(encode(text))),
-            "You return what came back. Which question does the caller want answered with True or False?",
+            "You return what came back. Which yes-or-no question does the caller want answered?",
         ),
         Mistake(
             "own_text",
             _own_text,
-            "You try a text of your own, and pass over the one you were given. Which text should come back?",
+            "You try a text of your own and ignore the one you were given. Which text should come back?",
         ),
     ),
     variants={

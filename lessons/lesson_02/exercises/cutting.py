@@ -92,18 +92,18 @@ def _words(generator: np.random.Generator) -> list[Case]:
     known = telling(6, 12, 4, *usual)
     short = telling(4, 10, 4, *usual)
     place = int(generator.integers(1, 6))
-    strange = {**short, "word": short["word"][:place] + "?" + short["word"][place:] + "!"}
+    strange = {**short, "word": short["word"][:place] + "? " + short["word"][place:] + "!"}
     return [
         Case("on a word", short, USUAL),
         Case("on a long word", known, USUAL),
         Case("on a run of one letter", {"word": letter * 7, "merges": run}, frozenset({"runs"})),
         Case("on a run of an odd length", {"word": letter * 3, "merges": run[:1]}, frozenset({"runs"})),
         Case(
-            "where one token ends like the first half of the next pair",
+            "where a longer token ends like the first half of a pair",
             {"word": other + letter + other, "merges": guarded},
             frozenset({"whole"}),
         ),
-        Case("on characters that no merge knows", strange, frozenset({"strange"})),
+        Case("on characters that are in no merge, a space among them", strange, frozenset({"strange"})),
         Case("without any merges", {**short, "merges": []}, frozenset({"bare"})),
         Case("on an empty word", {**short, "word": ""}, frozenset({"bare"})),
     ]
@@ -158,59 +158,76 @@ APPLY_MERGES = Exercise(
     cases=_words,
     references=(apply_merges,),
     aspects=(
-        main("the right tokens"),
-        special("runs, from left to right", "runs"),
-        special("whole tokens are compared", "whole"),
-        special("unknown characters stay", "strange"),
-        special("nothing to do", "bare"),
+        main("the right tokens", meaning="The word is cut into the right tokens, in order."),
+        special(
+            "runs, from left to right", "runs", meaning="In a run such as 'aaa', pairs are merged from left to right."
+        ),
+        special(
+            "whole tokens are compared",
+            "whole",
+            meaning="Only whole tokens make a pair, not parts of longer ones.",
+        ),
+        special("unknown characters stay", "strange", meaning="Characters that no merge mentions stay as they are."),
+        special(
+            "nothing to do", "bare", meaning="An empty list of merges and an empty word give the right result too."
+        ),
         untouched("the merges stay as they were"),
     ),
     mistakes=(
         Mistake(
             "first_place_only",
             _WRONG["first_place_only"],
-            "Each pair is merged once in the word. What if it stands there twice?",
+            "You merge each pair once per word. What if it occurs twice?",
+            central=True,
         ),
         Mistake(
             "last_merge_first",
             _WRONG["last_merge_first"],
-            "You begin with the merge that was learnt last. Are its two tokens there at the start?",
+            "You start with the merge that was learnt last. Are its two tokens there at the start?",
+            central=True,
         ),
         Mistake(
             "longest_token_first",
             _WRONG["longest_token_first"],
-            "You take the longest known token each time. The merges have an order: what does it decide?",
+            "You take the longest known token each time. The merges have an order: what is it for?",
+            central=True,
         ),
         Mistake(
             "first_merge_only",
             _WRONG["first_merge_only"],
-            "Only the first merge was applied. Where did the return slip in too early?",
+            "Only the first merge was applied. Is the return inside the loop?",
+            central=True,
         ),
         Mistake(
             "from_the_right",
             _WRONG["from_the_right"],
-            'In "aaa" you merge the last two. From which end should a word be read?',
+            'In "aaa" you merge the last two letters. From which end should you start?',
         ),
         Mistake(
             "overlapping",
             _WRONG["overlapping"],
-            "One token is used in two merges, so letters come twice. How far should you move on after a merge?",
+            "You use one token in two merges, so letters are doubled. How far should you move after a merge?",
         ),
         Mistake(
             "replaced_in_a_text",
             _WRONG["replaced_in_a_text"],
-            'You replace "a b" in a text with spaces, and that also finds the end of "xa" beside "b". How can you '
-            "compare whole tokens?",
+            'Replacing "a b" in a spaced-out word also changes "xa b", where "a" is only the end of a longer token. '
+            "How can you compare whole tokens?",
+        ),
+        Mistake(
+            "spaces_lost",
+            lambda word, merges: [token for token in apply_merges(word, merges) if token.strip()],
+            "A space in the text is gone, as after a split. Isn't it a character in no merge, like the others?",
         ),
         Mistake(
             "strange_left_out",
             _strange_left_out,
-            "Characters that no merge knows are gone. Could the word be put together again?",
+            "Characters that are in no merge are gone. Could you still put the word back together?",
         ),
         Mistake(
             "strange_replaced",
             _strange_replaced,
-            "Characters that no merge knows became one unknown token. What can every character be, at the least?",
+            "Characters that are in no merge became an unknown token. What can every character be, if nothing else?",
         ),
         Mistake(
             "no_merges",
@@ -220,18 +237,18 @@ APPLY_MERGES = Exercise(
         Mistake(
             "whole_word",
             lambda word, merges: [word] if word else [],
-            "Your only token is the whole word. Into what is a word cut before the first merge?",
+            "Your only token is the whole word. What are the tokens before the first merge?",
         ),
         Mistake(
             "text_returned",
             lambda word, merges: " ".join(apply_merges(word, merges)),
-            "Your tokens stand in one text with spaces. Which type keeps them apart?",
+            "You return the tokens as one string with spaces. Which type keeps them apart?",
         ),
         Mistake(
             "merges_used_up",
             _used_up,
-            "The tokens are right, but the caller's list of merges is empty afterwards. How can you walk over a "
-            "list without taking things out of it?",
+            "The tokens are right, but the caller's list of merges is empty afterwards. How can you walk through a "
+            "list without removing anything from it?",
         ),
     ),
     variants={
@@ -285,52 +302,53 @@ BYTE_PAIR_DECODE = Exercise(
     cases=_tokens,
     references=(byte_pair_decode,),
     aspects=(
-        main("the word again"),
-        special("a single token", "one"),
-        special("no tokens", "empty"),
+        main("the word again", meaning="The tokens are joined into the word they came from."),
+        special("a single token", "one", meaning="A single token gives the right word too."),
+        special("no tokens", "empty", meaning="An empty list of tokens gives an empty word."),
         untouched("the tokens stay as they were"),
     ),
     mistakes=(
         Mistake(
             "joined_with_spaces",
             " ".join,
-            "There is a space between any two tokens. Was there one in the word?",
+            "You put a space between every two tokens. Was there one in the word?",
+            central=True,
         ),
         Mistake(
             "characters_listed",
             lambda tokens: list("".join(tokens)),
-            "You return a list of characters. Which type is a word?",
+            "You return a list of characters. What type is a word?",
         ),
         Mistake(
             "backwards",
             lambda tokens: "".join(tokens[::-1]),
-            "The tokens are put together from the last to the first. Which one begins the word?",
+            "You join the tokens from last to first. Which one should the word start with?",
         ),
         Mistake(
             "each_token_once",
             lambda tokens: "".join(dict.fromkeys(tokens)),
-            "A token that comes again is missing the second time. May a word hold a token twice?",
+            "A token that occurs again is missing the second time. Can't a word contain a token twice?",
         ),
         Mistake(
             "first_token_only",
             lambda tokens: tokens[0] if tokens else "",
-            "Only the first token came back. Where are the others?",
+            "Only the first token came back. Is the return inside the loop?",
         ),
         Mistake(
             "sorted_tokens",
             lambda tokens: "".join(sorted(tokens)),
-            "The tokens were sorted before they were joined. What says the order of the list?",
+            "You sort the tokens before joining them. What does the order of the list mean?",
         ),
         Mistake(
             "nothing_is_an_error",
             lambda tokens: tokens[0] + "".join(tokens[1:]),
-            "Without any token your code stops with an error. Which word has no letters?",
+            "Without any tokens your code raises an error. Which word has no letters?",
         ),
         Mistake(
             "tokens_used_up",
             _popped,
             "The word is right, but the caller's list is empty afterwards. How can you read a list without "
-            "taking things out of it?",
+            "removing anything from it?",
         ),
     ),
     variants={

@@ -33,15 +33,15 @@ def _ids(generator: np.random.Generator) -> list[Case]:
         Case("on more ids", case(*long), USUAL),
         Case("on padding at the end", case([*padded[0], 0, 0, 0], padded[1]), frozenset({"padding"})),
         Case(
-            "on padding before the last ids",
+            "on padding in the middle",
             case([*inside[0][:split], 0, 0, *inside[0][split:]], inside[1]),
             frozenset({"inside"}),
         ),
-        Case("on no ids at all", case([], short[1]), frozenset({"nothing"})),
-        Case("on padding and nothing else", case([0, 0, 0], short[1]), frozenset({"nothing"})),
+        Case("on an empty list of ids", case([], short[1]), frozenset({"nothing"})),
+        Case("on nothing but padding", case([0, 0, 0], short[1]), frozenset({"nothing"})),
         Case("on spaces at both ends", case(ends, spaced), frozenset({"spaces"})),
         Case(
-            "on an id that the vocabulary does not hold",
+            "on an id that isn't in the vocabulary",
             case([*beyond[0], 5 + int(generator.integers(1, 9))], beyond[1]),
             frozenset({"unknown"}),
         ),
@@ -63,6 +63,15 @@ def _stops_at_padding(ids: list[int], vocabulary: Vocabulary) -> str:
         if i == 0:
             break
         text += table[i]
+    return text
+
+
+def _first_only(ids: list[int], vocabulary: Vocabulary) -> str:
+    table, text = _table(vocabulary), ""
+    for i in ids:
+        if i != 0:
+            text += table[i]
+            return text
     return text
 
 
@@ -100,11 +109,15 @@ DECODE = Exercise(
     cases=_ids,
     references=(decode,),
     aspects=(
-        main("the right text"),
-        special("padding gives nothing", "padding", weight=2.0),
-        special("padding anywhere", "inside"),
-        special("nothing gives nothing", "nothing"),
-        special("spaces count", "spaces"),
+        main("the right text", meaning="Each id becomes its character, in order."),
+        special("padding gives nothing", "padding", weight=2.0, meaning="Padding at the end adds nothing to the text."),
+        special("padding anywhere", "inside", meaning="Padding in the middle adds nothing to the text either."),
+        special(
+            "nothing gives nothing",
+            "nothing",
+            meaning="An empty list, or one of nothing but padding, gives an empty text.",
+        ),
+        special("spaces count", "spaces", meaning="Spaces at either end of the text come back."),
         refused("unknown ids are refused", "unknown"),
         untouched("the arguments stay as they were"),
     ),
@@ -112,62 +125,71 @@ DECODE = Exercise(
         Mistake(
             "padding_is_an_error",
             lambda ids, vocabulary: "".join(_table(vocabulary)[i] for i in ids),
-            "It stops at padding, as at an id that nobody knows. What should id 0 give?",
+            "It stops with an error at padding, as if id 0 were unknown. What should id 0 become?",
+            central=True,
         ),
         Mistake(
             "unknown_left_out",
             _missing(lambda i: ""),
-            "Padding and unknown ids vanish alike. Only one of the two may: which one, and how do you tell them apart?",
+            "Padding and unknown ids both vanish. Only one of the two may: which one, and how do you tell them apart?",
         ),
         Mistake(
             "unknown_as_question_mark",
             _missing(lambda i: "" if i == 0 else "?"),
-            "An unknown id becomes a question mark. How would a reader tell it from a question mark in the text?",
+            "An unknown id becomes a question mark. How would a reader tell it from a real question mark?",
+        ),
+        Mistake(
+            "return_inside_the_loop",
+            _first_only,
+            "Only the first character came back. Is the return inside the loop?",
         ),
         Mistake(
             "padding_as_space",
             lambda ids, vocabulary: "".join(({0: " "} | _table(vocabulary))[i] for i in ids),
-            "Padding became spaces. How many characters should a 0 give?",
+            "Your padding became spaces. How many characters should a 0 become?",
+            central=True,
         ),
         Mistake(
             "padding_as_digit",
             lambda ids, vocabulary: "".join(({0: "0"} | _table(vocabulary))[i] for i in ids),
-            "Padding became the digit 0, which could be a part of the text. What should an id 0 give?",
+            "Your padding became the digit 0, which could be part of the text. What should id 0 become?",
         ),
         Mistake(
             "stops_at_padding",
             _stops_at_padding,
-            "You stop at the first 0. What if something follows the padding, as our CLS token soon will?",
+            "You stop at the first 0. What if something follows the padding, as the CLS token soon will?",
         ),
         Mistake(
             "place_in_the_dictionary",
             lambda ids, vocabulary: "".join(list(vocabulary)[i - 1] for i in ids if i),
-            "You take the character at that place of the dictionary. Must a dictionary be in the order of its ids?",
+            "You take the character at that place in the dictionary. Does a dictionary have to be in the "
+            "order of its ids?",
+            central=True,
         ),
         Mistake(
             "dictionary_not_turned",
             lambda ids, vocabulary: "".join(vocabulary[i] for i in ids if i),
-            "You look ids up where characters are the keys. How do you turn a dictionary round?",
+            "You look up ids, but the keys are characters. How do you swap keys and values?",
         ),
         Mistake(
             "list_returned",
             lambda ids, vocabulary: list(decode(ids, vocabulary)),
-            "You return the characters one by one in a list. Which method makes one text of them?",
+            "You return a list of characters. Which method joins them into one text?",
         ),
         Mistake(
             "joined_with_spaces",
             lambda ids, vocabulary: " ".join(_table(vocabulary)[i] for i in ids if i),
-            "There is a space between any two characters. What should stand between them?",
+            "You put a space between every two characters. What should be between them?",
         ),
         Mistake(
             "each_character_once",
             lambda ids, vocabulary: "".join(_table(vocabulary)[i] for i in dict.fromkeys(ids) if i),
-            "An id that comes again gives nothing the second time. Where do repetitions get lost?",
+            "An id that occurs again gives nothing the second time. Where do you lose the repetitions?",
         ),
         Mistake(
             "backwards",
             lambda ids, vocabulary: decode(ids, vocabulary)[::-1],
-            "The text comes out backwards. Which id gives its first character?",
+            "Your text comes out backwards. Which id should give its first character?",
         ),
         Mistake(
             "ends_stripped",
@@ -177,7 +199,7 @@ DECODE = Exercise(
         Mistake(
             "padding_taken_out_of_the_list",
             _padding_taken_out,
-            "The text is right, but the caller's list has lost its zeros. How can you pass over them without "
+            "The text is right, but the caller's list has lost its zeros. How can you skip them without "
             "changing the list?",
         ),
     ),

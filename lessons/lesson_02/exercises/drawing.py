@@ -63,7 +63,7 @@ def ties_on_the_way(words: Sequence[str], num_merges: int) -> int:
 def draw_words(
     generator: np.random.Generator, letters: Sequence[str], different: int = 6, most: int = 30, longest: int = 6
 ) -> list[str]:
-    """Words with repetitions, shuffled; some letters stand together more often than others."""
+    """Words with repetitions, shuffled; some letters are neighbours more often than others."""
     share = np.arange(len(letters), 0, -1, dtype=float)
     words: list[str] = []
     for _ in range(different):

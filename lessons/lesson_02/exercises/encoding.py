@@ -29,13 +29,21 @@ def _texts(generator: np.random.Generator) -> list[Case]:
         Case("on a text of one character", draw(4, 1), frozenset({"one"})),
         Case("on an empty text", {**draw(4, 5), "text": ""}, frozenset({"empty"})),
         Case("on spaces at both ends", {"text": f" {middle} ", "vocabulary": spaced}, frozenset({"spaces"})),
-        Case("on a character that the vocabulary does not hold", draw(4, 5, "?"), frozenset({"unknown"})),
+        Case("on a text with one unknown character at its end", draw(4, 5, "?"), frozenset({"unknown"})),
         Case("on a text of unknown characters", {**draw(4, 5), "text": "?=?"}, frozenset({"unknown"})),
     ]
 
 
 def _extended(text: str, vocabulary: Vocabulary) -> list[int]:
     return [vocabulary.setdefault(symbol, len(vocabulary) + 1) for symbol in text]
+
+
+def _first_only(text: str, vocabulary: Vocabulary) -> list[int] | None:
+    ids = []
+    for symbol in text:
+        ids.append(vocabulary[symbol])
+        return ids
+    return None
 
 
 def _by_steps(text: str, vocabulary: Vocabulary) -> list[int]:
@@ -58,49 +66,59 @@ ENCODE = Exercise(
     cases=_texts,
     references=(encode,),
     aspects=(
-        main("the right ids"),
-        special("one character", "one"),
-        special("an empty text", "empty"),
-        special("spaces count", "spaces"),
-        refused("unknown characters are refused", "unknown", weight=2.0),
+        main("the right ids", meaning="Each character of the text becomes its id, in order."),
+        special("one character", "one", meaning="A text of one character is encoded correctly too."),
+        special("an empty text", "empty", meaning="An empty text is encoded correctly too."),
+        special(
+            "spaces count", "spaces", meaning="Spaces at either end of the text are encoded like any other character."
+        ),
+        refused("unknown characters are refused", "unknown", weight=5.0),
         untouched("the vocabulary stays as it was"),
     ),
     mistakes=(
         Mistake(
             "unknown_left_out",
             lambda text, vocabulary: [vocabulary[s] for s in text if s in vocabulary],
-            "Unknown characters vanish without a word. How would anyone find out that a part of the text is gone?",
+            "Unknown characters are dropped silently. How would anyone find out that part of the text is missing?",
+            central=True,
         ),
         Mistake(
             "unknown_becomes_padding",
             lambda text, vocabulary: [vocabulary.get(s, 0) for s in text],
             "Unknown characters become 0, and 0 is padding. What should happen to a text that can't be encoded?",
+            central=True,
         ),
         Mistake(
             "unknown_becomes_none",
             lambda text, vocabulary: [vocabulary.get(s) for s in text],
-            "Unknown characters become None. Which way of looking things up complains about a key that is missing?",
+            "Unknown characters become None. Which way of looking up a key complains if it is missing?",
+        ),
+        Mistake(
+            "return_inside_the_loop",
+            _first_only,
+            "Only the first character got an id. Is the return inside the loop?",
         ),
         Mistake(
             "vocabulary_extended",
             _extended,
-            "Unknown characters get a new id, and the caller's vocabulary grows. Who else would know of these ids?",
+            "Unknown characters get new ids, and the caller's vocabulary grows. Who else would know about those ids?",
         ),
         Mistake(
             "place_in_the_dictionary",
             lambda text, vocabulary: [list(vocabulary).index(s) + 1 for s in text],
             "You number the characters by their place in the dictionary. Where does the vocabulary itself say "
-            "which id each has?",
+            "which id each one has?",
+            central=True,
         ),
         Mistake(
             "ids_from_zero",
             lambda text, vocabulary: [vocabulary[s] - 1 for s in text],
-            "Each id is one too small. Does the vocabulary need any arithmetic?",
+            "Each id is one too small. Do ids from the vocabulary need any arithmetic?",
         ),
         Mistake(
             "each_character_once",
             lambda text, vocabulary: [vocabulary[s] for s in dict.fromkeys(text)],
-            "A character that comes again has no id the second time. How many ids should come out of a text?",
+            "A character that occurs again gets no id the second time. How many ids should a text have?",
         ),
         Mistake(
             "sorted_ids",
@@ -110,38 +128,38 @@ ENCODE = Exercise(
         Mistake(
             "backwards",
             lambda text, vocabulary: [vocabulary[s] for s in text][::-1],
-            "The ids come in reverse. Which character should the first id stand for?",
+            "The ids are in reverse order. Which character should the first id stand for?",
         ),
         Mistake(
             "character_codes",
             lambda text, vocabulary: [ord(s) for s in text if s in vocabulary or vocabulary[s]],
-            "These are the computer's own character codes. Which argument holds the ids that we chose?",
+            "These are the computer's own character codes. Which argument holds the ids we chose?",
         ),
         Mistake(
             "whole_words",
             lambda text, vocabulary: [vocabulary[word] for word in text.split()],
-            "You look up whole words, and the vocabulary holds characters. What does a loop over a text give?",
+            "You look up whole words, but the vocabulary contains characters. What does a loop over a text give you?",
         ),
         Mistake(
             "ends_stripped",
             lambda text, vocabulary: [vocabulary[s] for s in text.strip()],
-            "Spaces at the ends of the text are lost. Which call takes them off?",
+            "Spaces at the ends of the text are lost. Which call removes them?",
         ),
         Mistake(
             "text_returned",
             lambda text, vocabulary: " ".join(str(vocabulary[s]) for s in text),
-            "Your ids are written into one text. Which type keeps numbers apart and in order?",
+            "You return the ids as one string. Which type keeps numbers separate and in order?",
         ),
         Mistake(
             "generator_returned",
             lambda text, vocabulary: ((lambda s: vocabulary[s])(s) for s in text),
-            "What you return is not a list yet, but a promise to make one. What do round brackets around a "
-            "comprehension give?",
+            "You return a generator: a promise of a list, not a list. Which brackets around a comprehension "
+            "make it a list?",
         ),
         Mistake(
             "tensor_returned",
             lambda text, vocabulary: torch.tensor([vocabulary[s] for s in text]),
-            "The ids are right, but they stand in a tensor. Sequences still have different lengths here, so "
+            "The ids are right, but they are in a tensor. Sequences still have different lengths here, so "
             "which type do we want?",
         ),
     ),

@@ -29,13 +29,13 @@ def _examples(generator: np.random.Generator) -> list[Case]:
 
     flip = int(generator.integers(2))
     return [
-        Case("where there is room for padding", draw(flip, 5, 9), USUAL),
+        Case("on a text that leaves room for padding", draw(flip, 5, 9), USUAL),
         Case("with another label", draw(1 - flip, 4, 11), USUAL),
         Case("on a text of one character", draw(flip, 1, 5), frozenset({"one"})),
-        Case("on a text that leaves room for the CLS token alone", draw(1, 6, 7), frozenset({"full"})),
+        Case("on a text that leaves room only for the CLS token", draw(1, 6, 7), frozenset({"full"})),
         Case("on a text that leaves no room for the CLS token", draw(1, 6, 6), frozenset({"long"})),
         Case("on a text that is far too long", draw(0, 9, 5), frozenset({"long"})),
-        Case("on a character that the vocabulary does not hold", draw(0, 4, 9, "?"), frozenset({"unknown"})),
+        Case("on a text with an unknown character", draw(0, 4, 9, "?"), frozenset({"unknown"})),
     ]
 
 
@@ -116,11 +116,28 @@ PREPARE_EXAMPLE = Exercise(
             keys=("tokens",),
             kinds=frozenset({"error", "type", "shape", "dtype"}),
             tags=USUAL,
+            meaning="tokens is a LongTensor with max_length entries.",
         ),
-        main("text, padding, CLS", keys=("tokens",)),
-        Aspect("the label", keys=("label",), kinds=CONTENT),
-        Aspect("one character", keys=("tokens",), kinds=CONTENT, tags=frozenset({"one"})),
-        Aspect("an exact fit", keys=("tokens",), kinds=CONTENT, tags=frozenset({"full"})),
+        main(
+            "text, padding, CLS",
+            keys=("tokens",),
+            meaning="The text's ids come first, then padding, and the CLS token at the very end.",
+        ),
+        Aspect("the label", keys=("label",), kinds=CONTENT - {"error"}, meaning="The label is passed on unchanged."),
+        Aspect(
+            "one character",
+            keys=("tokens",),
+            kinds=CONTENT,
+            tags=frozenset({"one"}),
+            meaning="A text of one character gives the right tokens too.",
+        ),
+        Aspect(
+            "an exact fit",
+            keys=("tokens",),
+            kinds=CONTENT,
+            tags=frozenset({"full"}),
+            meaning="A text that leaves room only for the CLS token gives the right tokens too.",
+        ),
         refused("too long is refused", "long", weight=2.0),
         refused("unknown characters are refused", "unknown"),
         untouched("the arguments stay as they were"),
@@ -129,77 +146,81 @@ PREPARE_EXAMPLE = Exercise(
         Mistake(
             "cls_first",
             _laid_out(lambda ids, m, c: [c, *_checked(ids, m - 1), *[0] * (m - 1 - len(ids))]),
-            "Your CLS token stands in front, as in BERT. At which index do we want it?",
+            "Your CLS token comes first, as in BERT. At which index do we want it?",
+            central=True,
         ),
         Mistake(
             "cls_before_the_padding",
             _laid_out(lambda ids, m, c: [*_checked(ids, m - 1), c, *[0] * (m - 1 - len(ids))]),
-            "Your CLS token follows the text, and padding follows it. A classifier reads index -1: what stands there?",
+            "Your CLS token comes right after the text, before the padding. A classifier reads index -1: what "
+            "is there?",
+            central=True,
         ),
         Mistake(
             "no_cls",
             _laid_out(lambda ids, m, c: [*_checked(ids, m - 1), *[0] * (m - len(ids))]),
             "There is no CLS token. Where does the argument cls_id go?",
+            central=True,
         ),
         Mistake(
             "one_too_many",
             _laid_out(lambda ids, m, c: [*_checked(ids, m), *[0] * (m - len(ids)), c]),
-            "You have max_length + 1 ids. How much room is left once the CLS token has its place?",
+            "You return max_length + 1 ids. How much room is left once the CLS token has its place?",
         ),
         Mistake(
             "last_character_overwritten",
             _laid_out(_overwritten),
-            "Where the text fills every place, the CLS token overwrites its last character. How long may a text be?",
+            "If the text fills every place, the CLS token overwrites its last character. How long may a text be?",
         ),
         Mistake(
             "text_cut_off",
             _laid_out(lambda ids, m, c: _right(ids[: m - 1], m, c)),
-            "A text that is too long loses its end without a word. Which of your functions would have refused it?",
+            "A text that is too long silently loses its end. Which of your functions would have refused it?",
         ),
         Mistake(
             "exact_fit_refused",
             _laid_out(lambda ids, m, c: _right(_checked(ids, m - 2), m, c)),
-            "A text that leaves room for the CLS token alone is refused. Does it need any padding?",
+            "A text that leaves room only for the CLS token is refused. Does it need any padding?",
         ),
         Mistake(
             "padded_on_the_left",
             _laid_out(lambda ids, m, c: [*[0] * (m - 1 - len(_checked(ids, m - 1))), *ids, c]),
-            "Your padding stands in front of the text. On which side of it should it stand?",
+            "Your padding comes before the text. On which side of the text should it be?",
         ),
         Mistake(
             "no_padding",
             _laid_out(lambda ids, m, c: [*_checked(ids, m - 1), c]),
-            "There is no padding, so examples come out in different lengths. Which function of yours fills them up?",
+            "There is no padding, so your examples have different lengths. Which of your functions pads them?",
         ),
         Mistake(
             "padded_with_cls",
             _laid_out(lambda ids, m, c: [*_checked(ids, m - 1), *[c] * (m - len(ids))]),
-            "You fill up with the CLS token. How often should it stand in an example?",
+            "You pad with the CLS token. How often should it occur in an example?",
         ),
         Mistake(
             "label_left_out",
             lambda *arguments: _prepared(*arguments)[0],
-            "The tokens are right, and the label is gone. What two things does the caller want back?",
+            "The tokens are right, but the label is missing. What two things does the caller want back?",
         ),
         Mistake(
             "label_first",
             lambda *arguments: _prepared(*arguments)[::-1],
-            "Both things are there, in the other order. Which comes first?",
+            "Both parts are there, in the wrong order. Which comes first?",
         ),
         Mistake(
             "label_turned_round",
             lambda text, label, *more: _prepared(text, 1 - label, *more),
-            "The tokens are right, and the label is another one. What should happen to the label on the way?",
+            "The tokens are right, but the label has changed. What should happen to the label on the way?",
         ),
         Mistake(
             "a_row_of_a_matrix",
             lambda *arguments: (_prepared(*arguments)[0].unsqueeze(0), arguments[1]),
-            "Your tokens have shape (1, max_length), a batch of one. How do you take the only row out of it?",
+            "Your tokens have the shape (1, max_length), a batch of one. How do you get the only row out of it?",
         ),
         Mistake(
             "unknown_left_out",
             _unknown_left_out,
-            "Unknown characters vanish without a word. Which function of yours refuses them?",
+            "Unknown characters are dropped silently. Which of your functions refuses them?",
         ),
         Mistake(
             "vocabulary_extended",

@@ -10,9 +10,10 @@ from torch.nn import functional as F
 from torch.nn.utils import rnn
 
 from course.vocabulary import pad_sequences
-from grader.authoring.aspects import USUAL, main, refused, special, untouched
+from grader.authoring.aspects import USUAL, main, refused, untouched
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 
 Sequences = list[list[int]]
 
@@ -37,11 +38,13 @@ def _batches(generator: np.random.Generator) -> list[Case]:
         Case("on three sequences", draw(three, max(three) + 3), USUAL),
         Case("on four sequences", draw(four, max(four) + 2), USUAL),
         Case("on a batch of one", draw([4], 6), frozenset({"one"})),
-        Case("where the longest sequence fits exactly", draw(full, max(full)), frozenset({"full"})),
+        Case("where the longest sequence just fits", draw(full, max(full)), frozenset({"full"})),
         Case("with an empty sequence", draw([3, 0, 2], 5), frozenset({"empty"})),
         Case("with another pad_id", draw(four, max(four) + 2, pad_id=pad_id), frozenset({"pad_id"})),
         Case("where one sequence is one id too long", draw(wide, max(wide) - 1), frozenset({"long"})),
         Case("where one sequence is far too long", draw([2, 9], 4), frozenset({"long"})),
+        Case("where the only sequence is too long", draw([6], 4), frozenset({"long"})),
+        Case("where every sequence is one id too long", draw([5, 5, 5], 4), frozenset({"long"})),
     ]
 
 
@@ -63,6 +66,11 @@ def _cut(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor
 
 def _end_kept(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
     return _padded([sequence[-max_length:] for sequence in sequences], max_length, pad_id)
+
+
+def _never_checked(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
+    """Refuses rows of different lengths, since no tensor can hold them; a batch that is too long as a whole passes."""
+    return torch.tensor([sequence + [pad_id] * (max_length - len(sequence)) for sequence in sequences])
 
 
 def _to_the_longest(sequences: Sequences, max_length: int, pad_id: int = 0) -> torch.Tensor:
@@ -119,41 +127,58 @@ PAD_SEQUENCES = Exercise(
     cases=_batches,
     references=(pad_sequences,),
     aspects=(
-        Aspect("shape (n, max_length)", kinds=frozenset({"error", "type", "shape"}), weight=1.0, tags=USUAL),
-        main("ids left, padding right"),
-        Aspect("whole numbers, int64", kinds=frozenset({"dtype"})),
+        Aspect(
+            "shape (n, max_length)",
+            kinds=frozenset({"error", "type", "shape"}),
+            weight=1.0,
+            tags=USUAL,
+            meaning="The result has one row per sequence and max_length columns.",
+        ),
+        main("ids left, padding right", meaning="Each row starts with its sequence's ids, and padding fills the rest."),
+        Aspect(
+            "whole numbers, int64", kinds=frozenset({"dtype"}), meaning="The result holds integers, of dtype int64."
+        ),
         special("a batch of one", "one"),
-        special("a sequence that fits exactly", "full"),
-        special("an empty sequence", "empty"),
+        special("a sequence that just fits", "full", meaning="A sequence of exactly max_length ids is kept whole."),
+        special("an empty sequence", "empty", meaning="An empty sequence becomes a row of nothing but padding."),
         special("another pad_id", "pad_id"),
-        refused("too long is refused", "long", weight=2.0),
+        refused("too long is refused", "long", weight=7.0),
         untouched("the sequences stay as they were"),
     ),
     mistakes=(
         Mistake(
             "padded_on_the_left",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id, left=True),
-            "Your padding stands in front. On which side of its row should a sequence begin?",
+            "Your padding comes first. On which side of its row should a sequence begin?",
+            central=True,
         ),
         Mistake(
             "cut_off",
             _cut,
-            "A sequence that is too long loses its end without a word. What should the caller hear about it?",
+            "A sequence that is too long silently loses its end. What should happen instead?",
+            central=True,
+        ),
+        Mistake(
+            "length_never_checked",
+            _never_checked,
+            "If all sequences are too long by the same amount, a tensor wider than max_length comes back. "
+            "Where do you compare the lengths with max_length?",
+            central=True,
         ),
         Mistake(
             "beginning_cut_off",
             _end_kept,
-            "A sequence that is too long loses its beginning without a word. What should the caller hear about it?",
+            "A sequence that is too long silently loses its beginning. What should happen instead?",
         ),
         Mistake(
             "to_the_longest",
             _to_the_longest,
-            "Your tensor is as wide as the longest sequence. Which argument says how wide it should be?",
+            "Your tensor is only as wide as the longest sequence. Which argument says how wide it should be?",
         ),
         Mistake(
             "wider_where_needed",
             _grows_where_needed,
-            "A sequence that is too long makes the whole tensor wider. What should the caller hear instead?",
+            "A sequence that is too long makes the whole tensor wider. What should happen instead?",
         ),
         Mistake(
             "exact_fit_refused",
@@ -163,22 +188,22 @@ PAD_SEQUENCES = Exercise(
         Mistake(
             "pad_id_ignored",
             lambda s, max_length, pad_id=0: _padded(s, max_length),
-            "The padding is always 0. Which argument should decide about it?",
+            "Your padding is always 0. Which argument says what it should be?",
         ),
         Mistake(
             "lists_returned",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).tolist(),
-            "The rows are right, as lists. What makes one tensor of lists that are equally long?",
+            "The rows are right, but they are lists. What turns lists of equal length into one tensor?",
         ),
         Mistake(
             "array_returned",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).numpy(),
-            "The rows are right, in a NumPy array. Which library's tensors will the model take?",
+            "The rows are right, but they are in a NumPy array. Which library's tensors does our model take?",
         ),
         Mistake(
             "float_numbers",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id, kind=torch.float32),
-            "Your ids are floating-point numbers, as a fresh tensor of zeros is. Which dtype do whole numbers have?",
+            "Your ids are floating-point numbers, the default of torch.zeros. Which dtype do integers have?",
         ),
         Mistake(
             "small_integers",
@@ -193,17 +218,17 @@ PAD_SEQUENCES = Exercise(
         Mistake(
             "one_long_row",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id).flatten(),
-            "All sequences stand in one long row. How many axes does (n, max_length) have?",
+            "All sequences are in one long row. How many axes does (n, max_length) have?",
         ),
         Mistake(
             "first_sequence_only",
             lambda s, max_length, pad_id=0: _padded(s, max_length, pad_id)[0],
-            "Only the first sequence came back. Where did the return slip in too early?",
+            "Only the first sequence came back. Is the return inside the loop?",
         ),
         Mistake(
             "sequences_grow",
             _appended,
-            "The tensor is right, but the caller's own lists were filled up too. Which operation makes a new list?",
+            "The tensor is right, but the caller's own lists were padded too. Which operation makes a new list?",
         ),
     ),
     variants={

@@ -56,12 +56,12 @@ def _corpora(generator: np.random.Generator) -> list[Case]:
     both = {capital: 3, capital.lower(): 6, " ": 11, "\n": 4, "é": 2, "Q": 1}
     cases.append(
         Case(
-            "where capitals, spaces and line ends occur",
+            "on capitals, spaces and line breaks",
             {"corpus": _corpus(generator, both, 3)},
             frozenset({"every"}),
         )
     )
-    cases.append(Case("where characters are equally frequent", {"corpus": _tied(generator)}, frozenset({"ties"})))
+    cases.append(Case("on characters that are equally frequent", {"corpus": _tied(generator)}, frozenset({"ties"})))
     return cases
 
 
@@ -158,86 +158,116 @@ BUILD_VOCABULARY = Exercise(
     references=(build_vocabulary,),
     canonical=_keep,
     aspects=(
-        Aspect("every character once", keys=("symbols",), kinds=CONTENT, weight=2.0, tags=USUAL),
-        Aspect("ids 1, 2, 3, ...", keys=("ids",), kinds=CONTENT, tags=USUAL),
-        main("most frequent first", keys=("order",)),
-        Aspect("ties: first seen first", keys=("symbols", "ids", "order"), kinds=CONTENT, tags=frozenset({"ties"})),
         Aspect(
-            "capitals, spaces, line ends",
+            "every character once",
+            keys=("symbols",),
+            kinds=CONTENT,
+            weight=2.0,
+            tags=USUAL,
+            meaning="Every character in the corpus has an entry, and nothing else does.",
+        ),
+        Aspect(
+            "ids 1, 2, 3, ...",
+            keys=("ids",),
+            kinds=CONTENT,
+            tags=USUAL,
+            meaning="The ids are 1, 2, 3, and so on; 0 is reserved for padding.",
+        ),
+        main("most frequent first", keys=("order",), meaning="The more frequent a character is, the smaller its id."),
+        Aspect(
+            "ties: first seen first",
+            keys=("symbols", "ids", "order"),
+            kinds=CONTENT,
+            tags=frozenset({"ties"}),
+            meaning="Of two equally frequent characters, the one that appears first has the smaller id.",
+        ),
+        Aspect(
+            "capitals, spaces, line breaks",
             keys=("symbols", "ids", "order"),
             kinds=CONTENT,
             tags=frozenset({"every"}),
+            meaning="Capitals, spaces and line breaks count as characters of their own.",
         ),
-        Aspect("a corpus of one", keys=("symbols", "ids", "order"), kinds=CONTENT, tags=frozenset({"one"})),
+        Aspect(
+            "a corpus of one",
+            keys=("symbols", "ids", "order"),
+            kinds=CONTENT,
+            tags=frozenset({"one"}),
+            meaning="A corpus of a single text gives the right vocabulary too.",
+        ),
         untouched("the corpus stays as it was"),
     ),
     mistakes=(
         Mistake(
             "ids_from_zero",
             _numbered(_ranked, start=0),
-            "The order is right, but your ids begin at 0. Which id has to stay free, and what for?",
+            "The order is right, but your ids start at 0. Which id has to stay free, and what for?",
+            central=True,
         ),
         Mistake(
             "rarest_first",
             _numbered(lambda corpus: _by_count(corpus, lambda s: "".join(corpus).index(s))[::-1]),
             "The rarest character got id 1. Which end of the ranking should come first?",
+            central=True,
         ),
         Mistake(
             "order_of_appearance",
             _numbered(lambda corpus: dict.fromkeys("".join(corpus))),
-            "Your ids follow the first appearance of each character. Which of them should get the smallest id?",
+            "Your ids follow the order in which the characters first appear. Which character should get the "
+            "smallest id?",
         ),
         Mistake(
             "alphabetical",
             _numbered(lambda corpus: sorted(set("".join(corpus)))),
-            "Your ids follow the alphabet. What should decide about the order before that?",
+            "Your ids follow the alphabet. What should decide the order instead?",
         ),
         Mistake(
             "ties_by_alphabet",
             _numbered(lambda corpus: _by_count(corpus, str)),
-            "Equally frequent characters stand in alphabetical order in yours. Which of them was seen first?",
+            "You put equally frequent characters in alphabetical order. Which of them appeared first?",
         ),
         Mistake(
             "ties_backwards_in_the_alphabet",
             _numbered(lambda corpus: _by_count(corpus, str, reverse=True)),
-            "Equally frequent characters stand backwards in the alphabet, as when pairs of count and "
-            "character are sorted in reverse. Which of them was seen first?",
+            "You put equally frequent characters in reverse alphabetical order, which happens when (count, character) "
+            "pairs are sorted in reverse. Which of the characters appeared first?",
         ),
         Mistake(
             "ties_latest_first",
             _numbered(_latest_first),
-            "Of equally frequent characters, yours puts the one that was seen last in front. Does turning a "
-            "sorted list round also turn its ties round?",
+            "Among equally frequent characters, you put the one that appeared last in front. What does reversing a "
+            "sorted list do to its ties?",
         ),
         Mistake(
             "texts_counted",
             _numbered(lambda corpus: _ranked("".join(dict.fromkeys(text)) for text in corpus)),
-            "You count in how many texts a character stands. What if it stands twice in one of them?",
+            "You count how many texts contain a character. What if it occurs twice in one of them?",
+            central=True,
         ),
         Mistake(
             "first_text_only",
             lambda corpus: build_vocabulary(corpus[:1]),
-            "Your vocabulary knows the first text only. Where do the counts of the other texts go?",
+            "Your vocabulary covers only the first text. Is the return inside the loop?",
         ),
         Mistake(
             "last_text_only",
             lambda corpus: build_vocabulary(corpus[-1:]),
-            "Your vocabulary knows the last text only. Do the counts start afresh with each text?",
+            "Your vocabulary covers only the last text. Is the counter created anew inside the loop?",
         ),
         Mistake(
             "whole_texts",
             _numbered(lambda corpus: [text for text, _ in Counter(corpus).most_common()]),
-            "Whole texts got ids. How do you go on from a text to its characters?",
+            "Whole texts got ids. How do you get from a text to its characters?",
         ),
         Mistake(
             "turned_round",
             lambda corpus: {place: symbol for symbol, place in build_vocabulary(corpus).items()},
-            "Your dictionary leads from ids to characters. Which of the two is what we will look up?",
+            "Your dictionary goes from ids to characters. Which of the two will we look up?",
         ),
         Mistake(
             "counts_returned",
             lambda corpus: dict(Counter("".join(corpus)).most_common()),
-            "Your dictionary holds how often each character occurs. Which number should stand there instead?",
+            "Your dictionary says how often each character occurs. Which number should be there instead?",
         ),
         Mistake(
             "list_returned",
@@ -247,23 +277,23 @@ BUILD_VOCABULARY = Exercise(
         Mistake(
             "padding_added",
             lambda corpus: {"<pad>": 0} | build_vocabulary(corpus),
-            "Padding became an entry of the vocabulary. Is it a character of the corpus?",
+            "You added padding to the vocabulary. Is it a character in the corpus?",
         ),
         Mistake(
             "small_letters_only",
             lambda corpus: build_vocabulary([text.lower() for text in corpus]),
-            "Capitals were turned into small letters. Could decoding ever bring them back?",
+            "Your capitals became lower-case letters. Could decoding ever bring them back?",
         ),
         Mistake(
             "blanks_dropped",
             lambda corpus: build_vocabulary(["".join(text.split()) for text in corpus]),
-            "Spaces and line ends are missing. Are they characters like others?",
+            "Spaces and line breaks are missing. Aren't they characters too?",
         ),
         Mistake(
             "corpus_emptied",
             _corpus_emptied,
             "The vocabulary is right, but the caller's corpus is empty afterwards. How can you read a list "
-            "without taking things out of it?",
+            "without removing anything from it?",
         ),
     ),
     variants={

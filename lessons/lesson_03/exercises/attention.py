@@ -12,9 +12,10 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
-from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs, mask, padding, with_an_empty_row
 
@@ -114,6 +115,16 @@ def _returned(result: Callable[[torch.Tensor, torch.Tensor, torch.Tensor], Any])
     return attention
 
 
+def _scaled_after(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Mask = None) -> Pair:
+    weights = _weights(query @ key.mT, mask) / math.sqrt(query.shape[-1])
+    return weights @ value, weights
+
+
+def _reversed(key: torch.Tensor) -> torch.Tensor:
+    """`key.T`, without its warning: the axes in reverse order."""
+    return key.permute(*reversed(range(key.dim())))
+
+
 def _scaled_in_place(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: Mask = None) -> Pair:
     query.data /= math.sqrt(query.shape[-1])
     weights = _weights(query @ key.mT, mask)
@@ -174,7 +185,11 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         attention_weights(),
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
-        special("axes of length one, and none", "thin"),
+        special(
+            "axes of length one, and none",
+            "thin",
+            meaning="The result is also right with axes of length one, and without a batch axis.",
+        ),
         special("a row with nothing allowed", "empty"),
         special("large scores", "large"),
         *any_numbers(0.5),
@@ -184,43 +199,60 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "not_scaled",
             _scored(lambda q, k: q @ k.mT),
-            "Your scores are the plain dot products, so the weights are too sharp. By what are they divided?",
+            "Your scores are the plain dot products, so the weights are too sharp. What should they be divided by?",
+            central=True,
         ),
         Mistake(
             "divided_by_d",
             _scored(lambda q, k: q @ k.mT / q.shape[-1]),
-            "You divided by d, and the weights are too even. What is done to d before it divides?",
+            "You divide by d, so the weights are too even. What should you take of d first?",
         ),
         Mistake(
             "multiplied_by_the_root",
             _scored(lambda q, k: q @ k.mT * q.shape[-1] ** 0.5),
-            "Your scores grew by the square root of d where they should shrink by it. Is it times, or divided by?",
+            "You multiply the scores by the square root of d. Should they grow or shrink?",
         ),
         Mistake(
             "root_of_the_query_length",
             _scored(lambda q, k: q @ k.mT / q.shape[-2] ** 0.5),
-            "You divided by the root of the number of queries. Which axis of the query holds d?",
+            "You divide by the root of the number of queries. Which axis of the query holds d?",
+        ),
+        Mistake(
+            "root_of_axis_one",
+            _scored(lambda q, k: q @ k.mT / q.shape[1] ** 0.5),
+            "You divide by the root of query.shape[1]. With a batch in front, that is the number of queries or of "
+            "heads. "
+            "On which axis, counted from the end, is the size of one query?",
+        ),
+        Mistake(
+            "all_axes_reversed",
+            _scored(lambda q, k: q @ _reversed(k) / q.shape[-1] ** 0.5),
+            "key.T reverses all axes, the batch included, so it is right only without a batch. Which two axes should "
+            "change places?",
         ),
         Mistake(
             "root_of_the_key_length",
             _scored(lambda q, k: q @ k.mT / k.shape[-2] ** 0.5),
-            "You divided by the root of the number of keys. Which axis of the key holds d?",
+            "You divide by the root of the number of keys. Which axis of the key holds d?",
         ),
         Mistake(
             "scaled_after_the_softmax",
-            _weighed(lambda s, m: _weights(s, m) / 2),
-            "Your rows of weights sum to one half. What belongs before the softmax, and what behind it?",
+            _scaled_after,
+            "You divide by the root of d after the softmax, so your weights don't sum to 1. Should the scores be "
+            "scaled, "
+            "or the weights?",
         ),
         Mistake(
             "missing_transpose",
             _scored(lambda q, k: q @ k / q.shape[-1] ** 0.5),
-            "You multiply rows of the query with columns of the key. A dot product wants row with row: which two axes "
-            "of the key should change places?",
+            "You multiply rows of the query by columns of the key. A dot product needs a row and a row: which two "
+            "axes of "
+            "the key should you swap?",
         ),
         Mistake(
             "reshaped_instead_of_transposed",
             _scored(lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]) / q.shape[-1] ** 0.5),
-            "The key was cut into new rows. Reshaping keeps the order in memory: what turns rows into columns instead?",
+            "You reshaped the key, and that only cuts the same numbers into new rows. What turns rows into columns?",
         ),
         Mistake(
             "transposed_for_three_axes",
@@ -231,8 +263,8 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "softmax_over_the_queries",
             _weighed(lambda s, m: torch.softmax(s if m is None else s.masked_fill(~m, -1e9), dim=-2)),
-            "Your columns sum to 1, not your rows: each key shares itself out among the queries. Who should share out "
-            "what?",
+            "Your columns sum to 1, not your rows. Over which axis should each query share out its attention?",
+            central=True,
         ),
         Mistake(
             "softmax_forgotten",
@@ -243,19 +275,21 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "mask_ignored",
             _weighed(lambda s, m: s.softmax(-1)),
-            "The mask changes nothing. Which step should get it?",
+            "The mask changes nothing. Which step needs it?",
+            central=True,
         ),
         Mistake(
             "mask_inverted",
             _weighed(lambda s, m: _weights(s, None if m is None else ~m)),
             "The hidden keys are looked at, and the others are not. True means: may attend. Is there a ~ too many, or "
             "one too few?",
+            central=True,
         ),
         Mistake(
             "masked_after_softmax",
             _weighed(lambda s, m: s.softmax(-1) if m is None else s.softmax(-1) * m),
             "Hidden weights are 0, but the rows no longer sum to 1. Which function of yours hides first and shares out "
-            "then?",
+            "afterwards?",
         ),
         Mistake(
             "filled_with_minus_infinity",
@@ -271,7 +305,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "output_forgotten",
             _returned(lambda scores, weights, value: weights),
-            "You return the weights alone. Which mean do they make of the values?",
+            "You return the weights alone. What should they be multiplied by?",
         ),
         Mistake(
             "weights_forgotten",
@@ -281,17 +315,18 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         Mistake(
             "scores_returned",
             _returned(lambda scores, weights, value: (weights @ value, scores)),
-            "The output is right, but beside it stand the scores. Which numbers say how much of each value was taken?",
+            "The output is right, but you return the scores with it. Which numbers say how much of each value was "
+            "taken?",
         ),
         Mistake(
             "pair_swapped",
             _returned(lambda scores, weights, value: (weights, weights @ value)),
-            "Both things are there, in the other order. Which one comes first?",
+            "Both results are there, in the wrong order. Which one comes first?",
         ),
         Mistake(
             "weights_meet_keys",
             lambda query, key, value, mask=None: (lambda w: (w @ key, w))(_weights(_scores(query, key), mask)),
-            "You take the mean of the keys. What do the keys say, and what do the values hold?",
+            "You take the mean of the keys. Which of the three tensors holds what is handed over?",
         ),
         Mistake(
             "graph_cut",

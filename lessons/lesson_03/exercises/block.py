@@ -13,9 +13,10 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import EncoderBlock, FeedForward, LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
@@ -202,7 +203,12 @@ ENCODER_BLOCK = Exercise(
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
         special("axes of length one", "one"),
-        special("a row that is all padding", "empty", 0.5),
+        special(
+            "a row that is all padding",
+            "empty",
+            0.5,
+            meaning="A row of nothing but padding gives finite numbers, not NaN.",
+        ),
         *any_numbers(0.5),
         modes(),
         untouched(),
@@ -211,18 +217,21 @@ ENCODER_BLOCK = Exercise(
         Mistake(
             "post_norm",
             _forwards(_post_norm),
-            "You norm after each sum, as the first paper did. In this course's blocks each step is normed before it: "
-            "what is left alone then, from the bottom to the top?",
+            "Your norms come after each sum, as in the first paper: that is post-norm. In pre-norm order, what does "
+            "each "
+            "norm stand in front of?",
+            central=True,
         ),
         Mistake(
             "no_norms",
             _forwards(_no_norms),
-            "Nothing is normed in your block. Where do norm1 and norm2 stand?",
+            "Nothing is normalised in your block. Where do norm1 and norm2 belong?",
         ),
         Mistake(
             "residual_from_the_normed",
             _forwards(_normed_residual),
-            "You add each step to the normed x, so x itself is lost. To which x is it added?",
+            "You add each result to the normalised x, so the residual stream itself is lost. Which x should it be "
+            "added to?",
         ),
         Mistake(
             "no_residuals",
@@ -230,28 +239,28 @@ ENCODER_BLOCK = Exercise(
                 looked=lambda self, x, mask: self.attended(self.norm1(x), mask),
                 thought=lambda self, x: self.feed_forward(self.norm2(x)),
             ),
-            "Each step takes the place of x. What does a block do with x beside what the step found?",
+            "Each result replaces x. What should happen to x itself?",
+            central=True,
         ),
         Mistake(
             "no_first_residual",
             _made(looked=lambda self, x, mask: self.attended(self.norm1(x), mask)),
-            "What attention found takes the place of x. What should happen to x itself?",
+            "The result of attention replaces x. Where does the first residual connection go?",
         ),
         Mistake(
             "no_second_residual",
             _made(thought=lambda self, x: self.feed_forward(self.norm2(x))),
-            "What the feed-forward network found takes the place of x. What should happen to x itself?",
+            "The result of the feed-forward network replaces x. Where does the second residual connection go?",
         ),
         Mistake(
             "first_x_added_twice",
             _forwards(_first_residual_at_the_end),
-            "The second sum goes back to the x from before the attention, so what attention found is lost. Which x "
-            "does it start from?",
+            "Your second sum uses the x from before attention, so attention's result is lost. Which x should it use?",
         ),
         Mistake(
             "side_by_side",
             _forwards(_parallel),
-            "Both steps start from the same x. Should the second not see what the first one found?",
+            "Both steps start from the same x. Shouldn't the second one see the result of the first?",
         ),
         Mistake(
             "feed_forward_first",
@@ -271,7 +280,8 @@ ENCODER_BLOCK = Exercise(
         Mistake(
             "first_norm_for_both",
             _made(thought=lambda self, x: x + self.feed_forward(self.norm1(x))),
-            "norm1 stands in both places, and norm2 has nothing to do. Which one stands where?",
+            "You use norm1 twice and norm2 never. Which one belongs where?",
+            central=True,
         ),
         Mistake(
             "norms_swapped",
@@ -289,22 +299,24 @@ ENCODER_BLOCK = Exercise(
         Mistake(
             "queries_normed_only",
             _made(looked=_queries_normed),
-            "Only the queries are normed; keys and values come from x as it is. Which x do all three look at?",
+            "Only the queries are normalised; keys and values come from x as it is. Which x should all three come "
+            "from?",
         ),
         Mistake(
             "mask_not_passed_on",
             _forwards(lambda self, x, mask=None: _Block.forward(self, x)),
-            "The mask changes nothing: forward takes it and hands it to nobody. Which step wants it?",
+            "The mask changes nothing: forward takes it and never passes it on. Which step needs it?",
+            central=True,
         ),
         Mistake(
             "mask_inverted",
             _forwards(lambda self, x, mask=None: _Block.forward(self, x, None if mask is None else ~mask)),
-            "The mask is turned round on its way. Does attention not read it as you do, True = may attend?",
+            "The mask gets inverted on its way. Doesn't attention read it as you do, True = may attend?",
         ),
         Mistake(
             "mask_with_an_axis_more",
             _forwards(lambda self, x, mask=None: _Block.forward(self, x, None if mask is None else mask.unsqueeze(1))),
-            "The mask gets another axis on its way, and meets the wrong ones. Is it not made for four already?",
+            "The mask gets another axis on its way, so its axes meet the wrong ones. Isn't it made for four already?",
         ),
         Mistake(
             "no_feed_forward",
@@ -336,8 +348,8 @@ ENCODER_BLOCK = Exercise(
         Mistake(
             "graph_cut",
             _made(thought=lambda self, x: x.detach() + self.feed_forward(self.norm2(x))),
-            "The numbers are right, but the gradient can't take the short way past the feed-forward network. Where is "
-            "the graph cut?",
+            "The numbers are right, but no gradient flows back along the second residual connection. Where is the "
+            "graph cut?",
         ),
     ),
     variants={

@@ -11,9 +11,10 @@ from torch import nn
 from course.blocks import EncoderBlock
 from course.classifier import TransformerClassifier
 from grader.authoring import draw
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from grader.authoring.aspects import USUAL
+from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.looks import FEW, LOOKS
 from lessons.lesson_03.exercises.models import (
     Bare,
     BatchNormed,
@@ -37,23 +38,22 @@ from lessons.lesson_03.exercises.models import (
 from lessons.lesson_03.probes.classifier import SIZES
 
 EVERYTHING = (
-    "kind_of_logits",
-    "finite",
-    "reading",
-    "padding",
-    "attention",
-    "order",
-    "depth",
-    "widths",
-    "reads",
-    "final_norm",
-    "scores",
-    "rows",
-    "unused",
-    "modes",
+    "shape_and_dtype",
+    "every_logit",
+    "what_reaches_the_logits",
+    "the_influence_of_padding",
+    "what_attention_sees",
+    "the_order_of_the_tokens",
+    "the_stack",
+    "each_block",
+    "what_the_last_layer_reads",
+    "what_follows_the_stack",
+    "what_you_return",
+    "each_row",
+    "what_is_never_trained",
+    "the_mode",
     "arguments",
 )
-FEW = ("kind_of_logits", "finite", "rows")
 
 
 def _models(generator: np.random.Generator) -> list[Case]:
@@ -70,7 +70,7 @@ def _models(generator: np.random.Generator) -> list[Case]:
         return {"sizes": sizes, "tokens": tokens, "ask": list(ask), "dtype": "float32", **other}
 
     n = int(generator.integers(6, 9))
-    padded = model(3, n, 2, ("kind_of_logits", "finite"))
+    padded = model(3, n, 2, ("shape_and_dtype", "every_logit"))
     padded["tokens"][1] = 0
     return [
         Case("with one block", model(3, n, 1), USUAL),
@@ -92,8 +92,8 @@ _ALLOWED = ("the last position", "the mean of the real tokens")
 def _either_reading(observation: Observation, case: Case) -> Observation:
     """The last position or the masked mean: the contract leaves the choice."""
     kept = dict(observation)
-    if kept.get("reads") in _ALLOWED:
-        kept["reads"] = _ALLOWED[0]
+    if kept.get("what_the_last_layer_reads") in _ALLOWED:
+        kept["what_the_last_layer_reads"] = _ALLOWED[0]
     return kept
 
 
@@ -103,129 +103,116 @@ TRANSFORMER_CLASSIFIER = Exercise(
     cases=_models,
     references=(TransformerClassifier,),
     canonical=_either_reading,
-    aspects=(
-        Aspect("logits (batch, num_classes)", keys=("kind_of_logits",), kinds=CONTENT, tags=USUAL),
-        Aspect("every token is read", keys=("reading",), kinds=CONTENT, weight=3.0, core=True, tags=USUAL),
-        Aspect("padding is hidden", keys=("padding", "attention"), kinds=KNOWN, weight=5.0),
-        Aspect("the order matters", keys=("order",), kinds=KNOWN, weight=4.0),
-        Aspect("num_layers blocks, each its own", keys=("depth",), kinds=KNOWN, weight=4.0),
-        Aspect("num_heads and d_ff used", keys=("widths",), kinds=KNOWN, weight=2.0),
-        Aspect("reads the last position or the masked mean", keys=("reads",), kinds=KNOWN, weight=3.0),
-        Aspect("a norm behind the stack", keys=("final_norm",), kinds=KNOWN, weight=2.0),
-        Aspect("raw scores", keys=("scores",), kinds=KNOWN, weight=2.0),
-        Aspect("each row by itself", keys=("rows",), kinds=KNOWN),
-        Aspect("every part is trained", keys=("unused",), kinds=KNOWN),
-        Aspect("the same in training", keys=("modes",), kinds=KNOWN, weight=2.0),
-        Aspect("any length up to max_length", FEW, CONTENT, tags=tagged("full")),
-        Aspect("other sizes", FEW, CONTENT, tags=tagged("sizes")),
-        Aspect("a batch of one, a single token", FEW, CONTENT, tags=tagged("one")),
-        Aspect("a row of padding gives finite numbers", FEW, CONTENT, weight=0.5, tags=tagged("empty")),
-        Aspect("float64", FEW, CONTENT, tags=tagged("float64")),
-        Aspect("finite logits", keys=("finite",), kinds=KNOWN, weight=0.5),
-        untouched("tokens untouched", 0.5),
-    ),
+    aspects=LOOKS,
     mistakes=(
         Mistake(
             "no_positions",
             embedding(lambda self, tokens: self.embedding(tokens)),
-            "Turn the tokens of a row round and your logits stay the same: nobody tells the model who stands where. "
-            "Which layer has not been asked?",
+            "Put the tokens of a row in another order and your logits stay the same: nothing tells the model where a "
+            "token is. Which layer is never called?",
+            central=True,
         ),
         Mistake(
-            "positions_behind_the_blocks",
+            "positions_after_the_blocks",
             made(
                 embedded=lambda self, tokens: self.embedding(tokens),
                 run=lambda self, x, tokens: self.positions(Model.run(self, x, tokens)),
             ),
-            "Positions come in behind the blocks, where attention can't see them any more. When does it need them?",
+            "The positions are added after the blocks, too late for attention to use them. When does it need them?",
         ),
         Mistake(
             "one_position_for_all",
             one_row_of_places,
-            "Every token gets the vector of the same place. Which axis do the positions run along?",
+            "Every token gets the vector of the same position. Along which axis do positions count?",
         ),
         Mistake(
             "padding_not_hidden",
             masked_by(lambda mask: None),
-            "Your attention looks at padding, and what padding holds moves the logits. Which mask do the blocks want?",
+            "Your attention looks at padding, so whatever the padding holds moves the logits. Which mask do the blocks "
+            "need?",
+            central=True,
         ),
         Mistake(
             "mask_inverted",
             masked_by(lambda mask: ~mask),
-            "Your attention looks at padding, and at nothing else. True means: may attend. Is there a ~ too many?",
+            "Your attention looks at padding and at nothing else. True means: may attend. Is there a ~ too many?",
         ),
         Mistake(
             "only_the_first_block_masked",
             only_first_masked,
-            "The first block hides the padding, the later ones look at it. Who hands the mask to them?",
+            "The first block hides the padding, but the others look at it. Do they get the mask too?",
         ),
         Mistake(
             "first_rows_mask_for_all",
             masked_by(lambda mask: mask[:1]),
-            "All rows use the padding mask of the first. Does every row have its padding in the same places?",
+            "Every row uses the padding mask of the first. Is the padding in the same places in every row?",
         ),
         Mistake(
             "causal",
             Causal,
-            "Your tokens look only at what stands before them. That mask comes in lesson 05: what should an encoder "
+            "Your tokens look only at what comes before them. That mask belongs in lesson 05: what should an encoder "
             "see?",
         ),
         Mistake(
             "one_block_repeated",
             stacked(lambda d, h, f, layers: nn.ModuleList([EncoderBlock(d, h, f)] * layers)),
-            "One block is asked num_layers times, so there is one set of weights. If you multiplied a list: what was "
-            "copied, the block or the reference to it?",
+            "One block is called num_layers times, so there is only one set of weights. If you multiplied a list: did "
+            "that copy the block, or only the reference to it?",
         ),
         Mistake(
             "first_block_only",
             FirstBlockOnly,
-            "The blocks are all there, and only the first is asked. Does the return stand inside the loop?",
+            "All the blocks are there, but only the first is called. Is the return inside the loop?",
         ),
         Mistake(
             "num_layers_ignored",
             stacked(lambda d, h, f, layers: nn.ModuleList([EncoderBlock(d, h, f)])),
-            "There is one block, whatever num_layers says. What makes as many as asked for?",
+            "There is one block, whatever num_layers says. How do you make as many as you were asked for?",
         ),
         Mistake(
             "one_block_too_many",
             stacked(lambda d, h, f, layers: nn.ModuleList(EncoderBlock(d, h, f) for _ in range(layers + 1))),
-            "There is a block too many. Where does your loop begin to count, and where does it end?",
+            "There is one block too many. Where does your loop start counting, and where does it stop?",
         ),
         Mistake(
             "blocks_in_a_plain_list",
             PlainList,
-            "Your blocks stand in a plain Python list, so model.parameters() does not find them, and they would never "
+            "Your blocks are in a plain Python list, where model.parameters() can't find them, so they would never "
             "learn. Which kind of list does PyTorch look into?",
         ),
         Mistake(
             "each_block_from_the_start",
             made(run=lambda self, x, tokens: [block(x, self.mask(tokens)) for block in self.blocks][-1]),
-            "Every block starts from the embeddings, so only the last one counts. What should a block work on?",
+            "Every block starts from the embeddings again, so only the last one counts. What should each block work "
+            "on?",
         ),
         Mistake(
             "one_head_only",
             stacked(lambda d, h, f, layers: nn.ModuleList(EncoderBlock(d, 1, f) for _ in range(layers))),
-            "Your blocks have one head, whatever num_heads says. Where is it handed on?",
+            "Your blocks have one head, whatever num_heads says. Is it passed on to them?",
         ),
         Mistake(
             "width_ignored",
             stacked(lambda d, h, f, layers: nn.ModuleList(EncoderBlock(d, h, 4 * d) for _ in range(layers))),
-            "Your feed-forward networks are four times d_model wide, whatever d_ff says. Where is it handed on?",
+            "Your feed-forward networks are four times d_model wide, whatever d_ff says. Is it passed on to them?",
         ),
         Mistake(
             "reads_the_first_position",
             reading(lambda x, tokens: x[:, 0]),
-            "Your last layer reads the first position. Where does the CLS token stand in this course's rows?",
+            "Your last layer reads the first position. Where is the CLS token in this course's rows?",
+            central=True,
         ),
         Mistake(
             "mean_counts_padding",
             reading(lambda x, tokens: x.mean(dim=1)),
-            "Your mean counts the padding, so what padding holds moves the logits. Over which positions should it run?",
+            "Your mean includes the padding, so whatever the padding holds moves the logits. Which positions should it "
+            "run over?",
         ),
         Mistake(
             "sum_not_mean",
             reading(lambda x, tokens: (x * (tokens != 0)[..., None]).sum(dim=1)),
-            "You add up the vectors of the real tokens, so long rows shout. What makes a mean of a sum?",
+            "You add up the vectors of the real tokens, so longer rows get larger numbers. What turns a sum into a "
+            "mean?",
         ),
         Mistake(
             "largest_numbers",
@@ -235,49 +222,51 @@ TRANSFORMER_CLASSIFIER = Exercise(
         Mistake(
             "logits_for_every_token",
             reading(lambda x, tokens: x),
-            "There are logits for every token: (batch, length, num_classes). Which position speaks for the row?",
+            "You return logits for every token: (batch, length, num_classes). Which position speaks for the whole row?",
         ),
         Mistake(
             "no_final_norm",
             made(finished=lambda self, x: x),
-            "Nothing is normed behind the stack, so the sum of all blocks reaches the last layer as it is. What stands "
-            "between them?",
+            "There is no norm after the stack, so the last layer reads the sum of all blocks as it is. What belongs "
+            "between the two?",
         ),
         Mistake(
             "softmax_at_the_end",
             finishing(lambda logits: logits.softmax(dim=-1)),
-            "Your rows sum to 1: they are shares, not scores. Who takes the softmax, if the loss is a cross-entropy?",
+            "Each of your rows sums to 1: these are shares, not scores. Who takes the softmax if the loss is a "
+            "cross-entropy?",
+            central=True,
         ),
         Mistake(
             "log_softmax_at_the_end",
             finishing(lambda logits: logits.log_softmax(dim=-1)),
-            "You return logarithms of shares. Who takes the softmax, if the loss is a cross-entropy?",
+            "You return the logarithms of shares. Doesn't the cross-entropy take both softmax and logarithm?",
         ),
         Mistake(
             "sigmoid_at_the_end",
             finishing(torch.sigmoid),
-            "Your scores are squeezed between 0 and 1. What may a logit be?",
+            "All your scores lie between 0 and 1. Which numbers may a logit be?",
         ),
         Mistake(
             "one_score",
             finishing(lambda logits: logits[:, :1]),
-            "There is one score a row. How many classes are there?",
+            "You return one score per row. How many classes are there?",
         ),
         Mistake(
             "squeezed",
             finishing(torch.squeeze),
-            "Axes of length one disappear from your logits. Is a batch of one row still a batch?",
+            "Axes of length 1 disappear from your logits. Isn't a batch of one row still a batch?",
         ),
         Mistake(
             "batch_norm",
             BatchNormed,
-            "The norm behind your stack takes its mean over the batch, so a row's logits depend on its neighbours. "
+            "The norm after your stack takes its mean over the batch, so a row's logits depend on its neighbours. "
             "Which norm keeps each token to itself?",
         ),
         Mistake(
             "dropout_added",
             Dropping,
-            "In training your logits differ from call to call. Does the signature name a dropout?",
+            "In training mode your logits differ from call to call. Does the signature ask for dropout?",
         ),
     ),
     variants={

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,38 +15,35 @@ from torch.nn import functional as F
 
 from course.classifier import ignores_padding
 from grader.authoring import draw
-from grader.authoring.aspects import modes, special, tells_apart, untouched
-from grader.authoring.spec import Case, Exercise, Mistake
+from grader.authoring.aspects import CONTENT, modes, special, tells_apart, untouched
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.lesson_03.exercises.patients import reader
 
-# (model, rows of tokens, tag, words for the learner)
+# (model, rows of tokens, tags, words for the learner)
 _TRIED = [
-    ("attention", "some", "sound", "with a sound model: attention, then a masked mean"),
-    ("bag", "some", "sound", "with a sound model without attention"),
-    ("attention", "none", "sound", "with a sound model, on rows without padding"),
+    ("attention", "some", "sound", "with a sound model: masked attention, then a masked mean"),
+    ("bag", "some", "sound", "with a sound model that has no attention, only a masked mean"),
+    ("attention", "none", "sound", "with a sound model, on rows without any padding"),
     ("attention", "one", "sound", "with a sound model, on a batch of one"),
     ("positions", "some", "places", "with a sound model that has learned positions"),
-    ("dropout", "some", "dropout", "with a sound model that is in training mode and has dropout"),
-    ("rounding", "some", "rounding", "with a sound model whose last digits move with the length"),
-    ("attention", "empty", "empty", "with a sound model, where one row is all padding"),
-    ("bag", "nothing", "empty", "with a sound model, where all rows are padding"),
-    ("mean over all", "some", "broken", "with a model whose mean counts the padding"),
-    ("no mask", "some", "broken", "with a model whose attention sees the padding"),
-    ("inverted", "some", "broken", "with a model whose mask is turned round"),
-    ("another id", "some", "broken", "with a model whose mask looks for another id"),
-    ("last position", "some", "broken", "with a model that reads the last position"),
-    ("no mask", "one", "broken", "with a model whose attention sees the padding, on a batch of one"),
-    ("first row's mask", "some", "rows", "with a model that uses the first row's mask for all rows"),
-    ("last row open", "some", "rows", "with a model that masks all rows but the last"),
-    ("one logit", "some", "mild", "with a model in which padding moves one logit only"),
-    ("small leak", "some", "mild", "with a model in which padding has a small weight"),
-    ("divided by the length", "some", "amount", "with a model that divides by the whole length"),
-    ("places", "some", "amount", "with a model in which padding has no content but a place"),
-    ("mean over all", "none", "none", "with a model whose mean counts the padding, on rows without padding"),
-    ("no mask", "none", "none", "with a model whose attention sees the padding, on rows without padding"),
+    ("dropout", "some", "dropout", "with a sound model that has dropout and is in training mode"),
+    ("rounding", "some", "rounding", "with a sound model whose last digits change with the length"),
+    ("mean over all", "some", "broken leak", "with a model whose mean counts the padding"),
+    ("no mask", "some", "broken leak", "with a model whose attention looks at the padding"),
+    ("inverted", "some", "broken leak", "with a model whose mask is inverted"),
+    ("another id", "some", "broken leak", "with a model whose mask hides another id"),
+    ("last position", "some", "broken leak", "with a model that reads the last position, even if that is padding"),
+    ("no mask", "one", "broken leak", "with a model whose attention looks at the padding, on a batch of one"),
+    ("first row's mask", "some", "rows", "with a model that uses the first row's mask for every row"),
+    ("last row open", "some", "rows", "with a model that hides the padding in every row but the last"),
+    ("one logit", "some", "mild", "with a model in which padding moves only one of the logits"),
+    ("small leak", "some", "mild", "with a model in which padding has a very small weight"),
+    ("divided by the length", "some", "amount leak", "with a model that divides by the whole length, padding included"),
+    ("places", "some", "amount leak", "with a model in which padding has no content, but still a position"),
+    ("mean over all", "none", "none leak", "with a model whose mean would count padding, on rows that have none"),
+    ("no mask", "none", "none leak", "with a model whose attention would look at padding, on rows that have none"),
     ("second column", "second", "second", "with a model that hides only the first column of padding"),
-    ("zero row", "some", "content", "with a model that trusts its padding to hold zeros"),
-    ("NaN without padding", "mixed", "nan", "with a model that answers NaN for rows without padding"),
+    ("zero row", "some", "content leak", "with a model that is sound only as long as the vector of id 0 is all zeros"),
 ]
 
 
@@ -55,12 +53,9 @@ def _models(generator: np.random.Generator) -> list[Case]:
         length = int(generator.integers(6, 8))
         amounts = {
             "some": [1, 3, 2, 4],
-            "mixed": [2, 0, 3],
             "none": [0, 0, 0],
             "one": [int(generator.integers(2, 4))],
-            "empty": [1, 3, length],
             "second": [1, 0, 1],
-            "nothing": [length, length],
         }[kind]
         tokens = draw.integers(generator, 1, 10, len(amounts), length)
         for row, amount in zip(tokens, amounts, strict=True):
@@ -86,15 +81,15 @@ def _models(generator: np.random.Generator) -> list[Case]:
                 **tables(model == "zero row" or (model, kind) == ("attention", "some")),
                 "training": model in ("dropout", "bag", "mean over all"),
             },
-            frozenset({tag}),
+            frozenset(tags.split()),
             partial(reader, model),
         )
-        for model, kind, tag, label in _TRIED
+        for model, kind, tags, label in _TRIED
     ]
 
 
 Look = Callable[[Any, torch.Tensor], list[torch.Tensor]]
-"""Asks a model in evaluation mode; a sound one gives the same each time."""
+"""Asks a model in eval mode; a sound one gives the same logits each time."""
 
 
 def _given(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
@@ -207,18 +202,64 @@ IGNORES_PADDING = Exercise(
     cases=_models,
     references=(ignores_padding,),
     aspects=(
-        *tells_apart(sound="sound models pass", broken="leaks are found"),
-        special("every row counts", "rows"),
-        special("small leaks too", "mild"),
-        special("leaks of the amount", "amount"),
-        special("rows without padding", "none"),
-        special("a leak behind the first column", "second", 0.5),
-        special("leaks of the content alone", "content", 0.5),
-        special("NaN is no sound answer", "nan", 0.5),
-        special("dropout is no leak", "dropout"),
-        special("rounding is no leak", "rounding"),
-        special("positions are no leak", "places"),
-        special("a row of padding alone", "empty", 0.5),
+        *(
+            replace(aspect, weight=8.0)
+            for aspect in tells_apart(
+                meanings={"sound": "A model whose logits don't depend on padding passes."}, sound="sound models pass"
+            )
+        ),
+        *tells_apart(
+            meanings={"broken": "A model whose logits depend on padding is found out."}, broken="leaks are found"
+        ),
+        Aspect(
+            "neither amount nor content gets past",
+            kinds=CONTENT,
+            weight=10.0,
+            tags=tagged("leak"),
+            meaning="Leaks are found whether they come from the amount of padding or from its content.",
+        ),
+        special(
+            "every row counts",
+            "rows",
+            meaning="A leak is found even if the model hides the padding in some of the rows.",
+        ),
+        special(
+            "small leaks too",
+            "mild",
+            meaning="A leak is found even if it is very small, or moves only one of the logits.",
+        ),
+        special(
+            "leaks of the amount",
+            "amount",
+            meaning="A leak is found if the logits depend on how much padding there is.",
+        ),
+        special(
+            "rows without padding",
+            "none",
+            meaning="A leak is found even if the rows that are passed in have no padding.",
+        ),
+        special(
+            "a leak after the first column",
+            "second",
+            0.5,
+            meaning="A leak is found even if the model hides the first column of padding.",
+        ),
+        special(
+            "leaks of the content alone",
+            "content",
+            meaning="A leak is found even if it goes away when the vector of id 0 is all zeros.",
+        ),
+        special(
+            "dropout is no leak",
+            "dropout",
+            meaning="A sound model with dropout passes, even when it is in training mode.",
+        ),
+        special(
+            "rounding is no leak",
+            "rounding",
+            meaning="A sound model passes even if the last digits of its logits depend on the length.",
+        ),
+        special("positions are no leak", "places", meaning="A sound model with learned positions passes."),
         modes("train and eval mode restored", 1.0),
         untouched("the model is left as it was"),
     ),
@@ -226,77 +267,84 @@ IGNORES_PADDING = Exercise(
         Mistake(
             "always_true",
             lambda model, tokens: True,
-            "Every model passes, the broken ones too. What happens to the logits of a row that gets more padding?",
+            "Every model passes, even the broken ones. What happens to a row's logits when it gets more padding?",
+            central=True,
         ),
         Mistake(
             "never_true",
             lambda model, tokens: False,
-            "No model passes, not even one that hides its padding everywhere. Which answers do you compare?",
+            "No model passes, not even one that hides its padding everywhere. Which logits do you compare?",
         ),
         Mistake(
-            "answer_turned_round",
+            "answer_inverted",
             lambda model, tokens: not _right(model, tokens),
-            "You tell them apart, and call the sound ones broken. What does True stand for?",
+            "You can tell them apart, but you call the sound ones broken. What does True mean here?",
         ),
         Mistake(
             "only_longer",
             _judged((_given, _longer)),
-            "You only add padding. What if a model looks at nothing but padding, however much there is? Try a row "
-            "without any, or padding with another content: what changes then?",
+            "You only add padding. What about a model that looks at nothing but its padding, however much there is? "
+            "What could you change about padding other than its amount?",
         ),
         Mistake(
             "never_longer",
             _judged((_given, _alone)),
-            "You only take padding away. In rows that have none there is nothing to take: what could you add to them?",
+            "You only take padding away. Some rows have none: what could you do to those?",
         ),
         Mistake(
             "content_only",
             _judged((_given, _refilled)),
-            "You change what padding holds, and never how much there is. Which leaks depend on the amount alone?",
+            "You change what the padding holds, but never how much of it there is. Which leaks depend on the amount "
+            "alone?",
+            central=True,
         ),
         Mistake(
             "content_never",
             _judged((_given, _longer, _alone)),
-            "You change the amount of padding, never its content. What if a model trusts its padding to hold zeros?",
+            "You change the amount of padding, but never its content. What about a model that is sound only because "
+            "the vector of id 0 happens to be all zeros?",
+            central=True,
         ),
         Mistake(
             "positions_changed_too",
             _judged((_given, _longer, _alone, _all_refilled)),
-            "You change the first row of every table, also of the one that holds positions. A sound model with "
-            "positions fails then: which table do the tokens go to?",
+            "You change row 0 of every table, even the one that holds positions, so a sound model with positions "
+            "fails. Which table holds the vectors of the tokens?",
         ),
         Mistake(
             "padding_made_real",
             _judged((_given, _longer, _made_real)),
-            "You put another id where padding stands, and then it is padding no longer: sound models answer something "
-            "else, too. What can change while id 0 stays id 0?",
+            "You replace the padding by another id, and then it isn't padding any more: sound models change their "
+            "logits too. What can change while id 0 stays id 0?",
+            central=True,
         ),
         Mistake(
             "left_in_training_mode",
             _judged(ENOUGH, ready=copy.deepcopy),
-            "A sound model with dropout fails: two calls never agree in training mode. Which mode makes it answer the "
-            "same twice?",
+            "A sound model with dropout fails: in training mode, no two calls agree. Which mode gives the same answer "
+            "twice?",
         ),
         Mistake(
             "mode_not_restored",
             _left_in_eval,
-            "Your answers are right, and the model is left in evaluation mode. In which mode did it come?",
+            "Your answers are right, but the model is left in eval mode. Which mode was it in before?",
         ),
         Mistake(
             "parameters_changed",
             _left_refilled,
-            "Your answers are right, and the model is left with another embedding. On what could you work instead of "
+            "Your answers are right, but the model is left with a changed embedding. What could you work on instead of "
             "the model itself?",
         ),
         Mistake(
             "exactly_equal",
             _judged(ENOUGH, same=lambda answers: all(torch.equal(answer, answers[0]) for answer in answers)),
-            "A sound model fails when its last digits move. How far apart may two ways to compute one number be?",
+            "A sound model fails because its last digits changed. How far apart may two ways of computing the same "
+            "number be?",
         ),
         Mistake(
             "tolerance_too_wide",
             _judged(ENOUGH, same=lambda answers: _same(answers, 0.3)),
-            "Small leaks get through, since you allow a wide difference. How large is a rounding error?",
+            "Small leaks get past, since you allow large differences. How large is a rounding error?",
         ),
         Mistake(
             "first_row_only",
@@ -309,17 +357,9 @@ IGNORES_PADDING = Exercise(
             "You look at the first logit only. What if padding moves another one?",
         ),
         Mistake(
-            "nan_is_fine",
-            _judged(
-                ENOUGH, same=lambda answers: not any(((answer - answers[0]).abs() > 1e-4).any() for answer in answers)
-            ),
-            "A model that answers NaN passes, because NaN is never larger than your tolerance. Which comparison fails "
-            "for NaN?",
-        ),
-        Mistake(
             "own_tokens",
             _own_tokens,
-            "You try tokens of your own, and pass over those you were given. Which rows should the answer be about?",
+            "You test on tokens of your own and ignore the ones you were given. Which rows is the question about?",
         ),
         Mistake(
             "difference_returned",

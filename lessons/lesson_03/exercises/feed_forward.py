@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from course.blocks import FeedForward
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
 
@@ -131,18 +132,20 @@ FEED_FORWARD = Exercise(
         Mistake(
             "no_relu",
             _bending(lambda x: x),
-            "Without ReLU the two layers together are one linear map. What stands between them?",
+            "Without a ReLU, the two layers together are one linear map. What belongs between them?",
+            central=True,
         ),
         Mistake(
             "relu_after_both",
             _forwards(lambda self, x: torch.relu(_Network.forward(self, x))),
-            "Your result has no negative numbers left: ReLU stands behind the second layer too. After which layer does "
-            "it belong?",
+            "Your result has no negative numbers left, since there is a ReLU after the second layer too. After which "
+            "layer "
+            "does it belong?",
         ),
         Mistake(
             "relu_after_the_second",
             _forwards(lambda self, x: torch.relu(self.linear_out(self.linear_in(x)))),
-            "ReLU stands behind both layers, and none between them. What do two linear maps in a row make?",
+            "Your ReLU comes after both layers, with nothing between them. What do two linear maps in a row make?",
         ),
         Mistake(
             "relu_before_the_first",
@@ -152,28 +155,28 @@ FEED_FORWARD = Exercise(
         Mistake(
             "gelu_instead_of_relu",
             _bending(F.gelu),
-            "Your network bends with GELU, as many newer models do. Which function does this docstring name?",
+            "Your network uses GELU, as many newer models do. Which activation does this docstring name?",
         ),
         Mistake(
             "tanh_instead_of_relu",
             _bending(torch.tanh),
-            "Your network bends with tanh. What does ReLU do with a large positive number?",
+            "Your network uses tanh. What does ReLU do with a large positive number?",
         ),
         Mistake(
             "sigmoid_instead_of_relu",
             _bending(torch.sigmoid),
-            "Your network bends with a sigmoid. What does ReLU do with a large positive number?",
+            "Your network uses a sigmoid. What does ReLU do with a positive number, however large?",
         ),
         Mistake(
             "leaky_relu",
             _bending(F.leaky_relu),
-            "Your ReLU leaks: negative numbers come through, made small. What does a plain ReLU make of them?",
+            "Yours is a leaky ReLU: negative numbers come through, only smaller. What does a plain ReLU make of them?",
         ),
         Mistake(
             "softmax_between",
             _bending(lambda x: x.softmax(-1)),
-            "A softmax stands between your layers. That belongs to attention: which function bends the hidden numbers "
-            "here?",
+            "There is a softmax between your layers. That belongs in attention: which function does the docstring "
+            "name?",
         ),
         Mistake(
             "width_ignored",

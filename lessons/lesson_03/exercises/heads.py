@@ -134,7 +134,7 @@ _ASPECTS = (
     values(),
     gradients(1.0),
     special("axes of length one", "one"),
-    special("whole numbers", "whole", 0.5),
+    special("whole numbers", "whole", 0.5, meaning="Tensors of integers work as well as tensors of floats."),
     dtype(),
     special("float64", "float64", 0.5),
     special("any layout in memory", "strided"),
@@ -150,21 +150,23 @@ SPLIT_HEADS = Exercise(
     mistakes=(
         Mistake(
             "reshaped_in_one_step",
-            _checked(_in_one_step),
-            "The shape is right, but a head holds whole tokens, not a part of each. Reshaping keeps the order in "
-            "memory: into which shape can it cut first, and which two axes change places then?",
+            _in_one_step,
+            "The shape is right, but your heads hold whole tokens instead of a part of each one. Reshaping keeps the "
+            "order in memory: which shape should it cut into first, and which two axes do you swap then?",
+            central=True,
         ),
         Mistake(
             "axes_not_swapped",
-            _checked(lambda x, n: x.reshape(*x.shape[:2], n, -1)),
-            "Each token is cut into heads, but they stand behind the length: (batch, length, heads, d_head). Which two "
-            "axes should change places?",
+            lambda x, n: x.reshape(*x.shape[:2], n, x.shape[2] // n),
+            "Each token is cut into heads, but they come after the length: (batch, length, heads, d_head). Which two "
+            "axes should you swap?",
         ),
         Mistake(
             "columns_dealt_out",
-            _checked(_columns_dealt_out),
-            "The columns are dealt out in turn, like cards: head 0 gets the first, head 1 the second. Head h should "
+            _columns_dealt_out,
+            "You deal the columns out in turn, like cards: head 0 gets the first, head 1 the second. Head h should "
             "get the h-th block: which of the two new axes comes first?",
+            central=True,
         ),
         Mistake(
             "last_axes_swapped",
@@ -174,7 +176,7 @@ SPLIT_HEADS = Exercise(
         Mistake(
             "length_and_width_swapped",
             _checked(lambda x, n: x.reshape(*x.shape[:2], n, -1).permute(0, 3, 1, 2)),
-            "The axis d_head went to where the heads belong. Which of the four should be second?",
+            "Your second axis is d_head, where the heads belong. Which two axes did you mean to swap?",
         ),
         Mistake(
             "heads_first",
@@ -198,13 +200,12 @@ SPLIT_HEADS = Exercise(
         Mistake(
             "heads_backwards",
             _checked(lambda x, n: _by_rearranging(x, n).flip(1)),
-            "Your heads come in the reverse order. Which block belongs to head 0?",
+            "Your heads come in reverse order. Which block belongs to head 0?",
         ),
         Mistake(
             "rows_backwards",
             _checked(lambda x, n: _by_rearranging(x, n).flip(2)),
-            "The tokens of your heads stand in the reverse order. Which axis may change its place, and which may not "
-            "turn round?",
+            "The tokens in your heads come in reverse order. Where do you flip an axis instead of moving it?",
         ),
         Mistake(
             "squeezed",
@@ -214,25 +215,27 @@ SPLIT_HEADS = Exercise(
         Mistake(
             "left_over_columns_dropped",
             _left_over_dropped,
-            "Where the heads don't fit, the columns that are left over are dropped without a word. What should the "
-            "caller hear about it?",
+            "Where the heads don't fit, you silently drop the columns that are left over. How should the caller find "
+            "out?",
         ),
         Mistake(
             "cut_into_fewer_heads",
             lambda x, n: torch.stack(x.chunk(n, dim=-1), dim=1),
-            "With 4 heads for 6 columns you make 3 heads, without a word. What should the caller hear about it?",
+            "Asked for 4 heads of 6 columns, you silently make 3. How should the caller find out?",
         ),
         Mistake(
             "length_takes_the_rest",
             _length_takes_the_rest,
-            "A -1 stands for the length, and takes up whatever is left over: rows of another length come out where "
-            "the heads don't fit. What should the caller hear about it?",
+            "Your -1 stands for the length, so where the heads don't fit, rows of another length come out. How "
+            "should the "
+            "caller find out?",
         ),
         Mistake(
             "batch_takes_the_rest",
             _batch_takes_the_rest,
-            "A -1 stands for the batch, and takes up whatever is left over: a larger batch comes out where the heads "
-            "don't fit. What should the caller hear about it?",
+            "Your -1 stands for the batch, so where the heads don't fit, a batch of another size comes out. How "
+            "should the "
+            "caller find out?",
         ),
         slip("filled_in_float32", _checked(_filled)),
         slip("graph_cut", _checked(lambda x, n: _by_rearranging(x, n).detach())),
@@ -258,8 +261,10 @@ MERGE_HEADS = Exercise(
         Mistake(
             "reshaped_in_one_step",
             lambda x: x.reshape(x.shape[0], x.shape[2], -1),
-            "The shape is right, but a token holds numbers of other tokens. Which two axes have to change places "
-            "before the last two become one?",
+            "The shape is right, but each token got numbers of other tokens. Which two axes do you have to swap "
+            "before the "
+            "last two become one?",
+            central=True,
         ),
         Mistake(
             "swapped_back_only",
@@ -269,8 +274,9 @@ MERGE_HEADS = Exercise(
         Mistake(
             "flattened_without_swapping",
             lambda x: x.flatten(start_dim=2),
-            "Each head was flattened by itself: (batch, heads, length times d_head). Which axis should stand next to "
-            "d_head before you flatten?",
+            "You flattened each head by itself: (batch, heads, length times d_head). Which axis should be next to "
+            "d_head "
+            "before you flatten?",
         ),
         Mistake(
             "columns_dealt_out",
@@ -301,12 +307,13 @@ MERGE_HEADS = Exercise(
         Mistake(
             "heads_one_below_the_other",
             lambda x: torch.cat(list(x.unbind(1)), dim=1),
-            "Your heads stand one below the other: the row has become longer. Along which axis should they be joined?",
+            "Your heads are joined one below the other, so the rows have become longer. Along which axis should you "
+            "join them?",
         ),
         Mistake(
             "heads_backwards",
             lambda x: _merged(x.flip(1)),
-            "Your heads are joined in the reverse order. Which one comes first?",
+            "Your heads are joined in reverse order. Which one comes first?",
         ),
         Mistake(
             "view_after_the_swap",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,9 +11,10 @@ from torch import nn
 
 from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.layers import (
@@ -84,6 +86,12 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def _without_projections(self: Any, queries: Any, keys: Any, values: Any, mask: Any) -> Any:
+    cut = (self.split(x) for x in (queries, keys, values))
+    found, weights = self.attend(*cut, mask)
+    return self.merge(found), weights
+
+
 MULTI_HEAD_ATTENTION = Exercise(
     symbol="MultiHeadAttention",
     points=4,
@@ -97,7 +105,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         attention_weights(),
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
-        special("one head", "one head"),
+        special("one head", "one head", meaning="A layer with a single head gives the right result too."),
         special("axes of length one", "one"),
         special("rows with nothing allowed", "empty"),
         *any_numbers(0.5),
@@ -108,7 +116,15 @@ MULTI_HEAD_ATTENTION = Exercise(
         Mistake(
             "output_layer_forgotten",
             forwards(lambda self, q, k, v, mask=None: self.heads(q, k, v, mask)),
-            "Your output is what the heads found, side by side. Which layer has not been asked yet?",
+            "Your output is what the heads found, side by side. Which layer is never called?",
+            central=True,
+        ),
+        Mistake(
+            "without_projections",
+            made(layers=(), heads=_without_projections),
+            "The heads work on the inputs as they are: query, key and value layers are made and never called. Which "
+            "three layers should the inputs go through first?",
+            central=True,
         ),
         Mistake(
             "one_head_only",
@@ -118,8 +134,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         Mistake(
             "scaled_by_d_model",
             attending(lambda q, k, v, mask: scaled_dot_product_attention(q / q.shape[1] ** 0.5, k, v, mask)),
-            "Your scores are divided by the root of d_model, which one head alone can hide. How long are the vectors "
-            "that a head compares?",
+            "You divide the scores by the root of d_model. How long are the vectors that one head compares?",
         ),
         Mistake(
             "not_scaled",
@@ -131,6 +146,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             made(split=lambda self, x: x.reshape(len(x), self.num_heads, x.shape[1], -1)),
             "Your heads hold whole tokens, not a part of each: reshaping keeps the order in memory. Which function of "
             "yours cuts vectors into heads?",
+            central=True,
         ),
         Mistake(
             "columns_dealt_out",
@@ -152,19 +168,21 @@ MULTI_HEAD_ATTENTION = Exercise(
         Mistake(
             "queries_for_keys",
             forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, q, v, mask)),
-            "The keys are made of the queries: right as long as a row looks at itself. Which argument are the keys "
-            "made of?",
+            "You make the keys from the queries, which is right only while a row looks at itself. Which argument "
+            "should the "
+            "keys come from?",
         ),
         Mistake(
             "queries_for_everything",
             SelfOnly,
-            "Keys and values are made of the queries, so the other row is never seen. Which arguments are they made "
-            "of?",
+            "You make keys and values from the queries, so the other row is never seen. Which arguments should they "
+            "come "
+            "from?",
         ),
         Mistake(
             "keys_for_values",
             forwards(lambda self, q, k, v, mask=None: Attention.forward(self, q, k, k, mask)),
-            "The values are made of the keys. Which argument has not been used?",
+            "You make the values from the keys. Which argument is never used?",
         ),
         Mistake(
             "query_length_for_all",
@@ -203,7 +221,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         Mistake(
             "mask_once_a_head_needed",
             mask_for_every_head,
-            "A mask of size 1 on the axis of the heads stops with an error. What stretches such an axis by itself?",
+            "A mask with size 1 on the axis of the heads stops with an error. What repeats such an axis by itself?",
         ),
         Mistake(
             "weights_averaged",

@@ -12,20 +12,10 @@ from torch.nn import functional as F
 
 from course.blocks import LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    KNOWN,
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import KNOWN, USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 
 
@@ -186,15 +176,31 @@ LAYER_NORM = Exercise(
     canonical=_eps_apart,
     aspects=(
         parts(),
-        Aspect("begins with ones and zeros", keys=("start",), kinds=KNOWN),
+        Aspect(
+            "begins with ones and zeros",
+            keys=("start",),
+            kinds=KNOWN,
+            meaning="A new layer has a weight of ones and a bias of zeros.",
+        ),
         shape(),
         values(),
         gradients(),
-        special("any number of axes", "axes"),
+        special(
+            "any number of axes",
+            "axes",
+            meaning="The input may have any number of axes: a single vector works too.",
+        ),
         special("a batch of one, a single token", "one", 0.5),
-        special("eps where it matters", "eps", 2.0),
-        special("another eps", "other eps"),
-        special("equal numbers", "constant"),
+        special(
+            "eps where it matters",
+            "eps",
+            2.0,
+            meaning="The result is right even if the numbers are so close together that eps matters.",
+        ),
+        special("another eps", "other eps", meaning="The eps that is passed in is used."),
+        special(
+            "equal numbers", "constant", meaning="A vector whose numbers are all equal gives the right result, not NaN."
+        ),
         *any_numbers(0.5),
         modes(),
         untouched(),
@@ -203,20 +209,31 @@ LAYER_NORM = Exercise(
         Mistake(
             "unbiased_variance",
             _norming(lambda x, eps: _centred(x) / (x.var(-1, keepdim=True) + eps).sqrt()),
-            "Your variance divides by d_model - 1, which is what PyTorch does unless it is told otherwise. By what "
-            "does the docstring divide?",
+            "Your variance divides by d_model - 1, as PyTorch does unless you tell it otherwise. What does the "
+            "docstring "
+            "divide by?",
+            central=True,
         ),
         Mistake(
             "unbiased_deviation",
             _norming(lambda x, eps: _centred(x) / (x.std(-1, keepdim=True) + eps)),
-            "You divide by std + eps, and std divides by d_model - 1 unless it is told otherwise. Two questions, then: "
-            "what does the variance divide by, and where does eps stand?",
+            "You divide by std + eps, and std divides by d_model - 1 unless you tell it otherwise. Two questions, "
+            "then: what "
+            "does the variance divide by, and where does eps go?",
+        ),
+        Mistake(
+            "without_keepdim",
+            _norming(lambda x, eps: (x - x.mean(-1)) / (x.var(-1, correction=0) + eps).sqrt()),
+            "Your mean and variance have lost the last axis, so they don't line up with x, or line up with the wrong "
+            "axis. Which argument keeps it, with size 1?",
+            central=True,
         ),
         Mistake(
             "eps_outside_the_root",
             _norming(lambda x, eps: _centred(x) / (_deviation(x) + eps)),
-            "It shows where the numbers of a vector lie close together: your eps is added to the standard deviation. "
-            "Is it inside the root, or outside?",
+            "You add eps to the standard deviation, which shows when the numbers of a vector are close together. Is "
+            "eps "
+            "inside the root, or outside?",
         ),
         Mistake(
             "eps_forgotten",
@@ -226,7 +243,7 @@ LAYER_NORM = Exercise(
         Mistake(
             "eps_argument_ignored",
             _norming(lambda x, eps: F.layer_norm(x, x.shape[-1:], eps=1e-5)),
-            "It is right for the usual eps, and for no other. Where is the argument kept?",
+            "It is right for the default eps and for no other. Where do you keep the argument?",
         ),
         Mistake(
             "eps_far_smaller",
@@ -236,29 +253,31 @@ LAYER_NORM = Exercise(
         Mistake(
             "root_forgotten",
             _norming(lambda x, eps: _centred(x) / (x.var(-1, keepdim=True, correction=0) + eps)),
-            "You divide by the variance. Which power of it makes the new variance 1?",
+            "You divide by the variance. What should you take of it first, so that the new variance is 1?",
         ),
         Mistake(
             "mean_kept",
             _norming(lambda x, eps: x / (x.var(-1, keepdim=True, correction=0) + eps).sqrt()),
-            "Your vectors have the right spread around the wrong mean. What is taken away first?",
+            "Your vectors have the right spread around the wrong mean. What should you subtract first?",
         ),
         Mistake(
             "mean_only",
             _norming(lambda x, eps: _centred(x)),
-            "Your vectors have mean 0 and the old spread. By what are they divided?",
+            "Your vectors have mean 0, but still their old spread. What should you divide them by?",
         ),
         Mistake(
             "root_mean_square",
             _norming(lambda x, eps: x * (x.square().mean(-1, keepdim=True) + eps).rsqrt()),
-            "You divide by the root of the mean square and leave the mean: that is another norm, RMSNorm. What does "
-            "this one take away first?",
+            "You divide by the root of the mean square and keep the mean: that is another norm, RMSNorm. What does "
+            "this one "
+            "subtract first?",
         ),
         Mistake(
             "over_the_length",
             _over(lambda x: (max(x.dim() - 2, 0),)),
             "Your mean runs along the axis before the last: over tokens, not within one. Which axis holds the numbers "
             "of one token?",
+            central=True,
         ),
         Mistake(
             "over_the_batch",
@@ -269,8 +288,9 @@ LAYER_NORM = Exercise(
         Mistake(
             "batch_statistics",
             _over(lambda x: tuple(range(x.dim() - 1)) or (0,)),
-            "Each column is normed over all tokens of the batch: that is BatchNorm. Which numbers should a token be "
-            "compared with?",
+            "You normalise each column over all tokens of the batch: that is BatchNorm. Which numbers belong to one "
+            "token?",
+            central=True,
         ),
         Mistake(
             "over_each_row",
@@ -296,7 +316,7 @@ LAYER_NORM = Exercise(
         Mistake(
             "stretch_forgotten",
             _forwards(lambda self, x: self.normed(x) + self.bias),
-            "The learned stretch is missing. What is weight for?",
+            "The learned scale is missing. What is weight for?",
         ),
         Mistake(
             "shift_forgotten",
@@ -306,29 +326,29 @@ LAYER_NORM = Exercise(
         Mistake(
             "neither_stretch_nor_shift",
             _forwards(lambda self, x: self.normed(x)),
-            "The vectors are normed, and that is all. What happens to weight and bias?",
+            "The vectors are normalised, but nothing more. What are weight and bias for?",
         ),
         Mistake(
             "shift_before_stretch",
             _forwards(lambda self, x: (self.normed(x) + self.bias) * self.weight),
-            "You shift first and stretch the shift too. Which comes first?",
+            "You shift first, so the shift is scaled too. Which of the two comes first?",
         ),
         Mistake(
             "one_plus_weight",
             _forwards(lambda self, x: self.normed(x) * (1 + self.weight) + self.bias),
-            "You stretch by 1 + weight. If weight begins with ones, how far do you stretch at first?",
+            "You scale by 1 + weight. If weight starts as ones, what is your scale at first?",
         ),
         Mistake(
             "begins_at_random",
             _made(lambda self: nn.init.normal_(self.weight)),
-            "The formula is right, and the weight begins with random numbers. With which numbers does the docstring "
-            "begin?",
+            "The formula is right, but weight starts with random numbers. Which numbers does the docstring start with?",
         ),
         Mistake(
             "begins_with_zeros",
             _made(lambda self: nn.init.zeros_(self.weight)),
-            "The formula is right, and the weight begins with zeros, so nothing comes through at first. Which number "
-            "leaves a vector as it is?",
+            "The formula is right, but weight starts with zeros, so nothing comes through at first. Multiplying by "
+            "which "
+            "number leaves a vector as it is?",
         ),
         Mistake(
             "other_names",

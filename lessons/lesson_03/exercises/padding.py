@@ -9,9 +9,10 @@ import torch
 
 from course.attention import padding_mask
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.aspects import USUAL, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 
 
@@ -89,13 +90,22 @@ PADDING_MASK = Exercise(
     cases=_tokens,
     references=(padding_mask,),
     aspects=(
-        Aspect("shape (batch, 1, 1, length)", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
+        Aspect(
+            "shape (batch, 1, 1, length)",
+            kinds=frozenset({"error", "type", "shape"}),
+            tags=USUAL,
+            meaning="The mask has the shape (batch, 1, 1, length).",
+        ),
         values(),
-        Aspect("boolean", kinds=frozenset({"dtype"})),
+        Aspect("boolean", kinds=frozenset({"dtype"}), meaning="The entries are True and False."),
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a single token", "one"),
-        special("all padding, or none", "all"),
+        special(
+            "all padding, or none",
+            "all",
+            meaning="Rows that are all padding, and rows without any, get the right mask.",
+        ),
         special("any layout in memory", "strided", 0.5),
         untouched(weight=0.5),
     ),
@@ -104,6 +114,7 @@ PADDING_MASK = Exercise(
             "inverted",
             _entries(lambda tokens, pad_id: tokens == pad_id),
             "Your mask is True on the padding. True means: may attend. Should anyone attend to padding?",
+            central=True,
         ),
         Mistake(
             "pad_id_ignored",
@@ -134,38 +145,45 @@ PADDING_MASK = Exercise(
         Mistake(
             "two_axes",
             _shaped(lambda real: real),
-            "The entries are right, but there are two axes. Against which shape will the mask be held, and which axes "
-            "are missing in between?",
+            "The entries are right, but there are only two axes. What shape are the scores that the mask has to fit, "
+            "and "
+            "which axes are missing in between?",
+            central=True,
         ),
         Mistake(
             "three_axes",
             _shaped(lambda real: real[:, None, :]),
-            "The entries are right, but an axis is missing: (batch, 1, length). Which one of heads and queries did you "
-            "leave out?",
+            "The entries are right, but an axis is missing: (batch, 1, length). Did you leave out the heads or the "
+            "queries?",
         ),
         Mistake(
             "axes_at_the_end",
             _shaped(lambda real: real[:, :, None, None]),
-            "Your axes of size 1 stand at the end, so the length stands where the heads belong. Which axis of the "
-            "scores are the keys?",
+            "Your axes of size 1 come last, so the length ends up where the heads belong. Which axis of the scores "
+            "holds the "
+            "keys?",
         ),
         Mistake(
             "hides_queries",
             _shaped(lambda real: real[:, None, :, None]),
-            "Your mask hides queries, not keys: padding may not ask, but it is still looked at. Which axis of the "
-            "scores are the keys?",
+            "Your mask hides queries, not keys: padding may not look, but it is still looked at. Which axis of the "
+            "scores is "
+            "the axis of the keys?",
+            central=True,
         ),
         Mistake(
             "axes_in_front",
             _shaped(lambda real: real[None, None]),
-            "Your axes of size 1 stand in front, so the batch stands where the queries belong. Which axis comes first "
-            "in the scores?",
+            "Your axes of size 1 come first, so the batch ends up where the queries belong. Which axis comes first "
+            "in the "
+            "scores?",
         ),
         Mistake(
             "whole_square",
             _shaped(lambda real: (real[:, None, :] & real[:, :, None])[:, None]),
-            "You hide padding as a query too, in a whole square. How many rows does the docstring ask for, and who has "
-            "an answer for a row with nothing to look at?",
+            "You hide padding as a query too, in a whole square. How many rows does the docstring ask for, and what "
+            "becomes "
+            "of a row with everything hidden?",
         ),
         Mistake(
             "expanded_to_a_square",
@@ -175,13 +193,14 @@ PADDING_MASK = Exercise(
         Mistake(
             "counted_from_the_left",
             _entries(_lengths),
-            "You count the real tokens and mark as many from the left. What if padding stands in the middle, as it "
-            "does before a CLS token?",
+            "You count the real tokens and show that many from the left. What if there is padding in the middle, as "
+            "before a "
+            "CLS token?",
         ),
         Mistake(
             "up_to_the_first",
             _entries(_up_to_the_first),
-            "Everything after the first padding is hidden, real tokens too. What if a CLS token stands behind it?",
+            "You hide everything after the first padding, real tokens included. What if a CLS token comes after it?",
         ),
         Mistake(
             "squeezed",
@@ -191,7 +210,8 @@ PADDING_MASK = Exercise(
         Mistake(
             "tokens_changed",
             _marked,
-            "The mask is right, but the caller's tokens were overwritten on the way. Can a comparison do it without?",
+            "The mask is right, but the caller's tokens were overwritten on the way. Can't a comparison do without "
+            "that?",
         ),
     ),
     variants={

@@ -126,12 +126,6 @@ def _one_logit(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     return torch.cat([logits[:, :-1], logits[:, -1:] + more[:, None]], dim=1)
 
 
-def _nan_without(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """0/0 in rows that have no padding."""
-    amount = (tokens == 0).sum(dim=1, keepdim=True)
-    return logits * (amount / amount)
-
-
 READERS: dict[str, type[Reader]] = {
     # Sound.
     "attention": Reader,
@@ -155,7 +149,6 @@ READERS: dict[str, type[Reader]] = {
     "second column": _seeing(lambda tokens, real: real | ((~real).cumsum(dim=1) > 1)),
     "places": _PlacesLeak,
     "zero row": _ZeroRow,
-    "NaN without padding": _finishing(_nan_without),
 }
 
 

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from course.blocks import LearnedPositionalEmbedding
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
 
@@ -128,8 +129,13 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         shape(),
         values(),
         gradients(),
-        special("a full table", "full"),
-        special("batch, length and d_model of one size", "equal", 0.5),
+        special("a full table", "full", meaning="A row as long as the table gets the right positions too."),
+        special(
+            "batch, length and d_model of one size",
+            "equal",
+            0.5,
+            meaning="The positions run along the right axis even when batch, length and d_model are equal.",
+        ),
         special("a batch of one, a single token", "one"),
         *any_numbers(0.5),
         modes(),
@@ -145,12 +151,14 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "nothing_added",
             _forwards(lambda self, x: x * 1),
             "x comes back as it was. Where is the table looked up, and what happens to what it says?",
+            central=True,
         ),
         Mistake(
             "along_the_batch",
             _adding(lambda table, x: table[: x.shape[0], None]),
             "Every token of a row got the same vector, and each row another one: you counted along the batch. Which "
             "axis is the length?",
+            central=True,
         ),
         Mistake(
             "length_of_the_batch",
@@ -182,6 +190,7 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
             "one_place_for_all",
             _adding(lambda table, x: table[0]),
             "Every token got the vector of place 0. How does a token's place come into it?",
+            central=True,
         ),
         Mistake(
             "place_of_the_last",

@@ -13,9 +13,10 @@ from torch import nn
 
 from course.attention import SelfAttention, masked_softmax, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
@@ -180,8 +181,8 @@ SELF_ATTENTION = Exercise(
         Mistake(
             "without_layers",
             _forwards(lambda self, x, mask=None: scaled_dot_product_attention(x, x, x, mask)),
-            "The layers are made and never asked: x goes straight into the attention. What do query, key and value "
-            "make of x?",
+            "The layers are made but never called: x goes straight into the attention. What should x go through first?",
+            central=True,
         ),
         Mistake(
             "one_layer_for_query_and_key",
@@ -198,6 +199,7 @@ SELF_ATTENTION = Exercise(
                 lambda self, x, mask=None: scaled_dot_product_attention(self.key(x), self.query(x), self.value(x), mask)
             ),
             "Queries and keys have changed places. Who asks, and who is asked?",
+            central=True,
         ),
         Mistake(
             "key_and_value_swapped",
@@ -210,6 +212,7 @@ SELF_ATTENTION = Exercise(
             "values_not_projected",
             _forwards(lambda self, x, mask=None: scaled_dot_product_attention(self.query(x), self.key(x), x, mask)),
             "The weights are right, but they take the mean of x itself. Which layer makes the values?",
+            central=True,
         ),
         slip(
             "mask_not_passed_on",
@@ -224,8 +227,7 @@ SELF_ATTENTION = Exercise(
         Mistake(
             "mask_with_an_axis_more",
             _forwards(lambda self, x, mask=None: _Layer.forward(self, x, None if mask is None else mask[:, None])),
-            "With a mask your weights have four axes: the batch stands against itself. Which shape does the mask have, "
-            "and which one do the scores have?",
+            "With a mask, your weights have four axes. What shape is the mask, and what shape are the scores?",
         ),
         Mistake(
             "output_layer_added",
@@ -234,7 +236,7 @@ SELF_ATTENTION = Exercise(
                 (_made(lambda self, d: setattr(self, "output", nn.Linear(d, d))),),
                 {"forward": _with_output},
             ),
-            "There is a fourth layer behind the attention. Does the docstring of this class name one?",
+            "There is a fourth layer after the attention. Does this class's docstring ask for one?",
         ),
         Mistake(
             "residual_added",
@@ -267,7 +269,7 @@ SELF_ATTENTION = Exercise(
         Mistake(
             "across_the_batch",
             _forwards(_across_the_batch),
-            "Your tokens look at the same place in other rows of the batch. Which axis is the length here?",
+            "Your tokens look at the same position in other rows of the batch. Which axis is the length here?",
         ),
         Mistake(
             "squeezed",
@@ -277,7 +279,7 @@ SELF_ATTENTION = Exercise(
         Mistake(
             "dropout_added",
             _forwards(_dropped),
-            "Some of your weights fall out by chance. Does the signature name a dropout?",
+            "Some of your weights are dropped at random. Does the signature ask for dropout?",
         ),
         Mistake(
             "graph_cut",

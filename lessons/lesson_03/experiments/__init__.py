@@ -1,6 +1,6 @@
-"""Lesson 3's experiments: training, comparing and looking into models of the learner's parts.
+"""Lesson 3's experiments: training, comparing and looking into models made of the learner's parts.
 
-The data stand in `lesson_03_data`, the models in `lesson_03_models`; both can be reached from here.
+The data come from `data.py` and the models from `models.py`; both can be reached from here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from course.fitting import accuracy, fit, predict
+from course.tracing import attention_maps
 from lessons.lesson_03.experiments.data import (
     CLS_ID,
     MAX_LENGTH,
@@ -67,10 +68,13 @@ __all__ = [
     "differences_by_depth",
     "draw_sets",
     "focus",
+    "guesses",
+    "head_maps",
     "hit",
     "largest_weights",
     "mean_of_all",
     "mean_of_real",
+    "mean_slopes",
     "mirrored",
     "padded_right",
     "prepared",
@@ -90,7 +94,7 @@ def accuracies(model: nn.Module, sets: Sets) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one run: a line of the ablation table."""
+    """How one run went: a line of the ablation table."""
 
     variant: str
     seed: int
@@ -101,7 +105,7 @@ class Result:
 def run(
     parts: Parts, name: str, recipe: Recipe, sets: Sets, *, seed: int = 0, steps: int = 800, rate: float = 3e-3
 ) -> Result:
-    """Build, train and test one variant. The seed decides its first weights and the order of the examples."""
+    """Build, train and test one variant. The seed sets its first weights and the order of the examples."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Variant(parts, recipe)
@@ -141,26 +145,38 @@ def as_table(results: Sequence[Result]) -> pd.DataFrame:
 # --- where the heads look
 
 
-def focus(maps: Mapping[str, torch.Tensor], tokens: torch.Tensor) -> pd.DataFrame:
+def head_maps(model: nn.Module, tokens: torch.Tensor) -> list[torch.Tensor]:
+    """The weights of each attention layer with heads, from the first layer on: (batch, heads, length, length).
+
+    A layer is known by the weights that it returns, so it doesn't matter what a model calls its parts.
+    """
+    length = tokens.shape[1]
+    maps = attention_maps(model, tokens).values()
+    return [weights for weights in maps if weights.dim() == 4 and weights.shape[-2:] == (length, length)]
+
+
+def focus(maps: Sequence[torch.Tensor], tokens: torch.Tensor) -> pd.DataFrame:
     """Where the CLS token looks, averaged over all rows: a line for each head, a column for each kind of token.
 
-    `maps` is {layer: weights (batch, heads, length, length)}, `tokens` is (batch, length) and made by `prepared`.
+    `maps` holds each layer's weights, (batch, heads, length, length), and `tokens` is (batch, length), made by
+    `prepared`. Layers and heads are counted from 0: "L1 h3" is the last of four heads in the second layer.
 
     >>> tokens = prepared([("21-4", 1)])[0]
-    >>> focus({"layer": torch.full((1, 1, 8, 8), 1 / 8)}, tokens).round(2).values.tolist()
-    [[0.25, 0.12, 0.12, 0.38, 0.12]]
+    >>> focus([torch.full((1, 1, 8, 8), 1 / 8)], tokens).round(2)
+           first digits  other digits  minus  padding   CLS
+    L0 h0          0.25          0.12   0.12     0.38  0.12
     """
     minus = tokens == VOCABULARY["-"]
-    start = minus.roll(1, dims=1)  # the second number's first digit stands behind the minus sign
+    start = minus.roll(1, dims=1)  # the second number's first digit comes right after the minus sign
     start[:, 0] = True
     cls, padding = tokens == CLS_ID, tokens == 0
     kinds = {"first digits": start, "other digits": ~(minus | start | cls | padding), "minus": minus}
     kinds |= {"padding": padding, "CLS": cls}
     rows = {}
-    for layer, weights in maps.items():
+    for layer, weights in enumerate(maps):
         for head in range(weights.shape[1]):
             looks = weights[:, head, -1]  # (batch, length): the row of the CLS token
-            rows[f"{layer}, head {head}"] = {kind: float((looks * of).sum(1).mean()) for kind, of in kinds.items()}
+            rows[f"L{layer} h{head}"] = {kind: float((looks * of).sum(1).mean()) for kind, of in kinds.items()}
     return pd.DataFrame(rows).T
 
 
@@ -170,10 +186,10 @@ def focus(maps: Mapping[str, torch.Tensor], tokens: torch.Tensor) -> pd.DataFram
 def differences_by_depth(
     parts: Parts, recipes: Mapping[str, Recipe], depths: Sequence[int], *, seed: int = 0
 ) -> dict[str, list[float]]:
-    """How different two tokens of a row still are after so many fresh blocks: {name: one number a depth}.
+    """How different the tokens of a row still are after so many untrained blocks: {name: one number per depth}.
 
-    The number is the spread of the tokens around their mean, beside the size of the vectors: near 0, all tokens of a
-    row have become the same vector, and nothing can be told apart.
+    The number is the spread of the tokens around their mean, divided by the size of the vectors. Near 0, all tokens
+    of a row have become the same vector, and nothing can tell them apart.
     """
     shares: dict[str, list[float]] = {}
     for name, recipe in recipes.items():
@@ -211,6 +227,21 @@ def largest_weights(
     return shares
 
 
+def mean_slopes(attention: Any, width: int, *, seed: int = 0) -> dict[str, float]:
+    """How much a weight rises with its own score, on average, for the same random vectors as in `largest_weights`.
+
+    The slope of a softmax's weight w is w * (1 - w). In a saturated softmax it is near 0 for every entry.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    query = torch.randn(500, 1, width, generator=generator)
+    key = torch.randn(500, 8, width, generator=generator)
+    slopes = {}
+    for name, factor in (("divided by the root", 1.0), ("not divided", width**0.5)):
+        weights = attention(query * factor, key, key)[1]  # (500, 1, 8)
+        slopes[name] = (weights * (1 - weights)).mean().item()
+    return slopes
+
+
 def scores(model: nn.Module, texts: Sequence[str]) -> list[float]:
     """How much more the model says "yes" than "no" to each text: above 0 it means yes."""
     logits = predict(model, prepared([(text, 0) for text in texts])[0])  # (n, 2)
@@ -234,16 +265,29 @@ def difference_from_pytorch(attention: Any, num_heads: int, x: torch.Tensor) -> 
 
 
 def batch_norm(d_model: int) -> Callable[[torch.Tensor], torch.Tensor]:
-    """PyTorch's BatchNorm as it is in training, for x (batch, length, d_model): the features are the last axis."""
+    """PyTorch's BatchNorm in training mode, for x (batch, length, d_model): the features are the last axis."""
     norm = nn.BatchNorm1d(d_model)
     return lambda x: norm(x.transpose(1, 2)).transpose(1, 2)
 
 
 def hit(guess: Any, answer: Any) -> str:
-    """Was it a good guess? A number may miss by a twentieth, and anything else must be equal.
+    """Was it a good guess? A number may be off by 0.05, and anything else must be equal.
 
     >>> hit(0.7, 0.665), hit("none", "yes"), hit(None, 1)
     ('yes', '', '')
     """
     numbers = isinstance(guess, (int, float)) and isinstance(answer, (int, float))
     return "yes" if (abs(guess - answer) <= 0.05 if numbers else guess == answer) else ""
+
+
+def guesses(board: Sequence[tuple[str, Any, Any]]) -> pd.DataFrame:
+    """A table of (question, guess, answer): what was guessed, what happened, and whether the two agree.
+
+    >>> guesses([("share of cat", 0.7, 0.6652), ("who learns", None, "both")]).values.tolist()
+    [['share of cat', '0.7', '0.67', 'yes'], ['who learns', '-', 'both', '']]
+    """
+    rows = []
+    for question, guess, answer in board:
+        shown = f"{answer:.2f}" if isinstance(answer, float) else str(answer)
+        rows.append((question, "-" if guess is None else str(guess), shown, hit(guess, answer)))
+    return pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"])

@@ -50,15 +50,16 @@ def what_cls_looks_at() -> Figure:
 
 
 def soft_dictionary() -> Figure:
-    """A dictionary gives one value for the key that fits; attention takes a share of each value."""
+    """A dictionary gives one value for the key that matches; attention takes a share of each value."""
+    taken = [0.7, 0.2, 0.1]  # not the shares of the text's example: those are guessed
     with drawing(8.2, 3.3) as (figure, (axes,)):
         blank(axes, 18.6, 7.4)
         axes.text(4.2, 0.4, "a dictionary", ha="center", weight="bold")
         axes.text(13.6, 0.4, "attention: a soft dictionary", ha="center", weight="bold")
-        for left, shares in [(0.3, ["yes", "no", "no"]), (9.6, ["0.665", "0.245", "0.090"])]:
+        for left, shares in [(0.3, ["yes", "no", "no"]), (9.6, [str(share) for share in taken])]:
             note(axes, left + 1.2, 1.3, "query")
             note(axes, left + 3.9, 1.3, "key")
-            note(axes, left + 5.6, 1.3, "fits?" if left < 5 else "share")
+            note(axes, left + 5.6, 1.3, "match?" if left < 5 else "share")
             note(axes, left + 7.5, 1.3, "value")
             box(axes, left + 1.0, 3.3, "cat" if left < 5 else "who?", width=1.7, height=0.8)
             for row, (word, share) in enumerate(zip(WORDS, shares, strict=True)):
@@ -67,12 +68,12 @@ def soft_dictionary() -> Figure:
                 axes.text(left + 5.6, y, share, ha="center", va="center", weight="bold" if row == 0 else "normal")
                 box(axes, left + 7.5, y, f"({[10, 0, 10][row]}, {[0, 10, 10][row]})", width=1.9, height=0.8)
                 if left > 5 or row == 0:
-                    width = 1 + 6 * WEIGHTS[row] if left > 5 else 3
+                    width = 1 + 6 * taken[row] if left > 5 else 3
                     axes.plot([left + 1.9, left + 2.95], [3.3, y], color=COLOURS[0], linewidth=width)
-        note(axes, 4.2, 5.9, "one key fits, or none", size=11)
+        note(axes, 4.2, 5.9, "one key matches, or none", size=11)
         note(axes, 4.2, 6.7, "result: (10, 0)", size=11)
-        note(axes, 13.6, 5.9, "every key fits a little", size=11)
-        note(axes, 13.6, 6.7, "result: 0.665·(10, 0) + 0.245·(0, 10) + 0.090·(10, 10)", size=11)
+        note(axes, 13.6, 5.9, "every key matches a little", size=11)
+        note(axes, 13.6, 6.7, "result: 0.7·(10, 0) + 0.2·(0, 10) + 0.1·(10, 10) = (8, 3)", size=11)
     return figure
 
 
@@ -93,29 +94,29 @@ def softmax_with_a_mask() -> Figure:
 
 
 def attention_as_a_matrix() -> Figure:
-    """Queries meet keys in a table of scores; softmax makes each row a set of shares; the shares mix the values."""
+    """A query times the transposed keys gives scores; softmax turns them into shares; the shares mix the values."""
     keys = np.array([[2, 0, 1, 0], [1, 0, 0, 1], [0, 0, 2, 1]])
     values = np.array([[10, 0], [0, 10], [10, 10]])
-    with drawing(8.2, 4.5) as (figure, (axes,)):
-        blank(axes, 18.0, 9.9)
-        cells(axes, 0.6, 2.0, [[2, 1, 0, 0]], title="query (1, 4)", below="what sees asks")
-        sign(axes, 5.3, 2.5, "·")
-        cells(axes, 6.0, 1.0, keys, title="keys (3, 4)")
-        for row, word in enumerate(WORDS):
-            axes.text(10.2, 1.5 + row, word, va="center")
-        arrow(axes, (11.6, 2.5), (12.8, 2.5))
+    with drawing(8.2, 4.7) as (figure, (axes,)):
+        blank(axes, 18.0, 10.4)
+        cells(axes, 0.6, 2.0, [[2, 1, 0, 0]], title="query Q (1, 4)", below="what sees asks")
+        sign(axes, 5.5, 2.5, "·")
+        cells(axes, 6.6, 1.0, keys.T, title="keys, transposed: Kᵀ (4, 3)")
+        for column, word in enumerate(WORDS):
+            note(axes, 7.1 + column, 5.3, word)
+        arrow(axes, (10.6, 2.5), (12.4, 2.5))
         cells(axes, 13.4, 2.0, [["4", "2", "0"]], title="scores (1, 3)", below="halved, since √4 = 2: 2, 1, 0")
-        axes.plot([14.9, 14.9, 2.1], [3.8, 4.8, 4.8], color=INK, linewidth=1.6)
-        arrow(axes, (2.1, 4.8), (2.1, 6.2))
-        note(axes, 8.5, 4.45, "softmax")
+        axes.plot([14.9, 14.9, 2.1], [3.9, 5.9, 5.9], color=INK, linewidth=1.6)
+        arrow(axes, (2.1, 5.9), (2.1, 7.0))
+        note(axes, 12.4, 5.55, "softmax")
         weights = [[f"{weight:.2f}"[1:] for weight in WEIGHTS]]
-        cells(axes, 0.6, 7.2, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
-        sign(axes, 4.3, 7.7, "·")
-        cells(axes, 6.0, 6.2, values, title="values (3, 2)")
+        cells(axes, 0.6, 8.0, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
+        sign(axes, 4.7, 8.5, "·")
+        cells(axes, 6.6, 7.0, values, title="values V (3, 2)")
         for row, word in enumerate(WORDS):
-            axes.text(8.2, 6.7 + row, word, va="center")
-        sign(axes, 11.0, 7.7, "=")
-        cells(axes, 13.4, 7.2, [["7.6", "3.3"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
+            axes.text(8.8, 7.5 + row, word, va="center")
+        sign(axes, 11.5, 8.5, "=")
+        cells(axes, 13.4, 8.0, [["7.6", "3.3"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
     return figure
 
 
@@ -124,13 +125,13 @@ def one_attention_layer() -> Figure:
     with drawing(8.2, 2.9) as (figure, (axes,)):
         blank(axes, 17.4, 6.2)
         box(axes, 1.6, 3.0, "x\n(batch, length,\nd_model)", width=3.1, height=1.9)
-        for y, name, role in [(1.0, "query", "questions"), (3.0, "key", "labels"), (5.0, "value", "contents")]:
+        for y, name, role in [(1.0, "query", "queries"), (3.0, "key", "keys"), (5.0, "value", "values")]:
             arrow(axes, (3.25, 3.0), (4.6, y))
             box(axes, 6.0, y, f"self.{name}\nLinear", width=2.6, height=1.2)
             end = {"query": 2.5, "key": 3.0, "value": 3.5}[name]
             arrow(axes, (7.4, y), (10.2, end))
             note(axes, 8.6, y + (0.35 if name == "value" else -0.35 if name == "query" else -0.3), role)
-        box(axes, 11.8, 3.0, "scaled dot\nproduct\nattention", width=3.0, height=2.0)
+        box(axes, 11.8, 3.0, "scaled\ndot-product\nattention", width=3.0, height=2.0)
         arrow(axes, (13.4, 2.6), (14.6, 2.0))
         arrow(axes, (13.4, 3.4), (14.6, 4.2))
         axes.text(14.8, 2.0, "output\n(batch, length,\nd_model)", va="center", size=10)
@@ -175,18 +176,18 @@ def token_by_token() -> Figure:
 
 
 def positions_added() -> Figure:
-    """The token 4 has one vector; with the vector of its place added, 4 in front and 4 behind become different."""
+    """The token 4 has one vector; with its position's vector added, 4 in front and 4 at the end become different."""
     with drawing(8.2, 2.7) as (figure, (axes,)):
         blank(axes, 17.6, 5.7)
         for top, title, place, row, total in [
-            (0.9, "4 in front", "place 0", ["0.5", "0"], ["1.5", "2"]),
-            (3.7, "4 behind", "place 3", ["-1", "0.2"], ["0", "2.2"]),
+            (0.9, "4 in front", "position 0", ["0.5", "0"], ["1.5", "2"]),
+            (3.7, "4 at the end", "position 3", ["-1", "0.2"], ["0", "2.2"]),
         ]:
             axes.text(0.2, top + 0.5, title, va="center", weight="bold")
             cells(axes, 4.0, top, [["1", "2"]], title="token 4" if top < 2 else "")
             sign(axes, 6.7, top + 0.5, "+")
-            cells(axes, 7.4, top, [row], title="its place" if top < 2 else "", below=place)
+            cells(axes, 7.4, top, [row], title="its position" if top < 2 else "", below=place)
             sign(axes, 10.1, top + 0.5, "=")
             cells(axes, 10.8, top, [total], lit=[(0, 0), (0, 1)], title="what attention sees" if top < 2 else "")
-        note(axes, 15.4, 2.6, "one token,\ntwo places:\ntwo vectors", size=11)
+        note(axes, 15.4, 2.6, "one token,\ntwo positions:\ntwo vectors", size=11)
     return figure

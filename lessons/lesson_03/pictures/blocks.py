@@ -38,18 +38,18 @@ def vectors_cut_into_heads() -> Figure:
 
 
 def heads_merged() -> Figure:
-    """Two heads side by side again, and beside it what `reshape` alone makes of them: the words are mixed up."""
+    """Two heads side by side again, and beside it what `reshape` alone makes of them: mixed-up tokens."""
     heads = TOKENS.reshape(3, 2, 2).transpose(1, 0, 2)  # (heads, length, d_head)
     with drawing(8.2, 2.7) as (figure, (axes,)):
         blank(axes, 18.0, 5.6)
         cells(axes, 0.3, 1.2, heads[0], lit=LEFT_HALF, title="head 0")
         cells(axes, 3.0, 1.2, heads[1], title="head 1")
         arrow(axes, (5.5, 2.7), (6.9, 2.7))
-        cells(axes, 7.4, 1.2, TOKENS, lit=LEFT_HALF, title="side by side", below="each word is whole")
+        cells(axes, 7.4, 1.2, TOKENS, lit=LEFT_HALF, title="side by side", below="each token is whole")
         sign(axes, 12.4, 2.7, "not", size=12)
         wrong = heads.reshape(3, 4)
         mixed = [(row, column) for row in range(3) for column in range(4) if wrong[row, column] % 4 in (1, 2)]
-        cells(axes, 13.4, 1.2, wrong, lit=mixed, title="reshape alone", below="words mixed up")
+        cells(axes, 13.4, 1.2, wrong, lit=mixed, title="reshape alone", below="tokens mixed up")
     return figure
 
 
@@ -85,7 +85,7 @@ def mask_over_keys() -> Figure:
         cells(axes, 0.4, 2.1, [[4, 7, 0]], lit=[(0, 2)], title="tokens (3,)", below="0 is padding")
         arrow(axes, (3.8, 2.6), (5.2, 2.6))
         cells(
-            axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="a word for each key"
+            axes, 5.7, 2.1, [["yes", "yes", "no"]], lit=[(0, 2)], title="mask (1, 1, 1, 3)", below="one entry per key"
         )
         arrow(axes, (9.1, 2.6), (10.7, 2.6))
         note(axes, 9.9, 2.1, "broadcast")
@@ -148,13 +148,13 @@ def _block(axes: Axes, middle: float, title: str, pre: bool) -> None:
 
 
 def pre_and_post_norm() -> Figure:
-    """The encoder block twice: pre-norm keeps a free road for x from bottom to top, post-norm norms it twice."""
+    """The encoder block twice: pre-norm leaves the residual stream alone, post-norm normalises it twice."""
     with drawing(7.6, 6.2) as (figure, (axes,)):
         blank(axes, 16.0, 13.0)
         _block(axes, 3.6, "pre-norm: ours", pre=True)
         _block(axes, 11.4, "post-norm: the paper of 2017", pre=False)
-        note(axes, 6.8, 9.9, "residual", size=10, ha="left")
-        note(axes, 14.6, 9.9, "residual", size=10, ha="left")
+        note(axes, 6.75, 9.9, "residual\nstream", size=10, ha="left")
+        note(axes, 14.55, 9.9, "residual\nstream", size=10, ha="left")
     return figure
 
 
@@ -188,7 +188,7 @@ def classifier_stack() -> Figure:
 
 
 def padding_changes_nothing() -> Figure:
-    """One text in three rows: without padding, with more of it, and with another vector for it. One answer is due."""
+    """One text in three rows: without padding, with more of it, and with another vector for it. The same logits?"""
     with drawing(8.2, 2.9) as (figure, (axes,)):
         blank(axes, 17.4, 6.1)
         rows = [(0.5, list("2-1"), "as it is"), (2.3, [*"2-1", "0", "0", "0"], "more padding")]

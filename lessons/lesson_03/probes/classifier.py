@@ -1,7 +1,8 @@
 """What can be seen of a whole classifier that a learner built.
 
-The contract names no parts, so nothing is held against stored numbers: the model is asked questions ("does padding
-move the logits?"). Where the answer needs a part, it is found by what it holds or by its shape, wherever it stands.
+The contract names no parts, so there are no stored numbers to compare with: the model is asked questions ("does padding
+move the logits?"). Where an answer needs a part, the part is found by what it holds or by its shape, whatever its name.
+A question and its answer finish the sentence "... should be ..., but it is ...".
 """
 
 from __future__ import annotations
@@ -51,61 +52,68 @@ class Examined:
 
     # --- the questions
 
-    def kind_of_logits(self) -> str:
-        return f"{tuple(self.logits.shape)}, {self.logits.dtype}"
+    def shape_and_dtype(self) -> str:
+        return f"{tuple(self.logits.shape)} and {self.logits.dtype}"
 
-    def finite(self) -> bool:
-        return bool(self.logits.isfinite().all())
+    def every_logit(self) -> str:
+        return "a finite number" if self.logits.isfinite().all() else "not always finite: there is NaN or infinity"
 
-    def padding(self) -> str:
+    def the_influence_of_padding(self) -> str:
         tables = [p for p in self.model.parameters() if p.shape == (self.sizes["vocab_size"], self.sizes["d_model"])]
         with kept(tables):
             for table in tables:
                 table[0] += torch.linspace(-2, 3, table.shape[1], dtype=table.dtype)
             still = not self.moved(self.tokens).any()
-        return "what padding holds moves nothing" if still else "what padding holds moves the logits"
+        return "zero" if still else "not zero: the logits move when the vector of id 0 changes"
 
-    def attention(self) -> str:
+    def what_attention_sees(self) -> str:
         """Does attention look at the real tokens, at all of them and at nothing else, in each block?"""
         found = {self._looks(block) for block in self.blocks}
-        return ", ".join(sorted(found)) or "there are no blocks"
+        return " and ".join(sorted(found)) or "nothing, as there are no blocks"
 
     def _looks(self, block: Any) -> str:
         if not self._seen[block]:
-            return "the attention of a block is never asked"
+            return "nothing: a block's attention is never called"
         for weights in self._seen[block]:
             asked = self.real[:, None, :, None].expand(weights.shape)  # what padding looks at matters to nobody
             keys = self.real[:, None, None, :].expand(weights.shape)
             if (weights[asked & ~keys] > 0).any():
-                return "attention looks at padding"
+                return "padding too"
             if not (weights[asked & keys] > 0).all():
-                return "attention does not look at all tokens"
-        return "attention looks at every real token, and at nothing else"
+                return "only some of the real tokens"
+        return "every real token and nothing else"
 
     @cached_property
     def _seen(self) -> dict[Any, list[torch.Tensor]]:
-        """Per block, the weights of its attention each time that it was asked."""
+        """Per block, the weights of its attention each time that it was called, by `forward` or in the usual way."""
         seen: dict[Any, list[torch.Tensor]] = {block: [] for block in self.blocks}
 
-        def noted(block: Any) -> Callable[..., None]:
-            return lambda module, arguments, result: seen[block].append(result[1])
+        def noting(block: Any, forward: Callable[..., Any]) -> Callable[..., Any]:
+            def noted(*arguments: Any, **named: Any) -> Any:
+                result = forward(*arguments, **named)
+                seen[block].append(result[1])
+                return result
 
-        hooks = [block.attention.register_forward_hook(noted(block)) for block in self.blocks]
+            return noted
+
+        for block in self.blocks:
+            block.attention.forward = noting(block, block.attention.forward)
         with torch.no_grad():
             self.model(self.tokens)
-        for hook in hooks:
-            hook.remove()
+        for block in self.blocks:
+            del block.attention.forward
         return seen
 
-    def order(self) -> str:
+    def the_order_of_the_tokens(self) -> str:
         turned = self.tokens.clone()
-        for row in turned:  # the real tokens in front of the last one, the other way round
+        for row in turned:  # the real tokens before the last one, in reverse order
             places = (row[:-1] != 0).nonzero()[:, 0]
             row[places] = row[places.flip(0)]
         changed = (turned != self.tokens).any(dim=1)
-        return "the order matters" if self.moved(turned)[changed].all() else "the order does not matter"
+        counts = self.moved(turned)[changed].all()
+        return "something that the logits depend on" if counts else "of no consequence: the logits stay the same"
 
-    def reading(self) -> str:
+    def what_reaches_the_logits(self) -> str:
         """Does each real token count?"""
         batch, length = self.tokens.shape
         others = self.tokens.repeat(length, 1, 1)  # (length, batch, length): in each copy another place is changed
@@ -114,32 +122,36 @@ class Examined:
         with torch.no_grad():
             logits = self.model(others.reshape(-1, length)).reshape(length, batch, -1)
         moved = (logits - self.logits.reshape(batch, -1)).abs().amax(dim=-1) > MOVED
-        return "every token is read" if moved[self.real.T].all() else "not every token is read"
+        return "every real token" if moved[self.real.T].all() else "only some of the real tokens"
 
-    def rows(self) -> str:
+    def each_row(self) -> str:
         with torch.no_grad():
             alone = torch.cat([self.model(row[None]) for row in self.tokens])
-        return "each row by itself" if near(alone, self.logits) else "a row's logits depend on the other rows"
+        return "judged on its own" if near(alone, self.logits) else "influenced by the other rows of the batch"
 
-    def depth(self) -> list[str]:
-        """How many blocks there are, how often each is asked, and whether it counts."""
-        counting = []
+    def the_stack(self) -> str:
+        """How many blocks there are, how often each is called, and whether it counts."""
+        calls = sorted({len(self._seen[block]) for block in self.blocks})
+        idle = 0
         for block in self.blocks:
             with self._silenced([block]):
-                counts = self.moved(self.tokens).any()
-            counting.append(f"asked {len(self._seen[block])} times, and {'counts' if counts else 'changes nothing'}")
-        return counting
+                idle += not self.moved(self.tokens).any()
+        count = len(self.blocks)
+        said = (
+            f"{count} block{'' if count == 1 else 's'}, each called {' or '.join(map(str, calls)) or 'never'} time(s)"
+        )
+        return f"{said}, of which {idle} change nothing" if idle else said
 
-    def widths(self) -> str:
+    def each_block(self) -> str:
         """The sizes that the blocks were made with."""
         found = set()
         for block in self.blocks:
             heads = "/".join(str(weights.shape[1]) for weights in self._seen[block][:1])
             sizes = {n for p in block.feed_forward.parameters() for n in p.shape} - {self.sizes["d_model"]}
-            found.add(f"num_heads {heads}, d_ff {max(sizes, default=self.sizes['d_model'])}")
-        return ", ".join(sorted(found)) or "there are no blocks"
+            found.add(f"made with num_heads {heads} and d_ff {max(sizes, default=self.sizes['d_model'])}")
+        return ", or ".join(sorted(found)) or "missing"
 
-    def scores(self) -> str:
+    def what_you_return(self) -> str:
         ones = torch.ones_like(self.logits[..., 0])
         if near(self.logits.exp().sum(-1), ones):
             return "logarithms of shares"
@@ -153,10 +165,10 @@ class Examined:
             risen = self.model(self.tokens) - self.logits
         expected = torch.zeros_like(risen)
         expected[..., 0] = 3.0
-        return "raw scores" if near(risen, expected) else "the scores are changed behind the last layer"
+        return "raw scores" if near(risen, expected) else "scores that were changed after the last layer"
 
-    def final_norm(self) -> str:
-        """With silent blocks, a norm behind the stack makes the size of the embeddings unimportant."""
+    def what_follows_the_stack(self) -> str:
+        """With silent blocks, a norm after the stack makes the size of the embeddings unimportant."""
         tables = self._tables()
         with self._silenced(self.blocks), kept(tables), torch.no_grad():
             for table in tables:
@@ -165,11 +177,11 @@ class Examined:
             for table in tables:
                 table *= 10.0
             same = near(self.model(self.tokens), before)
-        return "a norm behind the stack" if same else "no norm behind the stack"
+        return "a norm" if same else "no norm"
 
-    def reads(self) -> str:
-        """Which positions the last layer reads, seen with silent blocks."""
-        kind = self.scores()
+    def what_the_last_layer_reads(self) -> str:
+        """Which positions those are, seen with silent blocks."""
+        kind = self.what_you_return()
         with self._silenced(self.blocks), torch.no_grad():
             logits = self.model(self.tokens)
             for name, scores in self._readings():
@@ -210,31 +222,30 @@ class Examined:
     @contextmanager
     def _silenced(self, blocks: Sequence[Any]) -> Iterator[None]:
         """These blocks add nothing to x meanwhile."""
-        last = [
-            p
-            for block in blocks
-            for p in (*block.attention.output.parameters(), *list(block.feed_forward.parameters())[-2:])
-        ]
+        parts = [part for block in blocks for part in (block.attention.output, block.feed_forward)]
+        last = [parameter for part in parts for parameter in part.parameters()]
         with kept(last):
             for parameter in last:
                 parameter.zero_()
             yield
 
-    def unused(self) -> str:
+    def what_is_never_trained(self) -> str:
         trainable = {name: p for name, p in self.model.named_parameters() if p.requires_grad}
         found = gradients(self.model(self.tokens), list(trainable.values()))
         if isinstance(found, str):
             return found
-        return ", ".join([n for n, g in zip(trainable, found, strict=True) if g is None][:3]) or "every part is trained"
+        return ", ".join([n for n, g in zip(trainable, found, strict=True) if g is None][:3]) or "nothing"
 
-    def modes(self) -> list[Any]:
+    def the_mode(self) -> str:
         """Training and evaluation give the same, and the model stays in the mode in which it was put."""
         self.model.train()
         with torch.no_grad():
             same = near(self.model(self.tokens), self.logits)
         stayed = self.model.training
         self.model.eval()
-        return ["the same in training" if same else "other logits in training", stayed, self.model.training]
+        if not stayed or self.model.training:
+            return "switched by the model itself"
+        return "without effect on the logits" if same else "something that changes the logits"
 
     def arguments(self) -> dict[str, Any]:
         return state([self.tokens])

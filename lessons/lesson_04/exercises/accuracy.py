@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.sequences import token_accuracy
-from grader.authoring.aspects import USUAL, refused, special, untouched, values
+from grader.authoring.aspects import USUAL, refused, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import a_number, draw_scored, ragged, turned, until_telling
 from lessons.lesson_04.exercises.loss import refusing
 
@@ -121,17 +122,17 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         Case("with padding", padded(batch, width, vocab), frozenset({"padding"})),
         Case("with padding, in other sizes", padded(other, wide, many), frozenset({"padding"})),
         Case(
-            "with a row of padding alone",
+            "with a row that is all padding",
             draw(_SHOWING, [width, 0, width - 1], width, vocab),
             frozenset({"padding"}),
         ),
         Case(
-            "with padding in front of tokens, and between them",
+            "with padding before and between the tokens",
             until_telling(gap, token_accuracy, (_CUT_SHORT, *_SHOWING, _half)),
             frozenset({"anywhere"}),
         ),
         Case(
-            "where pad_id is another, and 0 a token",
+            "where pad_id is another id, and 0 is a real token",
             until_telling(renamed, token_accuracy, (_pad_is_zero, *_SHOWING, _half)),
             frozenset({"pad_id"}),
         ),
@@ -198,62 +199,76 @@ TOKEN_ACCURACY = Exercise(
     references=(token_accuracy,),
     canonical=a_number,
     aspects=(
-        Aspect("one number", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
+        Aspect(
+            "one number",
+            kinds=frozenset({"error", "type", "shape"}),
+            tags=USUAL,
+            meaning="The result is a single number.",
+        ),
         values(),
         special("padding counts nowhere", "padding", 4.0),
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
         special("any layout in memory", "strided"),
-        refused("padding alone is refused", "nothing"),
+        refused("nothing but padding is refused", "nothing"),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "padding_counted",
             _PADDING_COUNTED,
-            "Your share is taken over every place, padding and all. Padding is easy to predict: what does that "
+            "Your share is taken over every position, padding included. Padding is easy to predict: what does that "
             "do to the accuracy of short rows?",
+            central=True,
         ),
         Mistake(
             "padding_counted_as_right",
             _PADDING_RIGHT,
-            "Every padded place counts as a right one in your share. Over which places should it be taken?",
+            "Every padded position counts as right in your share. Which positions should it be taken over?",
         ),
         Mistake(
             "divided_by_all_places",
             _ALL_PLACES,
-            "Only real tokens are counted as right, but you divide by batch times length. How many tokens could "
-            "have been right?",
+            "You count only real tokens as right, but divide by batch times length. How many tokens could have been "
+            "right?",
         ),
         Mistake(
             "mean_of_row_accuracies",
             _MEAN_OF_ROWS,
-            "You took the share of each row, and then the mean of those. A token in a short row then weighs more: "
-            "how is it when all real tokens stand in one heap?",
+            "You took the share of each row, then the mean of those shares, so a token in a short row weighs more. "
+            "What if all the real tokens went into one mean?",
+            central=True,
+        ),
+        Mistake(
+            "mean_of_row_accuracies_with_empty_rows",
+            counting(lambda right, real: ((right & real).sum(1) / real.sum(1)).mean()),
+            "You took the share of each row, then the mean of those. A row that is all padding turns that into NaN, "
+            "and tokens in short rows weigh more. What if all the real tokens went into one mean?",
         ),
         Mistake(
             "predicted_padding_left_out",
             _SAID,
-            "You leave out the places where the model says padding. A model that says padding everywhere would "
-            "never be wrong: whose padding should decide?",
+            "You leave out the positions where the model predicts padding, so a model that predicts padding "
+            "everywhere is never wrong. Whose padding should decide?",
         ),
         Mistake(
             "padding_on_either_side_left_out",
             _EITHER,
-            "You leave out real tokens for which the model says padding. Are those not mistakes like any other?",
+            "You leave out real tokens for which the model predicts padding. Aren't those mistakes like any other?",
         ),
         Mistake(
             "padding_symbol_forbidden",
             _NO_PADDING_SYMBOL,
-            "The model may never say padding in your count, not even where it wants to. Should its highest logit "
-            "not be taken as it is?",
+            "You never let the model predict padding, even where padding has the highest logit. Shouldn't its "
+            "prediction be taken as it is?",
         ),
         Mistake(
             "whole_rows",
             _WHOLE_ROWS,
-            "Your result is the share of rows in which everything is right. That is a measure too, and comes "
+            "Your result is the share of rows in which everything is right. That is a measure too, and it comes "
             "next: what is counted here, rows or tokens?",
+            central=True,
         ),
         Mistake(
             "lowest_logit",
@@ -263,18 +278,18 @@ TOKEN_ACCURACY = Exercise(
         Mistake(
             "over_the_places",
             refusing(_over_places),
-            "You looked for the best place instead of the best symbol. Along which axis do the symbols stand?",
+            "You looked for the best position instead of the best symbol. Which axis holds the symbols?",
         ),
         Mistake(
             "half_or_nothing",
             _CONFIDENT,
-            "A token counts for you only when its probability is above one half. With many symbols the highest "
-            "may be far below: what is asked for?",
+            "You count a token only if its probability is above one half. With many symbols, the highest may be far "
+            "below that: what is asked for?",
         ),
         Mistake(
             "mean_probability",
             refusing(_chance),
-            "You average the probability of the right tokens. Accuracy only asks whether the right one is on top: "
+            "You average the probabilities of the right tokens. Accuracy asks only whether the right one is highest: "
             "which function finds the highest?",
         ),
         Mistake(
@@ -290,8 +305,7 @@ TOKEN_ACCURACY = Exercise(
         Mistake(
             "whole_division",
             refusing(_rounded),
-            "Your division of two whole numbers gave a whole number, so your share is 0 or 1. "
-            "Which division keeps the rest?",
+            "You divide two integers and round down, so your share is 0 or 1. Which division keeps the fraction?",
         ),
         Mistake(
             "errors_counted",
@@ -301,23 +315,23 @@ TOKEN_ACCURACY = Exercise(
         Mistake(
             "one_a_row",
             counting(lambda right, real: (right & real).sum(1) / real.sum(1)),
-            "You return one number a row. The docstring asks for one number: of what?",
+            "You return one number per row. The docstring asks for one number: over which tokens?",
         ),
         Mistake(
             "pad_id_is_zero",
             _pad_is_zero,
-            "You leave out the id 0, whatever pad_id says. Where does the argument come in?",
+            "You leave out id 0, whatever pad_id is. Where does the argument come in?",
         ),
         Mistake(
             "rows_cut_at_the_first_padding",
             _CUT_SHORT,
-            "Each row ends for you at its first padding, but real tokens may stand behind it. Which tokens does "
-            "the docstring count?",
+            "You end each row at its first padding, but real tokens may come after it. Which tokens does the "
+            "docstring count?",
         ),
         Mistake(
             "nan_for_padding_alone",
             _nan,
-            "When every target is padding your result is 0 divided by 0. The docstring promises the caller "
+            "When every target is padding, your result is 0 divided by 0. The docstring promises the caller "
             "something clearer: what?",
         ),
         Mistake(

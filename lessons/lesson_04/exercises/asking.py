@@ -12,7 +12,7 @@ import torch
 
 from grader.authoring import aspects
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Mistake, Observation
+from grader.authoring.spec import Case, Mistake, Observation
 from lessons.lesson_04.exercises.drawing import as_number
 from lessons.lesson_04.exercises.patients import writer
 
@@ -41,8 +41,12 @@ class Draw:
         padded: bool = False,
         last_id: bool = False,
         of_target: bool = False,
+        token: int | None = None,
     ) -> dict[str, Any]:
-        """In one row, `place` moves the logit `at`. With `last_id` the ids end where the vocabulary ends."""
+        """In one row, `place` moves the logit `at`. With `last_id` the ids end where the vocabulary ends.
+
+        `token` is put at that place of the side that is read.
+        """
         rows, source_length, target_length = dims(self.generator, 3, 4, 7)
         rows, target_length = batch or rows, length or target_length
         vocab_size = int(self.generator.choice([17, 19]))  # ids that a test may try although it has not seen them
@@ -51,6 +55,9 @@ class Draw:
         tokens = {name: self._tokens(rows, size, row, place % size) for name, size in sizes.items()}
         if last_id:
             tokens = {name: ids + vocab_size - 1 - HIGHEST for name, ids in tokens.items()}
+        if token is not None:
+            read = "target_input" if of_target else "source"
+            tokens[read][row, place % sizes[read]] = token
         if padded:
             tokens["source"][0, 2:], tokens["target_input"][-1, -1] = 0, 0
         case = {
@@ -106,11 +113,6 @@ def _in_words(number: Any) -> Any:
     return "above 0" if number > _NOTHING else "0"
 
 
-def on(key: str, name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """The right answer in the cases with one special tag."""
-    return Aspect(name, keys=(key,), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
-
-
 def next_ids(tokens: torch.Tensor, step: int = 1) -> torch.Tensor:
     """Another id from 1 to the highest for each token; padding stays."""
     highest = max(int(tokens.max()), 2)
@@ -130,7 +132,8 @@ def module_expected(right: Callable[..., Any]) -> Mistake:
     return Mistake(
         "module_expected",
         test,
-        "Your test only takes an nn.Module. The docstring allows any callable: what do you need of the model?",
+        "Your test works only with an nn.Module. The docstring allows any callable: what do you really need from the "
+        "model?",
     )
 
 
@@ -145,7 +148,7 @@ def left_in_eval_mode(right: Callable[..., Any]) -> Mistake:
     return Mistake(
         "left_in_eval_mode",
         test,
-        "The number is right, but the model is in evaluation mode afterwards. In which mode did you find it?",
+        "The number is right, but you leave the model in evaluation mode. Which mode did you find it in?",
     )
 
 
@@ -155,7 +158,7 @@ def misjudged(rises: Any, signed: Any, answers: Any) -> tuple[Mistake, ...]:
         Mistake(
             "no_absolute_value",
             rises,
-            "You look for the largest rise, so a logit that falls goes unseen. What makes both directions count?",
+            "You look for the largest rise, so you miss a logit that falls. What makes both directions count?",
         ),
         Mistake(
             "signed_mean",
@@ -166,6 +169,7 @@ def misjudged(rises: Any, signed: Any, answers: Any) -> tuple[Mistake, ...]:
         Mistake(
             "answers_compared",
             answers,
-            "You compare which symbol is on top, and a logit may move without changing that. What is it that moves?",
+            "You compare which symbol comes out on top, but a logit may move without changing that. What is it that "
+            "moves?",
         ),
     )

@@ -11,9 +11,10 @@ from torch import nn
 
 from course.seq2seq import DecoderBlock
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import leave_open
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import layers as written
@@ -138,8 +139,8 @@ DECODER_BLOCK = Exercise(
         shape(),
         values(),
         gradients(),
-        special("self_mask", "self_mask", 2.0),
-        special("encoder_mask", "encoder_mask", 2.0),
+        special("self_mask", "self_mask", 2.0, meaning="The self-attention follows self_mask."),
+        special("encoder_mask", "encoder_mask", 2.0, meaning="The cross-attention follows encoder_mask."),
         special("axes of length one", "one"),
         special("a source that is all padding", "empty", 0.5),
         dtype(),
@@ -151,8 +152,9 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "decoder_asks_itself",
             with_members(cross=lambda self, x, states, mask: self.cross_attention(x, x)[0]),
-            "Your cross-attention gets x twice, so the encoder is never looked at. Which of its two arguments are "
-            "the encoder's states?",
+            "Your cross-attention gets x twice, so the block never looks at the encoder. Which of the two arguments "
+            "should be the encoder's states?",
+            central=True,
         ),
         Mistake(
             "arguments_of_the_cross_attention_swapped",
@@ -162,83 +164,86 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "cross_attention_left_out",
             going(written.without_step(2)),
-            "Your block never looks at the encoder. Which of its parts is not called?",
+            "Your block never looks at the encoder. Which of its parts do you never call?",
+            central=True,
         ),
         Mistake(
             "self_attention_left_out",
             going(written.without_step(1)),
-            "The target tokens never look at each other in your block. Which of its parts is not called?",
+            "In your block the target tokens never look at each other. Which of its parts do you never call?",
         ),
         Mistake(
             "feed_forward_left_out",
             going(written.without_step(3)),
-            "Your block ends after the two attentions. Which of its parts is not called?",
+            "Your block ends after the two attentions. Which of its parts do you never call?",
         ),
         Mistake(
             "cross_before_self",
             going(written.cross_first),
-            "Your block looks at the encoder first and at its own row afterwards. In which order does the "
-            "docstring name the three steps?",
+            "Your block looks at the encoder first and at its own row afterwards. In which order does the docstring "
+            "name the three steps?",
         ),
         Mistake(
             "cross_before_self_with_its_norm",
             going(written.cross_first_own_norms),
-            "Each step has its norm, but the encoder is looked at before the own row. In which order does the "
-            "docstring name the three steps?",
+            "Each step has the right norm, but the block looks at the encoder before its own row. In which order "
+            "does the docstring name the three steps?",
         ),
         Mistake(
             "feed_forward_between",
             going(written.feed_forward_between),
-            "The feed-forward network stands between the two attentions. What should a token have seen before it "
-            "thinks?",
+            "Your feed-forward network comes between the two attentions. What should a token have seen before it "
+            "gets there?",
         ),
         Mistake(
             "post_norm",
             going(written.post_norm),
-            "You norm after each step, as the paper of 2017 did. Where do the norms stand in the blocks of lesson 3?",
+            "You normalise after each step, as the paper of 2017 did. Where are the norms in the blocks of lesson 3?",
         ),
         Mistake(
             "no_residuals",
             going(written.no_residuals),
             "Each step replaces x instead of adding to it. What leads around a step, so that nothing is lost?",
+            central=True,
         ),
         Mistake(
             "no_residual_around_self_attention",
             going(written.no_residual_around(1)),
-            "The self-attention replaces x: what was known before is lost. What leads around this step?",
+            "Your self-attention replaces x, so what x held before is lost. What leads around this step?",
         ),
         Mistake(
             "no_residual_around_cross_attention",
             going(written.no_residual_around(2)),
-            "What comes from the encoder replaces x: the target's own tokens are lost. What leads around this step?",
+            "What comes from the encoder replaces x, so the target's own tokens are lost. What leads around this step?",
         ),
         Mistake(
             "no_residual_around_feed_forward",
             going(written.no_residual_around(3)),
-            "The feed-forward network replaces x. What leads around this step?",
+            "Your feed-forward network replaces x, so what the two attentions found is lost. What leads around this "
+            "step?",
         ),
         Mistake(
             "input_added_throughout",
             going(written.input_added_throughout),
-            "All three steps are added to the block's input, so only the last one is left in the end. To what "
-            "should the second step be added?",
+            "The last step adds its result to the block's input instead of to what came out of the two attentions. "
+            "What should the residual stream hold by then?",
         ),
         Mistake(
             "steps_side_by_side",
             going(written.in_parallel),
-            "All three steps start from the same x, side by side. What should the second one start from?",
+            "All three steps read the same x, side by side. What should the second step already know from the first?",
         ),
         Mistake(
             "normed_stream",
             going(written.normed_stream),
-            "You write the normed x back into x, so the way around each step is normed too. Which of the two "
-            "should be added to: x, or the normed x?",
+            "You write the normalised x back into x, so the residual stream is normalised too. Which should a step's "
+            "result be added to: x, or the normalised x?",
         ),
         Mistake(
             "norm1_everywhere",
             going(norms("norm1", "norm1", "norm1")),
-            "norm1 serves all three steps, and the other two are never used. Should three places not learn three "
-            "stretches?",
+            "You use norm1 for all three steps and never the other two. Shouldn't three places learn three scales of "
+            "their own?",
         ),
         Mistake(
             "one_norm_object",
@@ -248,34 +253,34 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "norms_swapped",
             going(norms("norm1", "norm3", "norm2")),
-            "norm2 and norm3 stand in each other's place. Which one belongs before the cross-attention?",
+            "norm2 and norm3 have changed places. Which one belongs before the cross-attention?",
         ),
         Mistake(
             "no_norm_before_cross_attention",
             going(norms("norm1", "", "norm3")),
-            "The queries of your cross-attention are not normed, and norm2 is never used. Where does it belong?",
+            "The queries of your cross-attention aren't normalised, and norm2 is never used. Where does it belong?",
         ),
         Mistake(
             "no_norm_before_feed_forward",
             going(norms("norm1", "norm2", "")),
-            "The feed-forward network gets x as it is, and norm3 is never used. Where does it belong?",
+            "Your feed-forward network gets x as it is, and norm3 is never used. Where does it belong?",
         ),
         Mistake(
             "queries_normed_only",
             going(written.keys_not_normed),
-            "In your self-attention the queries are normed, keys and values are not. They are all the same row: "
-            "how often is it normed?",
+            "In your self-attention the queries are normalised, but the keys and values aren't. They all come from "
+            "the same row: which x should each of them get?",
         ),
         Mistake(
             "encoder_states_normed",
             with_members(cross=lambda self, x, states, mask: self.cross_attention(x, self.norm2(states), mask)[0]),
-            "You norm the encoder's states with norm2. The docstring wants them as they come: whom does norm2 serve?",
+            "You normalise the encoder's states with norm2. The docstring wants them as they are: what is norm2 for?",
         ),
         Mistake(
             "encoder_normed_again",
             _NormedEncoder,
-            "You norm the encoder's states in the block. They come normed from the encoder already: how does the "
-            "docstring want them used?",
+            "You normalise the encoder's states inside the block. They were normalised at the end of the encoder: "
+            "how does the docstring want them used?",
         ),
         Mistake(
             "old_norm_for_the_cross_attention",
@@ -285,12 +290,13 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "self_mask_dropped",
             _given(lambda x, states, self_mask, encoder_mask: (x, states, None, encoder_mask)),
-            "Your self-attention looks where self_mask forbids it. Where is that mask handed on?",
+            "Your self-attention looks where self_mask forbids it. Where should that mask be passed on?",
         ),
         Mistake(
             "encoder_mask_dropped",
             _given(lambda x, states, self_mask, encoder_mask: (x, states, self_mask, None)),
-            "Your cross-attention looks where encoder_mask forbids it. Where is that mask handed on?",
+            "Your cross-attention looks where encoder_mask forbids it. Where should that mask be passed on?",
+            central=True,
         ),
         Mistake(
             "masks_swapped",
@@ -305,7 +311,7 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "weights_returned_too",
             with_members(own=lambda self, x, mask: self.self_attention(x, x, x, mask)),
-            "Attention returns two things, and you add both of them to x. Which one is for looking at?",
+            "Attention returns a pair, and you add both halves to x. Which of them is only for inspection?",
         ),
         Mistake(
             "a_pair_returned",
@@ -315,42 +321,42 @@ DECODER_BLOCK = Exercise(
         Mistake(
             "relu_at_the_end",
             _finished(lambda block, x: x.relu()),
-            "The result went through ReLU, so its negative numbers are lost. Where does ReLU stand in a block?",
+            "The result goes through a ReLU, so its negative numbers are lost. Where in a block does the ReLU belong?",
         ),
         Mistake(
             "normed_at_the_end",
             _finished(lambda block, x: block.norm3(x)),
-            "Your result is normed once more. In the pre-norm layout one norm comes at the end: of the block, or "
+            "You normalise the result once more. In the pre-norm layout one norm comes at the end: of the block, or "
             "of the stack?",
         ),
         Mistake(
             "dropout_added",
             _finished(lambda block, x: nn.functional.dropout(x, 0.3, block.training)),
-            "In training mode some of your numbers fall out by chance. Does the signature name a dropout?",
+            "In training mode some of your numbers are dropped at random. Does the signature name a dropout?",
         ),
         Mistake(
             "encoder_cut_off",
             _given(lambda x, states, self_mask, encoder_mask: (x, states.detach(), self_mask, encoder_mask)),
-            "The numbers are right, but no gradient reaches the encoder: it would never learn what to say. Where "
-            "is the graph cut?",
+            "The numbers are right, but no gradient reaches the encoder, so it would never learn what to say. Where "
+            "do you cut the graph?",
         ),
         Mistake(
             "one_attention_for_both",
             making(_one_attention),
-            "Self-attention and cross-attention share one set of weights. Should two different looks not be learnt "
-            "apart?",
+            "Self-attention and cross-attention share one set of weights. Shouldn't two different looks be learnt "
+            "separately?",
         ),
         Mistake(
             "norms_in_a_list",
             _Renamed,
-            "The block works, but nobody finds its norms: they stand in a list. What names does "
-            "the docstring give them?",
+            "The block works, but its norms are in a list, where the checks can't find them. What does the docstring "
+            "call them?",
         ),
         Mistake(
             "in_place",
             going(written.in_place),
-            "The caller's x was changed on the way: += writes into the tensor that was handed in. Which form of "
-            "the line makes a new one?",
+            "You changed the caller's x on the way: += writes into the tensor that was passed in. Which way of "
+            "writing that line makes a new one?",
         ),
     ),
     variants={

@@ -11,9 +11,10 @@ import torch
 
 from course.seq2seq import CrossAttention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises.attending import (
@@ -41,7 +42,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
 
     allow = partial(drawing.mask, generator)
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
-    width = int(generator.integers(2, 4))
+    width, other_width = (int(w) for w in generator.permutation([2, 7]))  # of a head; no length is the same number
     sizes = (b, t, s, heads, width)
     laid_out = layer(*sizes)
     laid_out |= {name: turned(laid_out[name]) for name in ("decoder_states", "encoder_states")}
@@ -49,9 +50,9 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     large["encoder_states"] *= 200
     return [
         Case("with five different sizes", layer(*sizes), USUAL),
-        Case("with other sizes", layer(t, s, b, 2, 3), USUAL),
+        Case("with other sizes", layer(t, s, b, 2, other_width), USUAL),
         Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, s)}, tagged("mask")),
-        Case("with a mask a head", {**layer(*sizes), "mask": allow(b, heads, t, s)}, tagged("mask")),
+        Case("with a mask for each head", {**layer(*sizes), "mask": allow(b, heads, t, s)}, tagged("mask")),
         Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, t, s)}, tagged("mask")),
         Case("with one mask for the batch", {**layer(*sizes), "mask": allow(t, s)}, tagged("mask")),
         Case(
@@ -152,7 +153,12 @@ CROSS_ATTENTION = Exercise(
         values(),
         attention_weights(),
         gradients(),
-        special("masks", "mask", 3.0),
+        special(
+            "masks",
+            "mask",
+            3.0,
+            meaning="A mask hides the right source tokens, whatever shape it has.",
+        ),
         special("axes of length one", "one"),
         special("large scores", "large", 0.5),
         special("a source that is all padding", "empty"),
@@ -164,74 +170,80 @@ CROSS_ATTENTION = Exercise(
         Mistake(
             "keys_and_values_from_the_decoder",
             attending(roles=lambda self, decoder, encoder: (decoder, decoder, decoder)),
-            "Keys and values come from the decoder, so the encoder is never looked at: this is self-attention "
-            "with another name. Who knows what stands in the source?",
+            "Keys and values come from the decoder, so nobody looks at the encoder: this is self-attention under "
+            "another name. Who knows what is in the source?",
+            central=True,
         ),
         Mistake(
             "values_from_the_decoder",
             attending(roles=lambda self, decoder, encoder: (decoder, encoder, decoder)),
-            "The weights look at the encoder, and then the values of the decoder are mixed with them. Whose "
-            "content should be handed over?",
+            "The weights look at the encoder, but then they mix the decoder's values. Whose content should be passed "
+            "on?",
+            central=True,
         ),
         Mistake(
             "keys_from_the_decoder",
             attending(roles=lambda self, decoder, encoder: (decoder, decoder, encoder)),
-            "The values come from the encoder, but the labels that the queries are held against are the "
-            "decoder's. To whom does a key belong: to the one who asks, or to the one who answers?",
+            "The values come from the encoder, but the keys that the queries are compared with are the decoder's. "
+            "Who does a key belong to: the one who asks, or the one who answers?",
         ),
         Mistake(
             "roles_swapped",
             attending(roles=lambda self, decoder, encoder: (encoder, decoder, decoder)),
-            "The encoder asks and the decoder answers in your layer, so there is one answer a source token. Which "
+            "In your layer the encoder asks and the decoder answers, so there is one output per source token. Which "
             "of the two wants to know something?",
+            central=True,
         ),
         Mistake(
             "queries_from_the_encoder",
             attending(roles=lambda self, decoder, encoder: (encoder, encoder, encoder)),
-            "The encoder asks itself, and the decoder's states are not used at all. Whose question is it?",
+            "The encoder asks itself, and the decoder's states aren't used at all. Whose question is it?",
         ),
         Mistake(
             "mask_dropped",
             attending(weighed=lambda self, scores, mask: scores.softmax(-1)),
-            "Your layer looks at source tokens that the mask hides. Where does encoder_mask go?",
+            "Your layer looks at source tokens that the mask hides. Where should encoder_mask go?",
+            central=True,
         ),
         Mistake(
             "mask_inverted",
             attending(weighed=_inverted),
-            "Your layer looks where the mask says False, and nowhere else. What does True stand for in this course?",
+            "Your layer looks exactly where the mask says False. What does True stand for in this course?",
         ),
         Mistake(
             "mask_after_softmax",
             attending(weighed=_after_softmax),
-            "You hide after the softmax, so the weights that are left no longer sum to 1. Before which step does "
-            "the mask belong?",
+            "You apply the mask after the softmax, so the remaining weights no longer sum to 1. Which step should "
+            "the mask come before?",
         ),
         Mistake(
             "mask_added",
             attending(weighed=_added),
-            "You add True as 1 and False as 0 to the scores, which hides nothing. How low must a score be for a "
-            "weight of 0?",
+            "You add True as 1 and False as 0 to the scores, which hides nothing. How low must a score be to get "
+            "weight 0?",
         ),
         Mistake(
             "hidden_scores_set_to_zero",
             attending(weighed=_with_zero),
-            "Hidden scores became 0, and softmax makes exp(0) = 1 of that. How low must a score be for a weight of 0?",
+            "You set hidden scores to 0, and softmax turns those into exp(0) = 1. How low must a score be to get "
+            "weight 0?",
         ),
         Mistake(
             "mask_of_the_first_row",
             attending(weighed=_first_row),
-            "Every row of the batch is masked like the first. Which axis of the mask is that of the batch?",
+            "You mask every row of the batch like the first one. Which axis of the mask belongs to the batch?",
         ),
         Mistake(
             "nan_for_an_empty_row",
             attending(weighed=_by_infinity),
             "Where a mask allows nothing at all, your weights are NaN: minus infinity minus minus infinity. Which "
-            "number is low enough, and still a number?",
+            "number is low enough, and finite?",
         ),
         Mistake(
             "overflow",
             attending(weighed=_by_hand),
-            "With large scores exp leaves the range of a float. Which function takes a softmax that can't overflow?",
+            "With large scores, exp leaves the range of a float. Which function computes a softmax that can't "
+            "overflow?",
         ),
         Mistake(
             "softmax_over_the_queries",
@@ -240,19 +252,25 @@ CROSS_ATTENTION = Exercise(
                     scores if mask is None else scores.masked_fill(~mask, -1e9)
                 ).softmax(-2)
             ),
-            "Your weights sum to 1 over the target tokens. Each of them asks for itself: over which axis does it "
-            "choose?",
+            "Your weights sum to 1 over the target tokens. Each target token asks for itself: over which axis does "
+            "it choose?",
         ),
         Mistake(
             "not_scaled",
             attending(scored=lambda self, query, key: query @ key.mT),
-            "Your scores are plain dot products. By what are they divided in lesson 3, so that they don't grow "
+            "Your scores are plain dot products. What did you divide them by in lesson 3, so that they don't grow "
             "with the width?",
         ),
         Mistake(
             "scaled_by_d_model",
             attending(scored=lambda self, query, key: query @ key.mT / math.sqrt(query.shape[-1] * self.num_heads)),
-            "Your scores are divided by the square root of d_model. How long are the vectors that one head compares?",
+            "You divide the scores by the square root of d_model. How long are the vectors that one head compares?",
+        ),
+        Mistake(
+            "scaled_by_the_length",
+            attending(scored=lambda self, query, key: query @ key.mT / math.sqrt(query.shape[-2])),
+            "You divide the scores by the square root of the number of queries. d is the size of one head's vectors: "
+            "which axis is that?",
         ),
         Mistake(
             "one_head_for_all",
@@ -260,46 +278,45 @@ CROSS_ATTENTION = Exercise(
                 split=lambda self, x: x.unsqueeze(1).expand(-1, self.num_heads, -1, -1),
                 merge=lambda self, x: x[:, 0],
             ),
-            "Every head works on the whole vector, so all of them see the same. Which part belongs to head h?",
+            "Every head works on the whole vector, so they all see the same thing. Which part belongs to head h?",
         ),
         Mistake(
             "heads_cut_across_tokens",
             attending(split=_cut_up),
-            "Your heads were made by one reshape, which mixes the tokens of a row. Which two axes have to change "
-            "places after the cut?",
+            "You made the heads with a single reshape, which mixes the tokens of a row. Which two axes have to be "
+            "swapped after the cut?",
         ),
         Mistake(
             "heads_interleaved",
             attending(split=_interleaved),
-            "Head h got every so many-th column instead of a block of neighbours. In which order do heads and "
-            "width come when the vector is cut?",
+            "Your heads take every n-th column instead of a block of neighbours. When you split the last axis, which "
+            "comes first: heads, or width?",
         ),
         Mistake(
             "values_through_the_key_layer",
             attending(forward=_key_for_value),
-            "The values are the keys: self.value is never used. What is a token's content made with?",
+            "Your values are the keys: self.value is never used. Which layer makes the content that is passed on?",
         ),
         Mistake(
             "keys_through_the_query_layer",
             attending(forward=_key_with_query_layer),
-            "The keys went through self.query, and self.key is never used. Which layer makes labels?",
+            "The keys go through self.query, and self.key is never used. Which layer makes keys?",
         ),
         Mistake(
             "no_output_layer",
             attending(forward=_without_output_layer),
-            "The heads are put side by side, and nothing mixes them: self.output is never used. Where does it come?",
+            "You put the heads side by side, and nothing mixes them: self.output is never used. Where does it belong?",
         ),
         Mistake(
             "residual_inside",
             attending(forward=_with_residual),
-            "You add the decoder's states to the result. The block will do that around the layer: should it "
-            "happen twice?",
+            "You add the decoder's states to the result. The block will do that around the layer: should it happen "
+            "twice?",
         ),
         Mistake(
             "weights_not_returned",
             attending(given=lambda self, output, weights: output),
-            "You return the output alone. What is the second thing that attention returns in this course, for "
-            "looking at?",
+            "You return only the output. What is the second thing that attention returns in this course?",
         ),
         Mistake(
             "returned_in_the_other_order",
@@ -309,29 +326,30 @@ CROSS_ATTENTION = Exercise(
         Mistake(
             "mean_weights",
             attending(given=lambda self, output, weights: (output, weights.mean(1))),
-            "Your weights are the mean over the heads. How many matrices does the docstring promise for each row?",
+            "Your weights are averaged over the heads. How many matrices does the docstring promise for each row of "
+            "the batch?",
         ),
         Mistake(
             "encoder_cut_off",
             attending(roles=lambda self, decoder, encoder: (decoder, encoder.detach(), encoder.detach())),
-            "The numbers are right, but no gradient reaches the encoder: it would never learn what to say. Where "
-            "is the graph cut?",
+            "The numbers are right, but no gradient reaches the encoder, so it would never learn what to say. Where "
+            "do you cut the graph?",
         ),
         Mistake(
             "no_bias",
             attending(bias=False),
-            "Your Linears have no bias. Which argument switched it off?",
+            "Your Linear layers have no bias. Which argument switched it off?",
         ),
         Mistake(
             "dropout_added",
             attending(weighed=_with_dropout),
-            "In training mode some of your weights fall out by chance. Does the signature name a dropout?",
+            "In training mode some of your weights are dropped at random. Does the signature name a dropout?",
         ),
         Mistake(
             "other_names",
             OtherNames,
-            "The layer works, but its Linears have other names than the docstring gives them, so no weights can be "
-            "handed in. What are the four names?",
+            "The layer works, but its Linear layers don't have the names in the docstring, so the checks can't set "
+            "their weights. What are the four names?",
         ),
     ),
     variants={

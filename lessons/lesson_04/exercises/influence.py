@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from course.seq2seq import encoder_influence
-from grader.authoring.aspects import modes, tells_apart, untouched
-from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import modes, special, tells_apart, untouched
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.lesson_04.exercises.asking import (
     MODES,
     Draw,
@@ -19,7 +20,6 @@ from lessons.lesson_04.exercises.asking import (
     misjudged,
     module_expected,
     next_ids,
-    on,
     tried,
 )
 
@@ -30,38 +30,70 @@ def _models(generator: np.random.Generator) -> list[Case]:
     draw = Draw(generator)
     one = "one source token"
     return [
-        tried("with a model that reads its own token alone", draw("own token"), tagged("deaf")),
-        tried("with a deaf model that looks back", draw("past"), tagged("deaf")),
-        tried("with a deaf model in float64, with large logits", draw("large", dtype=torch.float64), tagged("deaf")),
-        tried("with a model that always says the same", draw("always the same"), tagged("deaf")),
+        tried("with a deaf model that reads only the target token at each position", draw("own token"), tagged("deaf")),
+        tried("with a deaf model that reads earlier target tokens", draw("past"), tagged("deaf")),
+        tried(
+            "with a deaf model whose logits are large, in float64", draw("large", dtype=torch.float64), tagged("deaf")
+        ),
+        tried("with a deaf model that always says the same", draw("always the same"), tagged("deaf")),
         *(
             tried(f"with a deaf nn.Module, in {mode} mode", draw("own token", mode=mode), tagged("module"))
             for mode in MODES
         ),
         tried("with a model that reads the whole source", draw("source in order"), tagged("listens")),
-        tried("with a model that reads nothing but the source", draw("source alone"), tagged("listens")),
-        tried("with padding in the source", draw("source in order", padded=True), tagged("listens")),
-        tried("with a model that reads its source as a bag", draw("bag of the source"), tagged("bag")),
+        tried("with a model that reads only the source", draw("source alone"), tagged("listens")),
+        tried("with a model that reads a padded source", draw("source in order", padded=True), tagged("listens")),
+        tried("with a model that reads its source as a bag, without order", draw("bag of the source"), tagged("bag")),
         *(
             tried(
-                f"with an nn.Module that listens, in {mode} mode", draw("source in order", mode=mode), tagged("module")
+                f"with an nn.Module that reads the source, in {mode} mode",
+                draw("source in order", mode=mode),
+                tagged("module"),
             )
             for mode in MODES
         ),
-        tried("on a batch of one", draw("source in order", batch=1), tagged("one row")),
-        tried("on a batch of one, one token, one logit", draw(one, batch=1), tagged("one row")),
-        tried("where the first source token moves one logit", draw(one, place=0), tagged("first")),
-        tried("where the last source token moves one logit", draw(one, place=-1, row=0), tagged("last")),
-        tried("where a logit at the first target place moves", draw(one, at=0), tagged("within")),
-        tried("where a logit at the last target place moves", draw(one, at=-1), tagged("within")),
-        tried("where one token of the last row moves one logit", draw(one, row=-1), tagged("within")),
-        tried("where a changed token lowers one logit", draw(one), tagged("sign")),
-        tried("where a changed token raises one logit", draw("one source token, downwards"), tagged("sign")),
-        tried("where one logit rises as another falls", draw("one source token, up and down"), tagged("sign")),
         tried(
-            "where the answer stays and one logit moves a little", draw("one source token, faintly"), tagged("faint")
+            "with a model that reads the source, on a batch of one", draw("source in order", batch=1), tagged("one row")
         ),
-        tried("where an id is the vocabulary's last", draw("source in order", last_id=True), tagged("ids")),
+        tried(
+            "with a model in which one source token moves one logit, on a batch of one",
+            draw(one, batch=1),
+            tagged("one row"),
+        ),
+        tried("with a model in which only the first source token matters", draw(one, place=0), tagged("first")),
+        tried("with a model in which only the last source token matters", draw(one, place=-1, row=0), tagged("last")),
+        tried(
+            "with a model in which only a logit at the first target position moves", draw(one, at=0), tagged("within")
+        ),
+        tried(
+            "with a model in which only a logit at the last target position moves", draw(one, at=-1), tagged("within")
+        ),
+        tried("with a model in which only the last row matters", draw(one, row=-1), tagged("within")),
+        tried("with a model in which a higher source id raises one logit", draw(one), tagged("sign")),
+        tried(
+            "with a model in which a higher source id lowers one logit",
+            draw("one source token, downwards"),
+            tagged("sign"),
+        ),
+        tried(
+            "with a model in which one logit rises as another falls",
+            draw("one source token, up and down"),
+            tagged("sign"),
+        ),
+        tried(
+            "with a model in which one logit moves only a little", draw("one source token, faintly"), tagged("faint")
+        ),
+        tried("with a model in which one source token matters, and its id is 1", draw(one, token=1), tagged("token")),
+        tried(
+            "with a model in which one source token matters, and its id is 2",
+            draw(one, token=2, row=0),
+            tagged("token"),
+        ),
+        tried(
+            "with a source that holds the last id of the vocabulary",
+            draw("source in order", last_id=True),
+            tagged("ids"),
+        ),
     ]
 
 
@@ -158,6 +190,16 @@ def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor)
 
 _right = _of(lambda moved: moved.abs().max().item())
 
+_MEANINGS = {
+    "deaf": "A model that never looks at the source gets 0.",
+    "listens": "A model that looks at the source gets more than 0.",
+}
+
+
+def _on(name: str, tag: str, meaning: str, weight: float = 1.0) -> Aspect:
+    return special(name, tag, weight, meaning, keys=("influence",))
+
+
 ENCODER_INFLUENCE = Exercise(
     symbol="encoder_influence",
     points=3,
@@ -165,16 +207,35 @@ ENCODER_INFLUENCE = Exercise(
     references=(encoder_influence,),
     canonical=in_words("influence"),
     aspects=(
-        *tells_apart("influence", deaf="deaf models get 0", listens="listening is found"),
-        on("influence", "a source without order", "bag"),
-        on("influence", "a batch of one", "one row"),
-        on("influence", "the first token", "first"),
-        on("influence", "the last token", "last"),
-        on("influence", "one place of several", "within"),
-        on("influence", "up or down", "sign"),
-        on("influence", "small moves", "faint"),
-        on("influence", "ids that exist", "ids"),
-        on("influence", "models with parameters", "module"),
+        *(
+            replace(aspect, weight=8.0) if aspect.tags == tagged("deaf") else aspect
+            for aspect in tells_apart(
+                "influence", meanings=_MEANINGS, deaf="deaf models get 0", listens="listening is found"
+            )
+        ),
+        _on(
+            "a source without order",
+            "bag",
+            "A model that reads the source as a bag, without its order, gets more than 0.",
+        ),
+        _on("a batch of one", "one row", "Influence is found in a batch of one too."),
+        _on("the first token", "first", "Influence is found even if only the first source token has any."),
+        _on("the last token", "last", "Influence is found even if only the last source token has any."),
+        _on(
+            "one place of several",
+            "within",
+            "Influence is found even if it reaches a single target position, or a single row.",
+            3.0,
+        ),
+        _on("whatever the token is", "token", "Influence is found whatever the id of the token that matters.", 2.0),
+        _on("up or down", "sign", "A logit that falls counts as much as one that rises."),
+        _on("small moves", "faint", "Influence is found even if it moves a logit only a little."),
+        _on("ids that exist", "ids", "Only ids that exist are passed to the model."),
+        _on(
+            "models with parameters",
+            "module",
+            "An nn.Module gets the right number too, in training mode and in eval mode.",
+        ),
         modes(),
         untouched(),
     ),
@@ -188,56 +249,66 @@ ENCODER_INFLUENCE = Exercise(
             "target_changed",
             _target_changed,
             "You change what the decoder reads of the target. Whose influence is asked for?",
+            central=True,
         ),
         Mistake(
             "both_changed",
             _both_changed,
-            "Source and target change together, so nobody knows which of them moved the logits. "
-            "What must stay the same?",
+            "Source and target input change together, so nobody knows which of them moved the logits. What must stay "
+            "the same?",
+            central=True,
         ),
         Mistake(
             "logits_measured",
             lambda model, source, target_input: model(source, target_input).abs().max().item(),
-            "You measure how large the logits are, so a deaf model has influence too. Between which two calls "
+            "You measure how large the logits are, so even a deaf model gets an influence. Between which two calls "
             "should something move?",
+            central=True,
         ),
         Mistake(
             "first_token_only",
             _changing(_only(0)),
-            "You change the first source token only, and a model may listen to another one. Which tokens should "
+            "You change only the first source token, and the model may listen to another one. Which tokens should "
             "have their turn?",
+            central=True,
         ),
         Mistake(
             "last_token_only",
             _changing(_only(-1)),
-            "You change the last source token only, and a model may listen to another one. Which tokens should "
+            "You change only the last source token, and the model may listen to another one. Which tokens should "
             "have their turn?",
+        ),
+        Mistake(
+            "every_token_set_to_one",
+            _changing(torch.ones_like),
+            "You set every source token to 1. A token that was 1 already stays the same: how do you make sure that "
+            "each token really changes?",
         ),
         Mistake(
             "rolled",
             _changing(lambda source: source.roll(1, dims=1)),
-            "You turn the source in a circle, so its tokens are the same as before. What of a model that reads "
-            "its source as a bag?",
+            "You rotate the source, so its tokens are the same as before. What about a model that reads its source "
+            "as a bag?",
         ),
         Mistake(
             "rows_exchanged",
             _changing(lambda source: source.roll(1, dims=0)),
-            "You give each row the source of another one. What if there is a single row?",
+            "You give each row the source of another row. What if there is only one row?",
         ),
         Mistake(
             "first_row_only",
             _changing(_only_row),
-            "You change the source of the first row only. In which row may the influence hide?",
+            "You change the source of the first row only. In which row might the influence hide?",
         ),
         Mistake(
             "first_place_compared",
             _of(lambda moved: moved[:, 0].abs().max().item()),
-            "You compare the logits at the first target place only. Where else may something move?",
+            "You compare the logits at the first target position only. Where else could something move?",
         ),
         Mistake(
             "last_place_compared",
             _of(lambda moved: moved[:, -1].abs().max().item()),
-            "You compare the logits at the last target place only. Where else may something move?",
+            "You compare the logits at the last target position only. Where else could something move?",
         ),
         *misjudged(
             rises=_of(lambda moved: moved.max().clamp(min=0).item()),
@@ -247,17 +318,17 @@ ENCODER_INFLUENCE = Exercise(
         Mistake(
             "rounded",
             _of(lambda moved: round(moved.abs().max().item(), 1)),
-            "A small move is 0 to you. Is a decoder that listens a little deaf?",
+            "You round a small move down to 0. Is a decoder that listens a little deaf?",
         ),
         Mistake(
             "yes_or_no",
             _of(lambda moved: bool(moved.abs().max() > 0)),
-            "You say whether there is an influence. How far is the question here: which number do you have in hand?",
+            "You say whether there is an influence. The question here is how far: which number do you have at hand?",
         ),
         Mistake(
             "one_a_row",
             _of(lambda moved: moved.abs().amax(dim=(1, 2))),
-            "You return one number a row. The docstring asks for one: how do you make one of several?",
+            "You return one number per row. The docstring asks for one: how do you turn several into one?",
         ),
         Mistake(
             "sign_turned_round",
@@ -267,26 +338,26 @@ ENCODER_INFLUENCE = Exercise(
         Mistake(
             "ids_that_do_not_exist",
             _changing(lambda source: torch.where(source == 0, 0, source + 1)),
-            "You add 1 to every id, and the highest of them is then no symbol any more. How do you stay among the "
-            "ids that exist?",
+            "You add 1 to every id, so the highest one is no longer a symbol. How do you stay among the ids that "
+            "exist?",
         ),
         module_expected(_right),
         left_in_eval_mode(_right),
         Mistake(
             "graph_in_the_way",
             _numpy,
-            "With an nn.Module your code stops: its logits hang on parameters, and NumPy does not take such "
-            "tensors. What cuts them off, or never ties them?",
+            "With an nn.Module your code fails: its logits need gradients, and NumPy doesn't accept such tensors. "
+            "What detaches them, or computes them without a graph?",
         ),
         Mistake(
             "gradients_left_behind",
             _backwards,
-            "The number is right, but the model's parameters have a .grad afterwards. Is anything to be learnt here?",
+            "The number is right, but the model's parameters have a .grad afterwards. Is there anything to learn here?",
         ),
         Mistake(
             "source_changed_in_place",
             _in_place,
-            "The number is right, but the caller's source is another one now. How do you work on a copy?",
+            "The number is right, but you changed the caller's source. How do you work on a copy?",
         ),
     ),
     variants={

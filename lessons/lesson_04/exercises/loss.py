@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import sequence_cross_entropy
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, dtype, refused, shape, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_scored, ragged, turned
 
 Loss = Callable[..., Any]
@@ -29,7 +31,7 @@ def scored_cases(generator: np.random.Generator) -> list[Case]:
     other, wide, many = dims(generator, 3, 3, 7)
     pad_id = int(generator.integers(2, vocab))
     steep, high, apart = draw(batch, width, vocab), draw(batch, width, vocab), draw(other, wide, many)
-    # One right answer that the model thinks impossible: its probability is no float32 any more.
+    # One right answer that the model thinks impossible: its probability is too small for a float32.
     steep["logits"][0, 0] = 0.0
     steep["logits"][0, 0, (int(steep["targets"][0, 0]) + 1) % vocab] = 150.0
     high["logits"] += 300 * torch.randn(batch, width, 1, generator=torch.Generator().manual_seed(batch))
@@ -46,15 +48,15 @@ def scored_cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case("without padding", draw(batch, width, vocab, full=True), USUAL),
         Case("without padding, in other sizes", draw(other, wide, many, full=True), USUAL),
-        Case("where all sizes are equal", draw(4, 4, 4, full=True), USUAL),
+        Case("where batch, length and vocabulary have the same size", draw(4, 4, 4, full=True), USUAL),
         Case("with padding", draw(batch, width, vocab), frozenset({"padding"})),
         Case("with padding, in other sizes", draw(other, wide, many), frozenset({"padding"})),
-        Case("with a row of padding alone", empty_row, frozenset({"padding"})),
-        Case("with padding in front of tokens, and between them", gap, frozenset({"anywhere"})),
-        Case("where pad_id is another, and 0 a token", renamed, frozenset({"pad_id"})),
+        Case("with a row that is all padding", empty_row, frozenset({"padding"})),
+        Case("with padding before and between the tokens", gap, frozenset({"anywhere"})),
+        Case("where pad_id is another id, and 0 is a real token", renamed, frozenset({"pad_id"})),
         Case("on a batch of one, padded", draw_scored(generator, [wide - 2], wide, many), frozenset({"one"})),
         Case("with rows of a single token", draw(batch, 1, vocab, full=True), frozenset({"one"})),
-        Case("where a right token has no chance", steep, frozenset({"extreme"})),
+        Case("where the model thinks a right token impossible", steep, frozenset({"extreme"})),
         Case("where every right token is unlikely", many_steep, frozenset({"extreme"})),
         Case("with very large logits", high, frozenset({"extreme"})),
         Case("with float64", draw(other, wide, many, dtype=torch.float64), frozenset({"float64"})),
@@ -69,7 +71,7 @@ def scored_cases(generator: np.random.Generator) -> list[Case]:
 
 def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
     """The right number and the right gradients, in the cases with one special tag."""
-    return Aspect(name, keys=("output", "gradients"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+    return special(name, tag, weight, keys=("output", "gradients"))
 
 
 def surprises(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -183,39 +185,47 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         _on("padding counts nowhere", "padding", 4.0),
         _on("padding anywhere in a row", "anywhere"),
         _on("another pad_id", "pad_id"),
-        Aspect("gradients flow", keys=("gradients",), kinds=KNOWN, weight=2.0, tags=USUAL),
+        replace(gradients(), tags=USUAL),
         _on("a batch of one, a row of one", "one"),
         _on("logits of any size", "extreme"),
         dtype(),
         _on("float64", "float64"),
         _on("any layout in memory", "strided"),
-        refused("padding alone is refused", "nothing"),
+        refused("nothing but padding is refused", "nothing"),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "padding_counted",
             averaging(lambda each, real: each.mean()),
-            "Your result is the mean over every place, padding and all. Should a model be praised or blamed for "
-            "what it says where nothing is to be written?",
+            "Your mean runs over every position, padding included. Should a model be praised or blamed for what it "
+            "says where there is nothing to write?",
+            central=True,
         ),
         Mistake(
             "mean_of_sequence_means",
             averaging(mean_of_means),
-            "You took the mean of each row, and then the mean of those. A token in a short row then weighs more "
-            "than one in a long row: how is it when all real tokens stand in one heap?",
+            "You took the mean of each row, then the mean of those means, so a token in a short row weighs more than "
+            "one in a long row. What if all the real tokens went into one mean?",
+            central=True,
+        ),
+        Mistake(
+            "mean_of_means_with_empty_rows",
+            averaging(lambda each, real: ((each * real).sum(dim=1) / real.sum(dim=1)).mean()),
+            "You took the mean of each row, then the mean of those. A row that is all padding turns that into NaN, "
+            "and tokens in short rows weigh more. What if all the real tokens went into one mean?",
         ),
         Mistake(
             "divided_by_all_places",
             averaging(lambda each, real: (each * real).sum() / real.numel()),
-            "Padding is left out of the sum, but the sum is divided by batch times length, padding and all. How "
-            "many tokens were added up?",
+            "You left padding out of the sum, but you divide by batch times length, padding included. How many "
+            "tokens did you add up?",
         ),
         Mistake(
             "divided_by_rows",
             averaging(lambda each, real: (each * real).sum() / real.shape[0]),
-            "Your result is the sum divided by the number of rows, so a longer row is a worse row. By how many "
-            "tokens should you divide?",
+            "You divide the sum by the number of rows, so a longer row is a worse row. How many tokens should you "
+            "divide by?",
         ),
         Mistake(
             "summed",
@@ -225,30 +235,31 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         Mistake(
             "one_a_row",
             averaging(lambda each, real: (each * real).sum(dim=1) / real.sum(dim=1)),
-            "You return one number a row. What would an optimizer need?",
+            "You return one number per row. What does an optimiser need?",
         ),
         Mistake(
             "one_a_token",
             averaging(lambda each, real: each * real),
-            "You return one number a token. What would an optimizer need?",
+            "You return one number per token. What does an optimiser need?",
         ),
         Mistake(
             "sign_turned_round",
             scoring(lambda logits: logits.log_softmax(-1), sign=1.0),
-            "Your result is the right one with the sign turned round. Is the logarithm of a probability above or "
-            "below zero, and what should a loss be?",
+            "Your result is the right one with the wrong sign. Is the logarithm of a probability positive or "
+            "negative, and which should a loss be?",
+            central=True,
         ),
         Mistake(
             "no_logarithm",
             scoring(lambda logits: logits.softmax(-1)),
-            "You average the probabilities themselves. Surprise is measured on another scale: what makes a sum of "
-            "a product?",
+            "You average the probabilities themselves. Surprise is measured on another scale: which function turns a "
+            "product into a sum?",
         ),
         Mistake(
             "logits_averaged",
             scoring(lambda logits: logits),
-            "You average the logits of the right tokens. They only mean something beside the other logits: what "
-            "turns them into probabilities first?",
+            "You average the logits of the right tokens. A logit means something only next to the other logits: what "
+            "turns them into log probabilities?",
         ),
         Mistake(
             "base_two",
@@ -258,66 +269,72 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         Mistake(
             "softmax_twice",
             refusing(lambda logits, targets, pad_id: ignored(logits.softmax(-1), targets, pad_id)),
-            "Your logits went through softmax before a function that takes softmax itself. "
-            "What does it want to be given?",
+            "You applied softmax before a function that applies softmax itself. What does it expect as its input?",
         ),
         Mistake(
             "softmax_over_the_places",
             scoring(lambda logits: logits.log_softmax(1)),
-            "Your softmax runs over the places of a row, so the places compete with each other. Along which axis "
-            "do the symbols stand?",
+            "Your softmax runs over the positions of a row, so the positions compete with each other. Which axis "
+            "holds the symbols?",
+            central=True,
+        ),
+        Mistake(
+            "softmax_over_the_batch",
+            scoring(lambda logits: logits.log_softmax(0)),
+            "Your softmax runs over the rows of the batch, so the rows compete with each other. Which axis holds the "
+            "symbols?",
         ),
         Mistake(
             "reshaped_instead_of_transposed",
             refusing(_cut_up),
-            "The symbols' axis was brought forward with a reshape, which cuts the numbers into new rows. What "
-            "exchanges two axes?",
+            "You moved the symbols' axis forward with a reshape, which cuts the numbers into new rows. What swaps "
+            "two axes?",
         ),
         Mistake(
             "logits_blanked",
             refusing(_logits_blanked),
-            "You set the logits over padding to zero and then take the mean over every place. What does a row of "
-            "zeros cost, once it has gone through softmax?",
+            "You set the logits over padding to zero and then average over every position. What does a row of zeros "
+            "cost after the softmax?",
         ),
         Mistake(
             "padding_symbol_forbidden",
             refusing(_without_padding_class),
-            "You took the padding's own symbol out of the softmax. It is the places that don't count: may the "
+            "You removed the padding symbol from the softmax. It is the padded positions that don't count: may the "
             "model not still say padding at a real one?",
         ),
         Mistake(
             "pad_id_is_zero",
             lambda logits, targets, pad_id=0: refusing(ignored)(logits, targets),
-            "You leave out the id 0, whatever pad_id says. Where does the argument come in?",
+            "You leave out id 0, whatever pad_id is. Where does the argument come in?",
         ),
         Mistake(
             "rows_cut_at_the_first_padding",
             averaging(lambda each, real: each[real.cumprod(dim=1).bool()].mean()),
-            "Each row ends for you at its first padding, but real tokens may stand behind it. Which tokens does "
-            "the docstring count?",
+            "You end each row at its first padding, but real tokens may come after it. Which tokens does the "
+            "docstring count?",
         ),
         Mistake(
             "logarithm_of_softmax",
             scoring(lambda logits: logits.softmax(-1).log()),
-            "With one very unlikely token your loss is infinite: its probability is too small for a float, and "
-            "becomes 0 before the logarithm. Which function does both in one go?",
+            "With one very unlikely token your loss is infinite: the probability is too small for a float and "
+            "becomes 0 before the logarithm. Which function does both in one step?",
         ),
         Mistake(
             "overflow",
             scoring(_naive),
-            "With large logits exp leaves the range of a float. Softmax stays the same when every logit is "
-            "lowered by one number: which function knows that?",
+            "With large logits, exp leaves the range of a float. Softmax doesn't change if you subtract the same "
+            "number from every logit: which function makes use of that?",
         ),
         Mistake(
             "small_number_added",
             scoring(lambda logits: (logits.softmax(-1) + 1e-7).log()),
             "You add a small number before the logarithm, so no token can surprise you beyond a limit. Which "
-            "function does softmax and logarithm in one go, without a limit?",
+            "function does softmax and logarithm in one step, without a limit?",
         ),
         Mistake(
             "nan_for_padding_alone",
             ignored,
-            "When every target is padding your result is 0 divided by 0. The docstring promises the caller "
+            "When every target is padding, your result is 0 divided by 0. The docstring promises the caller "
             "something clearer: what?",
         ),
         Mistake(
@@ -331,25 +348,24 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         Mistake(
             "graph_cut",
             refusing(lambda logits, targets, pad_id: ignored(logits, targets, pad_id).detach()),
-            "The number is right, but no gradient flows back, so nothing could be learnt from it. "
-            "Where is the graph cut?",
+            "The number is right, but no gradient flows back, so nothing can be learnt from it. Where do you cut the "
+            "graph?",
         ),
         Mistake(
             "python_float",
             refusing(lambda logits, targets, pad_id: ignored(logits, targets, pad_id).item()),
-            "The number is right, but it is a Python float, and backward has nothing to start from. What should "
-            "a loss be?",
+            "The number is right, but it is a Python float, so there is nothing to call backward on. What should a "
+            "loss be?",
         ),
         Mistake(
             "targets_relabelled_in_place",
             refusing(_relabelled_in_place),
-            "The loss is right, but the caller's targets have -100 in them now. How do you get a new tensor?",
+            "The loss is right, but the caller's targets now contain -100. How do you make a new tensor?",
         ),
         Mistake(
             "layout_assumed",
             refusing(_flattened),
-            "Your code stops when the numbers do not lie one after the other in memory. What flattens a tensor "
-            "whatever its layout?",
+            "Your code fails when the numbers aren't contiguous in memory. What flattens a tensor whatever its layout?",
         ),
     ),
     variants={

@@ -10,9 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import exact_match
-from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.aspects import USUAL, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import a_number, draw_tokens
 
 Rows = Callable[[torch.Tensor, torch.Tensor, int], Any]
@@ -68,14 +69,14 @@ def _cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case("without padding", full, USUAL),
         Case("without padding, with one more row", draw.rows([other] * 6, [0, 0, *[None] * 4], other), USUAL),
-        Case("with padding, and something else said there", padded, frozenset({"padding"})),
-        Case("where the model says padding instead of a token", silent, frozenset({"padding"})),
+        Case("where something else is predicted over padding", padded, frozenset({"padding"})),
+        Case("where the model predicts padding instead of a token", silent, frozenset({"padding"})),
         Case("with predictions wider than the targets", longer, frozenset({"wider"})),
         Case("with predictions narrower than the targets", _narrow(draw, width), frozenset({"narrower"})),
         Case("with narrower predictions and another pad_id", _narrow(renamed, other), frozenset({"pad_id"})),
-        Case("where pad_id is another, and 0 a token", _zeros(other_id), frozenset({"pad_id"})),
+        Case("where pad_id is another id, and 0 is a real token", _zeros(other_id), frozenset({"pad_id"})),
         Case("on a batch of one", draw.rows([width - 1], [None], width), frozenset({"one"})),
-        Case("on a batch of one that goes wrong", draw.rows([width], [1], width), frozenset({"one"})),
+        Case("on a batch of one with a wrong answer", draw.rows([width], [1], width), frozenset({"one"})),
         Case("with rows of a single token", draw.rows([1] * 4, [None, 0, 0, 0], 1), frozenset({"one"})),
         Case(
             "with tensors that are not contiguous",
@@ -190,11 +191,23 @@ EXACT_MATCH = Exercise(
     references=(exact_match,),
     canonical=a_number,
     aspects=(
-        Aspect("one number", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
+        Aspect(
+            "one number",
+            kinds=frozenset({"error", "type", "shape"}),
+            tags=USUAL,
+            meaning="The result is a single number.",
+        ),
         values(),
-        special("padding does not matter", "padding", 3.0),
-        special("wider predictions", "wider"),
-        special("narrower predictions", "narrower", 2.0),
+        special(
+            "padding does not matter",
+            "padding",
+            3.0,
+            meaning="Whatever is predicted where the target is padding doesn't matter, but every real token does.",
+        ),
+        special("wider predictions", "wider", meaning="The predictions may have more columns than the targets."),
+        special(
+            "narrower predictions", "narrower", 2.0, meaning="The predictions may have fewer columns than the targets."
+        ),
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
         special("any layout in memory", "strided"),
@@ -204,39 +217,42 @@ EXACT_MATCH = Exercise(
         Mistake(
             "tokens_counted",
             matching(lambda said, targets, pad_id: (said == targets)[targets != pad_id].float().mean()),
-            "Your result is the share of right tokens. One slip spoils a whole answer: what is counted here?",
+            "Your result is the share of right tokens. One wrong token spoils a whole answer: what is counted here?",
+            central=True,
         ),
         Mistake(
             "padding_compared",
             matching(lambda said, targets, pad_id: (said == targets).all(dim=1).float().mean()),
-            "A row is wrong for you when something is said over padding. Has anyone asked what stands there?",
+            "You call a row wrong when something else is predicted over padding. Does it matter what is said there?",
+            central=True,
         ),
         Mistake(
             "padding_said_forgiven",
             matching(_up_to_padding_said),
-            "You forgive every place where the model says padding. A model that says nothing at all would be "
-            "perfect: whose padding should decide?",
+            "You forgive every position where the model predicts padding, so a model that says nothing at all would "
+            "be perfect. Whose padding should decide?",
         ),
         Mistake(
             "predicted_padding_left_out",
             matching(lambda said, targets, pad_id: ((said == targets) | (said == pad_id)).all(dim=1).float().mean()),
-            "You look for padding in the predictions instead of in the targets. Which of the two says where the "
-            "answer ends?",
+            "You look for padding in the predictions instead of the targets. Which of the two says where the answer "
+            "ends?",
         ),
         Mistake(
             "any_token",
             matching(lambda said, targets, pad_id: ((said == targets) & (targets != pad_id)).any(dim=1).float().mean()),
             "One right token makes a whole row right for you. How many tokens of a row have to be right?",
+            central=True,
         ),
         Mistake(
             "all_or_nothing",
             matching(lambda said, targets, pad_id: _right(said, targets, pad_id).all().float()),
-            "Your result is 1 only when every row is right, and 0 otherwise. What is the share of the rows?",
+            "Your result is 1 only if every row is right, and 0 otherwise. What share of the rows is right?",
         ),
         Mistake(
             "columns_counted",
             matching(lambda said, targets, pad_id: ((said == targets) | (targets == pad_id)).all(dim=0).float().mean()),
-            "You counted the columns in which everything is right. Along which axis do the tokens of one row stand?",
+            "You counted the columns in which everything is right. Along which axis do the tokens of a row lie?",
         ),
         Mistake(
             "counted",
@@ -256,48 +272,47 @@ EXACT_MATCH = Exercise(
         Mistake(
             "share_of_wrong_rows",
             matching(lambda said, targets, pad_id: (~_right(said, targets, pad_id)).float().mean()),
-            "Your result is the share of rows that go wrong. What is one minus that?",
+            "Your result is the share of wrong rows. What is one minus that?",
         ),
         Mistake(
             "widths_must_agree",
             _unaligned,
-            "Your code stops when predictions and targets differ in width. A generator stops early or runs long: "
+            "Your code fails when predictions and targets differ in width. A generator may stop early or run on: "
             "what should happen then?",
         ),
         Mistake(
             "cut_to_the_narrower",
             _cut_to_the_narrower,
-            "You compare as many columns as both have, so an answer that stops too early can count as right. What "
-            "is predicted at the places that are missing?",
+            "You compare only the columns that both have, so an answer that stops too early can count as right. What "
+            "is predicted in the missing columns?",
         ),
         Mistake(
             "narrower_is_nothing",
             _different_widths_fail,
-            "Narrower predictions earn nothing from you, even in rows whose target is complete by then. What "
-            "stands in the missing columns of those rows?",
+            "You give narrower predictions nothing, even in rows whose target is complete by then. What do the "
+            "missing columns hold in those rows?",
         ),
         Mistake(
             "wider_is_wrong",
             _wider_fails,
-            "What stands behind the last column of the targets makes a row wrong for you. Does a target say "
-            "anything about those places?",
+            "You call a row wrong because of what comes after the last column of the targets. Does a target say "
+            "anything about those columns?",
         ),
         Mistake(
             "filled_with_zero",
             _filled_with_zero,
-            "You fill narrow predictions with 0, which is a token when pad_id is another. What should stand for "
-            "a place where nothing was said?",
+            "You fill narrow predictions with 0, which is a real token when pad_id is another id. What should stand "
+            "where nothing was said?",
         ),
         Mistake(
             "pad_id_is_zero",
             lambda predictions, targets, pad_id=0: exact_match(predictions, targets),
-            "You take the id 0 for padding, whatever pad_id says. Where does the argument come in?",
+            "You take id 0 for padding, whatever pad_id is. Where does the argument come in?",
         ),
         Mistake(
             "predictions_written_over",
             _written_over,
-            "The share is right, but the caller's predictions have padding written into them now. How do you "
-            "work on a copy?",
+            "The share is right, but you wrote padding into the caller's predictions. How do you work on a copy?",
         ),
     ),
     variants={

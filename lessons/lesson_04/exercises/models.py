@@ -231,6 +231,24 @@ def from_the_start_each_time(self: Any, source: Any) -> Any:
     return self.encoder_norm(x)
 
 
+def last_decoder_block_only(
+    self: Any, target_input: Any, encoder_states: Any, source: Any, target_mask: Mask = None
+) -> Any:
+    """Each block gets the embeddings of the target; only the last one's result is kept."""
+    x, mask = self.embed_target(target_input), self.cross_mask(source)
+    for i, layer in enumerate(self.decoder_layers):
+        result = self.step(i, layer, x, encoder_states, target_mask, mask)
+    return self.finish(result)
+
+
+def first_decoder_block_only(
+    self: Any, target_input: Any, encoder_states: Any, source: Any, target_mask: Mask = None
+) -> Any:
+    """A return inside the decoder's loop."""
+    x, mask = self.embed_target(target_input), self.cross_mask(source)
+    return self.finish(self.step(0, self.decoder_layers[0], x, encoder_states, target_mask, mask))
+
+
 def embeddings_for_states(self: Any, source: Any, target_input: Any, target_mask: Mask = None) -> Any:
     """The encoder's work is thrown away."""
     self.encode(source)

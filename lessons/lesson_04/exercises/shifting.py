@@ -86,9 +86,11 @@ SHIFT_RIGHT = Exercise(
     aspects=(
         shape(),
         values(),
-        special("any start_id", "start"),
+        special(
+            "any start_id", "start", meaning="Each row begins with the start_id that is passed in, whatever it is."
+        ),
         special("a batch of one", "one"),
-        special("rows of a single token", "single"),
+        special("rows of a single token", "single", meaning="Rows of a single token give the right result too."),
         dtype(),
         untouched(),
     ),
@@ -96,83 +98,87 @@ SHIFT_RIGHT = Exercise(
         Mistake(
             "rolled_round",
             lambda targets, start_id: targets.roll(1, dims=1),
-            "Your rows are turned in a circle: the last token stands in front. What should the decoder be shown "
+            "Your rows are rotated: the last token has come round to the front. What should the decoder be shown "
             "before it has written anything?",
+            central=True,
         ),
         Mistake(
             "nothing_dropped",
             lambda targets, start_id: torch.cat([_start(targets, start_id), targets], dim=1),
-            "Your rows are one token too long. Is anything left to be written after the last target token, for "
-            "which the decoder would have to read it?",
+            "Your rows are one token too long. Is anything left to write after the last target token, so that the "
+            "decoder would need to read it?",
         ),
         Mistake(
             "shifted_left",
             lambda targets, start_id: torch.cat([targets[:, 1:], _start(targets, start_id)], dim=1),
-            "Your rows moved to the left. At place 0 the decoder is to write the first token: may it already "
-            "read the second one there?",
+            "Your rows have moved to the left. At position 0 the decoder has to predict the first token: should it "
+            "already be reading the second one there?",
+            central=True,
         ),
         Mistake(
             "not_shifted",
             lambda targets, start_id: torch.cat([_start(targets, start_id), targets[:, 1:]], dim=1),
-            "The first token was replaced and the others stayed where they were, so each place shows the very "
-            "token that is to be written there. Where should they stand?",
+            "You replaced the first token and left the others where they were, so each position shows the very token "
+            "that it has to predict. Where should they be?",
+            central=True,
         ),
         Mistake(
             "targets_returned",
             lambda targets, start_id: targets.clone(),
-            "You return the targets as they are: each place shows the very token that is to be written there. "
-            "What should the decoder read instead?",
+            "You return the targets unchanged, so each position shows the very token that it has to predict. What "
+            "should the decoder read instead?",
+            central=True,
         ),
         Mistake(
             "start_forgotten",
             lambda targets, start_id: F.pad(targets, (1, 0))[:, :-1],
-            "There is a 0 in front of every row, whatever start_id says. Which number belongs there?",
+            "Every row begins with a 0, whatever start_id is. Which number belongs there?",
         ),
         Mistake(
             "start_is_one",
             lambda targets, start_id: F.pad(targets, (1, 0), value=1)[:, :-1],
-            "There is a 1 in front of every row, whatever start_id says. Which number belongs there?",
+            "Every row begins with a 1, whatever start_id is. Which number belongs there?",
         ),
         Mistake(
             "rows_shifted",
             lambda targets, start_id: torch.cat([torch.full_like(targets[:1], start_id), targets[:-1]]),
-            "You moved whole rows down by one, so each row is shown its neighbour's tokens. Along which axis do "
-            "the tokens of one row stand?",
+            "You moved whole rows down by one, so each row is shown its neighbour's tokens. Along which axis do the "
+            "tokens of a row lie?",
         ),
         Mistake(
             "rolled_as_one_row",
             lambda targets, start_id: torch.cat([torch.tensor([start_id]), targets.flatten()[:-1]]).view(targets.shape),
-            "Only the first row begins with the start token; the others begin with the last token of the row "
-            "above. How many rows need a start of their own?",
+            "Only the first row begins with the start token; each of the others begins with the last token of the "
+            "row above. How many rows need a start token?",
         ),
         Mistake(
             "first_row_only",
             lambda targets, start_id: _filled(targets[:1], start_id),
-            "Only the first row came back. Where did the others go?",
+            "Only the first row came back. What happened to the others?",
         ),
         Mistake(
             "padding_where_the_target_has_some",
             _padding_kept_off,
-            "Where the target is padding you put padding, and so the last real token of a shorter row is lost. "
-            "Does anything but the shift have to happen?",
+            "Wherever the target is padding you put padding, so a shorter row loses its last real token. Does "
+            "anything have to happen besides the shift?",
         ),
         Mistake(
             "overwritten_on_the_way",
             _overwritten,
-            "One token spread over the whole row: each place was filled from a neighbour that had been "
-            "overwritten before. From which tensor should you read?",
+            "One token has spread over the whole row: each position was filled from a neighbour that had already "
+            "been overwritten. Which tensor should you read from?",
         ),
         Mistake(
             "floats_made",
             _in_floats,
-            "The numbers are right, but they have become floats, and an embedding only takes whole numbers. Which "
-            "line makes the new tensor, and of what kind?",
+            "The numbers are right, but they are floats now, and an embedding only accepts integers. Which line "
+            "creates the new tensor, and with what dtype?",
         ),
         Mistake(
             "in_place",
             _in_place,
-            "The result is right, but the caller's targets were shifted with it, and the loss still needs them. "
-            "How do you get a new tensor?",
+            "The result is right, but you shifted the caller's targets too, and the loss still needs them. How do "
+            "you make a new tensor?",
         ),
     ),
     variants={

@@ -7,8 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import perplexity, sequence_cross_entropy
-from grader.authoring.aspects import any_numbers, refused, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, refused, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons.aspects import special
 from lessons.lesson_04.exercises.loss import averaging, ignored, mean_of_means, refusing, scored_cases, scoring
 
 
@@ -45,36 +46,40 @@ PERPLEXITY = Exercise(
         special("a batch of one, a row of one", "one"),
         special("logits of any size", "extreme"),
         *any_numbers(),
-        refused("padding alone is refused", "nothing"),
+        refused("nothing but padding is refused", "nothing"),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "loss_returned",
             refusing(ignored),
-            "You return the loss itself. With k equally likely symbols it is log(k): what makes k of that?",
+            "You return the loss itself. With k equally likely symbols that is log(k): what turns it into k?",
+            central=True,
         ),
         Mistake(
             "mean_of_exps",
             averaging(lambda each, real: each[real].exp().mean()),
-            "You took exp of each token and then the mean, so one surprising token outweighs all others. Which of "
-            "the two comes first?",
+            "You took exp of each token's surprise and then the mean, so one surprising token outweighs all the "
+            "others. Which of the two comes first?",
+            central=True,
         ),
         Mistake(
             "mean_of_row_perplexities",
             averaging(lambda each, real: ((each * real).sum(1)[real.any(1)] / real.sum(1)[real.any(1)]).exp().mean()),
-            "You took the perplexity of each row and then their mean. Over what should the mean run, before exp?",
+            "You took the perplexity of each row and then the mean of those. What should the mean run over, before "
+            "exp?",
         ),
         Mistake(
             "exp_of_mean_of_sequence_means",
             averaging(lambda each, real: mean_of_means(each, real).exp()),
-            "Each row's mean weighs the same in your result, however short the row is. How is it when all real "
-            "tokens stand in one heap?",
+            "Each row's mean has the same weight in your result, however short the row is. What if all the real "
+            "tokens went into one mean?",
+            central=True,
         ),
         Mistake(
             "power_of_two",
             averaging(lambda each, real: 2 ** each[real].mean()),
-            "You raise 2 to a loss in nats. Which number was its logarithm taken to?",
+            "You raise 2 to a loss measured in nats. Which base was the logarithm taken to?",
         ),
         Mistake(
             "sign_turned_round",
@@ -84,54 +89,52 @@ PERPLEXITY = Exercise(
         Mistake(
             "exp_of_the_sum",
             averaging(lambda each, real: each[real].sum().clamp(max=80).exp()),
-            "You took exp of the sum of all surprises, so a longer text is always worse. "
-            "What makes it a number per token?",
+            "You took exp of the sum of all surprises, so a longer text is always worse. What makes it a number per "
+            "token?",
         ),
         Mistake(
             "one_over_mean_probability",
             averaging(lambda each, real: 1 / (-each[real]).exp().mean()),
-            "Your result is one divided by the mean probability. The mean is taken of surprises: on which scale "
-            "are they measured?",
+            "Your result is one divided by the mean probability. It is the surprises that are averaged: on which "
+            "scale are they measured?",
         ),
         Mistake(
             "product_of_probabilities",
             refusing(_product),
-            "The formula is right, but a product of many probabilities becomes too small for a float. What makes "
-            "a sum of a product?",
+            "The formula is right, but a product of many probabilities becomes too small for a float. What turns a "
+            "product into a sum?",
         ),
         Mistake(
             "padding_counted",
             averaging(lambda each, real: each.mean().exp()),
-            "Your mean runs over every place, padding and all. Where may a model say what it likes?",
+            "Your mean runs over every position, padding included. Where may a model say whatever it likes?",
         ),
         Mistake(
             "divided_by_all_places",
             averaging(lambda each, real: ((each * real).sum() / real.numel()).exp()),
-            "Padding is left out of the sum, but the sum is divided by batch times length. "
-            "How many tokens were added up?",
+            "You left padding out of the sum, but you divide by batch times length. How many tokens did you add up?",
         ),
         Mistake(
             "pad_id_not_passed_on",
             lambda logits, targets, pad_id=0: sequence_cross_entropy(logits, targets).exp(),
-            "Your result is right for pad_id 0 only. Does the loss get to know which id is padding?",
+            "Your result is right only for pad_id 0. How does the loss get to know which id is padding?",
         ),
         Mistake(
             "softmax_twice",
             refusing(lambda logits, targets, pad_id: ignored(logits.softmax(-1), targets, pad_id).exp()),
-            "Your logits went through softmax before a function that takes softmax itself. "
-            "What does it want to be given?",
+            "You applied softmax before a function that applies softmax itself. What does it expect as its input?",
         ),
         Mistake(
             "logarithm_of_softmax",
             lambda *arguments: scoring(lambda logits: logits.softmax(-1).log())(*arguments).exp(),
             "One very unlikely token makes your result infinite: its probability becomes 0 before the logarithm. "
-            "Which function does both in one go?",
+            "Which function does both in one step?",
         ),
         Mistake(
             "nan_for_padding_alone",
             lambda logits, targets, pad_id=0: ignored(logits, targets, pad_id).exp(),
-            "When every target is padding your result is NaN. The docstring promises the caller "
-            "something clearer: what?",
+            "When every target is padding, your result is NaN. The docstring promises the caller something clearer: "
+            "what?",
         ),
     ),
     variants={

@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 
 from course.attention import padding_mask
 from course.blocks import LayerNorm
 from course.seq2seq import Seq2SeqTransformer
-from grader.authoring.aspects import CONTENT, KNOWN, untouched
-from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import models as written
+from lessons.lesson_04.exercises.looks import ESSENTIALS, LAST_LOOKS, USUAL_LOOKS, looked_at, lower, seen
 from lessons.lesson_04.exercises.models import Model, model
-
-
-def sizes_of(generator: np.random.Generator, num_layers: int, max_length: int) -> dict[str, int]:
-    """The six sizes in the order of the signature, all different."""
-    num_heads = int(generator.integers(2, 4))
-    return {
-        "vocab_size": int(generator.integers(13, 17)),
-        "max_length": max_length,
-        "d_model": num_heads * int(generator.choice([4, 6])),
-        "num_heads": num_heads,
-        "d_ff": int(generator.integers(18, 24)),
-        "num_layers": num_layers,
-    }
-
-
-def looked_at(
-    generator: np.random.Generator,
-    look: str,
-    num_layers: int = 1,
-    padded: bool = False,
-    square: bool = False,
-    batch: int = 3,
-) -> Inputs:
-    """A case for one look: sizes and tokens."""
-    source_length, target_length = dims(generator, 2, 4, 7)
-    target_length = source_length if square else target_length
-    sizes = sizes_of(generator, num_layers, max(source_length, target_length) + 1)
-    lengths = [source_length, 2, source_length - 1][:batch] if padded else [source_length] * batch
-    return {
-        "look": look,
-        "sizes": sizes,
-        "source": _distinct(generator, lengths, source_length, sizes["vocab_size"]),
-        "target_input": _distinct(generator, [target_length] * batch, target_length, sizes["vocab_size"]),
-    }
-
-
-def _distinct(generator: np.random.Generator, lengths: list[int], width: int, vocab_size: int) -> torch.Tensor:
-    """Rows without repetition; the ids 1 and `vocab_size - 1` stand in the first."""
-    tokens = np.zeros((len(lengths), width), dtype=np.int64)
-    for row, length in enumerate(lengths):
-        tokens[row, :length] = 1 + generator.permutation(vocab_size - 1)[:length]
-    first = np.setdiff1d(tokens[0], [0, 1, vocab_size - 1])[: lengths[0] - 2]
-    tokens[0, : len(first) + 2] = generator.permutation([1, vocab_size - 1, *first])
-    return torch.from_numpy(tokens)
-
-
-def lower(inputs: Inputs) -> Inputs:
-    """The same case with a lower triangle for a target mask."""
-    length = inputs["target_input"].shape[1]
-    return {**inputs, "target_mask": torch.ones(length, length, dtype=torch.bool).tril()}
 
 
 def _cases(generator: np.random.Generator) -> list[Case]:
@@ -84,63 +34,10 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         Case("with other targets", look("writing"), tagged("writing")),
         Case("with two blocks and a target mask", look("masking", num_layers=2), tagged("masking")),
         Case("with one block, and a target as long as the source", look("masking", square=True), tagged("masking")),
-        Case("with norms that answer one thing", look("norms"), tagged("norms")),
-        Case("with states handed to decode", look("decoding", padded=True), tagged("decoding")),
-        Case("with rows of every length", look("sizes"), tagged("sizes")),
+        Case("with norms that always return the same", look("norms"), tagged("norms")),
+        Case("with encoder states passed to decode", look("decoding", padded=True), tagged("decoding")),
+        Case("with rows from the shortest to the longest", look("sizes"), tagged("sizes")),
     ]
-
-
-def seen(name: str, tag: str, *keys: str, weight: float = 1.0, core: bool = False) -> Aspect:
-    """What one look found under these names."""
-    return Aspect(name, keys=keys, kinds=KNOWN | CONTENT, weight=weight, core=core, tags=tagged(tag))
-
-
-USUAL_LOOKS = (
-    seen(
-        "shapes",
-        "usual",
-        "shape_of_the_logits",
-        "shape_of_the_states",
-    ),
-    seen("encode, then decode", "usual", "the_two_steps"),
-    seen("num_layers blocks on each side, all in use", "usual", "one_more_layer", "parameters_without_use", weight=3.0),
-    seen("no dropout, modes untouched", "usual", "training_mode", "modes"),
-    seen("dtype kept", "usual", "dtype", "dtype_of_a_float64_model"),
-    seen("one norm a stack, called once", "usual", "encoder_norm_is_called", "decoder_norm_is_called"),
-    seen(
-        "padding of the source is hidden",
-        "padding",
-        "padding_in_the_encoder",
-        "padding_in_the_decoder",
-        "a_row_by_itself",
-        weight=5.0,
-    ),
-    seen(
-        "the source reaches the logits",
-        "reading",
-        "a_source_token",
-        "an_encoder_state",
-        "another_row_of_the_batch",
-        weight=3.0,
-        core=True,
-    ),
-    seen("the source has an order", "reading", "the_source's_order", weight=2.0),
-)
-LAST_LOOKS = (
-    seen("encoder_norm", "norms", "encoder_norm", "the_two_norms"),
-    seen("decoder_norm", "norms", "decoder_norm"),
-    # In two looks; where one of them stops with an error, its other aspects say so.
-    Aspect("a Linear layer to the logits", keys=("the_logits", "the_step_to_the_logits"), kinds=CONTENT - {"error"}),
-    seen("decode uses what it is given", "decoding", "source_tokens_in_decode", "encoder_states_in_decode"),
-    seen(
-        "rows of every length",
-        "sizes",
-        "the_longest_rows",
-        "rows_of_one_token",
-        "a_source_of_padding_alone",
-    ),
-    seen("num_heads", "sizes", "another_number_of_heads", weight=0.5),
-)
 
 
 def _relu(self: Any, x: Any) -> Any:
@@ -153,9 +50,22 @@ SEQ2SEQ_TRANSFORMER = Exercise(
     cases=_cases,
     references=(Seq2SeqTransformer,),
     aspects=(
+        ESSENTIALS,
         *USUAL_LOOKS,
-        seen("target tokens see each other", "writing", "a_target_token", weight=2.0),
-        seen("the target has an order", "writing", "the_target's_order", weight=2.0),
+        seen(
+            "target tokens see each other",
+            "writing",
+            "a_target_token",
+            weight=2.0,
+            meaning="Without a mask, every target position sees the first and the last target token.",
+        ),
+        seen(
+            "the target has an order",
+            "writing",
+            "the_target's_order",
+            weight=2.0,
+            meaning="When two target tokens swap places, the decoder notices.",
+        ),
         seen(
             "target_mask",
             "masking",
@@ -164,22 +74,24 @@ SEQ2SEQ_TRANSFORMER = Exercise(
             "a_mask_for_batch_and_heads",
             "the_mask_in_decode",
             weight=4.0,
+            meaning="target_mask decides what each target position sees, in forward and in decode.",
         ),
-        *LAST_LOOKS,
+        *(replace(look, weight=3.0) if look.name == "a Linear layer to the logits" else look for look in LAST_LOOKS),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "deaf_decoder",
             model(step=lambda self, i, layer, x, states, target_mask, mask: layer(x, x, target_mask, None)),
-            "Your decoder blocks get x twice, so nothing of the source ever reaches the logits. What are the "
+            "Your decoder blocks get x twice, so nothing from the source ever reaches the logits. What are the "
             "encoder's states for?",
+            central=True,
         ),
         Mistake(
             "embeddings_instead_of_states",
             model(forward=written.embeddings_for_states),
-            "Your forward hands the source's embeddings to the decoder, and the encoder's blocks work for nothing. "
-            "Which states belong there?",
+            "Your forward hands the embeddings of the source to the decoder, so the encoder's blocks work for "
+            "nothing. Which states belong there?",
         ),
         Mistake(
             "encoder_sees_padding",
@@ -189,13 +101,14 @@ SEQ2SEQ_TRANSFORMER = Exercise(
         Mistake(
             "cross_attention_sees_padding",
             model(cross_mask=lambda self, source: None),
-            "The encoder hides the padding, but the decoder looks at it: each block there looks at the source too. "
-            "Which mask do its blocks need?",
+            "The encoder doesn't look at the padding, but the decoder does: its cross-attention looks at the source "
+            "too. Which mask do the decoder's blocks need?",
         ),
         Mistake(
             "padding_never_hidden",
             model(source_mask=lambda self, source: None, cross_mask=lambda self, source: None),
             "Padding in the source moves your logits. Which two attentions look at the source?",
+            central=True,
         ),
         Mistake(
             "padding_mask_inverted",
@@ -211,18 +124,19 @@ SEQ2SEQ_TRANSFORMER = Exercise(
                 source_mask=lambda self, source: padding_mask(source, pad_id=1),
                 cross_mask=lambda self, source: padding_mask(source, pad_id=1),
             ),
-            "Your masks hide the id 1. Which id is padding in this course?",
+            "Your masks hide id 1. Which id is padding in this course?",
         ),
         Mistake(
             "target_mask_dropped",
             model(step=lambda self, i, layer, x, states, target_mask, mask: layer(x, states, None, mask)),
-            "A target mask that is handed in changes nothing. Which argument of the decoder's blocks waits for it?",
+            "A target mask that is passed in changes nothing. Which argument of the decoder's blocks is it for?",
+            central=True,
         ),
         Mistake(
             "target_mask_for_the_first_block",
             model(step=written.first_only),
             "Only the first block of the decoder gets the target mask, and the others look around it. Does your loop "
-            "hand it to each?",
+            "pass it to each block?",
         ),
         Mistake(
             "target_mask_not_handed_on",
@@ -231,35 +145,35 @@ SEQ2SEQ_TRANSFORMER = Exercise(
                     target_input, self.encode(source), source
                 )
             ),
-            "decode keeps a target mask, but forward does not hand it on. Where does it get lost?",
+            "decode applies a target mask, but forward doesn't pass it on. Where does it get lost?",
         ),
         Mistake(
             "masks_swapped",
             model(step=lambda self, i, layer, x, states, target_mask, mask: layer(x, states, mask, target_mask)),
-            "The decoder's blocks get the source's mask where the target's belongs. In which order do "
-            "they take the two?",
+            "The decoder's blocks get the source's mask where the target's belongs. In which order do they take the "
+            "two?",
         ),
         Mistake(
             "causal_anyway",
             model(decode=written.causal_anyway),
-            "Your decoder hides the future without having been told to. That is the next lesson's step: what does the "
-            "docstring say of a model without a target mask?",
+            "Your decoder hides the future without being told to. That is the next lesson's step: what does the "
+            "docstring say about a model without a target mask?",
         ),
         Mistake(
             "no_positions_for_the_source",
             model(embed_source=lambda self, source: self.source_embedding(source)),
-            "The encoder can't tell the order of its tokens. What is added to the embeddings in lesson 3?",
+            "The encoder can't tell the order of its tokens. What did you add to the embeddings in lesson 3?",
         ),
         Mistake(
             "no_positions_for_the_target",
             model(embed_target=lambda self, target: self.target_embedding(target)),
-            "The decoder can't tell the order of its tokens. What is added to the embeddings in lesson 3?",
+            "The decoder can't tell the order of its tokens. What did you add to the embeddings in lesson 3?",
         ),
         Mistake(
             "positions_of_the_batch",
             model(embed_source=written.by_row),
-            "Your positions count the rows of the batch instead of the places of a row. Along which axis do the "
-            "tokens stand?",
+            "Your positions count the rows of the batch instead of the places within a row. Along which axis do the "
+            "tokens lie?",
         ),
         Mistake(
             "one_decoder_block",
@@ -270,90 +184,104 @@ SEQ2SEQ_TRANSFORMER = Exercise(
             "one_block_repeated",
             written.OneBlockRepeated,
             "All your blocks are one and the same object, with one set of weights. What does multiplying a list "
-            "copy: the blocks, or the reference to one?",
+            "copy: the blocks, or references to one of them?",
         ),
         Mistake(
             "plain_lists",
             written.PlainLists,
-            "Your blocks stand in plain Python lists, so model.parameters() does not find them. Which kind of list "
-            "does PyTorch look into?",
+            "Your blocks are in plain Python lists, so model.parameters() doesn't find them. Which kind of list does "
+            "PyTorch look into?",
         ),
         Mistake(
             "first_block_only",
             model(encode=written.first_layer_only),
-            "Only the first block of the encoder is used. Does the return stand inside the loop?",
+            "You use only the first block of the encoder. Is the return inside the loop?",
         ),
         Mistake(
             "each_block_starts_anew",
             model(encode=written.from_the_start_each_time),
-            "Each block of the encoder starts from the embeddings, so only the last one counts. What should the "
-            "second block be given?",
+            "Each block of the encoder starts from the embeddings again, so only the last one counts. What should "
+            "the second block be given?",
+        ),
+        Mistake(
+            "last_decoder_block_only",
+            model(decode=written.last_decoder_block_only),
+            "Each block of the decoder starts from the embeddings again, so only the last one counts. What should "
+            "the second block be given?",
+            central=True,
+        ),
+        Mistake(
+            "first_decoder_block_only",
+            model(decode=written.first_decoder_block_only),
+            "You use only the first block of the decoder. Is the return inside the loop?",
         ),
         Mistake(
             "encoder_norm_left_out",
             model(encode=written.not_normed),
-            "The encoder's states are not normed after the last block. Which part is never called?",
+            "The encoder's states aren't normalised after the last block. Which part do you never call?",
         ),
         Mistake(
             "encoder_norm_first",
             model(encode=written.normed_before_the_stack),
-            "encoder_norm stands before the blocks. In the pre-norm layout, where does the one extra norm belong?",
+            "encoder_norm comes before the blocks. In the pre-norm layout, where does the one extra norm belong?",
         ),
         Mistake(
             "encoder_norm_after_each_block",
             model(encode=written.normed_after_each),
-            "encoder_norm is called after each block. How many norms stand behind the stack?",
+            "You call encoder_norm after each block. How many norms come after the stack?",
         ),
         Mistake(
             "decoder_norm_left_out",
             model(finish=lambda self, x: self.to_logits(x)),
-            "The decoder's last states are not normed before they become logits. Which part is never called?",
+            "The decoder's last states aren't normalised before they become logits. Which part do you never call?",
         ),
         Mistake(
             "one_norm_for_both",
             model(__init__=written.one_norm),
-            "One norm serves both stacks. Should two places not learn two stretches?",
+            "You use one norm for both stacks. Shouldn't two places learn two scales of their own?",
         ),
         Mistake(
             "states_normed_again",
             model(decode=written.normed_again),
-            "decode norms the states that it is given, although encode has done so. Who norms them, and how often?",
+            "decode normalises the states that it is given, although encode has done so. Who normalises them, and "
+            "how often?",
         ),
         Mistake(
             "encoded_again",
             model(decode=written.encoded_again),
-            "decode ignores the states that it is given and encodes the source again. A generator calls it once a "
-            "token: what did it pay the encoder for?",
+            "decode ignores the states that it is given and encodes the source again. A generator calls decode once "
+            "per token: what did the encoder work for?",
         ),
         Mistake(
             "probabilities_returned",
             model(finish=lambda self, x: Model.finish(self, x).softmax(-1)),
-            "You return probabilities. The loss takes its softmax itself: what does it want to be given?",
+            "You return probabilities. The loss takes its own softmax: what does it expect as its input?",
+            central=True,
         ),
         Mistake(
             "relu_on_the_logits",
             model(finish=_relu),
-            "Your logits are never below 0: there is a ReLU behind the last layer. Does a score have to be positive?",
+            "Your logits are never negative: there is a ReLU after the last layer. Does a score have to be positive?",
         ),
         Mistake(
             "states_returned",
             model(finish=lambda self, x: self.decoder_norm(x)),
-            "You return the decoder's states. Which layer turns each of them into one number a symbol?",
+            "You return the decoder's states. Which layer turns each of them into one number per symbol?",
         ),
         Mistake(
             "last_place_only",
             model(finish=lambda self, x: Model.finish(self, x[:, -1])),
-            "You return the logits of the last place alone. At how many places does a token have to be written?",
+            "You return the logits of the last position only. At how many positions does a token have to be predicted?",
         ),
         Mistake(
             "dropout_added",
             model(finish=lambda self, x: Model.finish(self, nn.functional.dropout(x, 0.3, self.training))),
-            "In training mode some of your numbers fall out by chance. Does the signature name a dropout?",
+            "In training mode some of your numbers are dropped at random. Does the signature name a dropout?",
         ),
         Mistake(
             "one_head",
             model(stack=lambda self, kind, n, d, heads, d_ff: nn.ModuleList(kind(d, 1, d_ff) for _ in range(n))),
-            "Your blocks have one head each, whatever num_heads says. Where does the argument come in?",
+            "Your blocks have one head each, whatever num_heads is. Where does the argument come in?",
         ),
     ),
     variants={

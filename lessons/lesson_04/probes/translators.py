@@ -6,8 +6,7 @@ float64 with weights moved away from their start, so that what should not move d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from torch import nn
 
 from grader.authoring.calls import gradients, state
 from grader.authoring.modules import built
+from lessons.lesson_04.probes.parts import counting, flatten
 
 Inputs = Mapping[str, Any]
 Seen = dict[str, Any]
@@ -78,7 +78,7 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     source, target = inputs["source"], inputs["target_input"]
     model = _made(symbol, inputs).train()
     norms = [getattr(model, name, None) for name in ("encoder_norm", "decoder_norm")]
-    with _counting(norms[0]) as in_encoder, _counting(norms[1]) as in_decoder:
+    with counting(norms[0]) as in_encoder, counting(norms[1]) as in_decoder:
         logits = model(source, target)
     modes = [all(part.training for part in model.modules())]
     named = dict(model.named_parameters())
@@ -104,7 +104,11 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
             torch.allclose(logits.double(), evaluated.double(), atol=1e-4), "as evaluation mode", "another result"
         ),
         "modes": modes,
-        "parameters_without_use": found if isinstance(found, str) else ", ".join(unused[:3]) or "none",
+        **(
+            dict.fromkeys(("blocks_in_use", "parameters_without_use"), found)
+            if isinstance(found, str)
+            else _in_use(model, unused)
+        ),
         "one_more_layer": f"{added} parameters more",
         "encoder_norm_is_called": _choose(in_encoder[0] <= 1, "once", "several times"),
         "decoder_norm_is_called": _choose(in_decoder[0] <= 1, "once", "several times"),
@@ -205,11 +209,11 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
     b, c = torch.linspace(-1, 2, width[0], dtype=torch.float64), torch.linspace(3, 1, width[0], dtype=torch.float64)
     states, answers = model.encode(source), {}
     for name, constant in (("0", 0 * b), ("b", b), ("c", c), ("b + c", b + c)):
-        _flatten(model.decoder_norm, constant)
+        flatten(model.decoder_norm, constant)
         answers[name] = model.decode(target, states, source)
     flat = all(_still(answer[:1, :1].expand_as(answer), answer) for answer in answers.values())
     linear = _still(answers["b + c"] + answers["0"], answers["b"] + answers["c"])
-    _flatten(model.encoder_norm, b)
+    flatten(model.encoder_norm, b)
     states = model.encode(source[:1])
     return {
         "encoder_norm": _choose(_still(b.expand_as(states), states), "the last step of encode", "not the last step"),
@@ -219,24 +223,25 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
     }
 
 
-@contextmanager
-def _counting(part: Any) -> Iterator[list[int]]:
-    """How often a part is called, if it is a module at all."""
-    calls = [0]
-
-    def count(*_: Any) -> None:
-        calls[0] += 1
-
-    handle = part.register_forward_hook(count) if isinstance(part, nn.Module) else None
-    yield calls
-    if handle is not None:
-        handle.remove()
-
-
-def _flatten(norm: Any, constant: torch.Tensor) -> None:
-    """Whatever goes in, `constant` comes out."""
-    norm.weight.copy_(torch.zeros_like(norm.weight))
-    norm.bias.copy_(constant)
+def _in_use(model: nn.Module, unused: list[str]) -> Seen:
+    """Which blocks no gradient reaches, by their place, since a learner's lists have names of their own; what else."""
+    idle, rest = [], set(unused)
+    counts = {"encoder": 0, "decoder": 0}
+    for name, part in model.named_modules():
+        side = "decoder" if hasattr(part, "cross_attention") else "encoder"
+        if not (hasattr(part, "feed_forward") and hasattr(part, "norm2")):
+            continue
+        counts[side] += 1
+        inside = {f"{name}.{each}" for each, _ in part.named_parameters()}
+        if inside and inside <= set(unused):
+            idle.append(f"{side} block {counts[side]}")
+            rest -= inside
+    norms = [norm for norm in ("encoder_norm", "decoder_norm") if any(norm in name.split(".") for name in rest)]
+    others = [] if idle or norms else sorted(rest)[:3]
+    return {
+        "blocks_in_use": f"not {', '.join(idle)}" if idle else "all",
+        "parameters_without_use": ", ".join(norms + others) or "none",
+    }
 
 
 def _decoding(symbol: Any, inputs: Inputs) -> Seen:

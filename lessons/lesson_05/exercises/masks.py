@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.causal import causal_mask, decoder_mask
-from grader.authoring.aspects import USUAL, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
 
 
@@ -47,32 +48,37 @@ CAUSAL_MASK = Exercise(
     aspects=(
         shape(),
         values(),
-        special("one and two positions", "short"),
-        special("many positions", "long"),
-        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0),
+        special("one and two positions", "short", meaning="The mask is right even for one or two positions."),
+        special("many positions", "long", meaning="The mask is right for a long row too."),
+        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
     ),
     mistakes=(
         Mistake(
             "future_kept",
             lambda length: _ones(length).triu(),
-            "Your mask shows the future and hides the past: it is the right one mirrored. Which side of the "
-            "diagonal stays?",
+            "Your mask shows the future and hides the past: it is the right one, mirrored. Which side of the "
+            "diagonal do you keep?",
+            central=True,
         ),
         Mistake(
             "inverted",
             lambda length: _ones(length).triu(1),
-            "True and False have changed places: your mask says what is hidden. What does True stand for in this "
+            "True and False are the wrong way round: your mask says what is hidden. What does True mean in this "
             "course?",
+            central=True,
         ),
         Mistake(
             "own_position_hidden",
             lambda length: _ones(length).tril(-1),
             "No position sees itself, and the first one sees nothing at all. Is the diagonal where you think it is?",
+            central=True,
         ),
         Mistake(
             "one_step_too_far",
             lambda length: _ones(length).tril(1),
-            "Each position also sees the one right behind it. Is the diagonal where you think it is?",
+            "Each position also sees the one right after it, and that is the token it has to say. Is the diagonal "
+            "where you think it is?",
+            central=True,
         ),
         Mistake(
             "everything_allowed",
@@ -87,35 +93,36 @@ CAUSAL_MASK = Exercise(
         Mistake(
             "one_step_back",
             lambda length: _ones(length).tril().triu(-1),
-            "Each position sees itself and its neighbour before it, and nothing further back. How far does the past "
+            "Each position sees itself and the one before it, and nothing further back. How far back does the past "
             "reach?",
         ),
         Mistake(
             "floats",
             lambda length: torch.ones(length, length).tril(),
-            "The pattern is right, in floats. A mask in this course answers a yes-or-no question: which dtype is that?",
+            "The pattern is right, but the entries are floats. A mask answers a yes-or-no question: which dtype is "
+            "made for that?",
         ),
         Mistake(
             "whole_numbers",
             lambda length: torch.ones(length, length, dtype=torch.long).tril(),
-            "The pattern is right, in whole numbers, and ~1 is -2. A mask answers a yes-or-no question: which "
-            "dtype is that?",
+            "The pattern is right, but the entries are whole numbers, and with those ~1 is -2. A mask answers a "
+            "yes-or-no question: which dtype is made for that?",
         ),
         Mistake(
             "numbers_to_add",
             _in_floats,
-            "Your mask holds 0 and minus infinity, to be added to scores. In this course a mask says True and "
-            "False: where?",
+            "Your mask holds 0 and minus infinity, to be added to the scores. In this course a mask holds True and "
+            "False. Where should it say True?",
         ),
         Mistake(
             "axes_in_front",
             lambda length: _ones(length).tril()[None, None],
-            "The pattern is right, with two axes too many. Which shape does the docstring name?",
+            "The pattern is right, but there are two axes too many. What shape does the docstring ask for?",
         ),
         Mistake(
             "one_row",
             lambda length: _ones(length).tril()[-1],
-            "You return a single row. How many positions ask?",
+            "You return a single row. How many positions do the looking?",
         ),
         Mistake(
             "lists",
@@ -157,15 +164,15 @@ def _targets(generator: np.random.Generator) -> list[Case]:
     gap[0, 1], gap[1, 0] = 0, 0
     return [
         Case("with rows of different lengths", draw(batch, length), USUAL),
-        Case("with other rows", draw(other, long), USUAL),
-        Case("with as many rows as columns", draw(4, 4), USUAL),
-        Case("with padding in front", {"targets": front}, frozenset({"anywhere"})),
+        Case("with another batch", draw(other, long), USUAL),
+        Case("with as many rows as tokens", draw(4, 4), USUAL),
+        Case("with padding on the left", {"targets": front}, frozenset({"anywhere"})),
         Case("with padding between tokens", {"targets": gap}, frozenset({"anywhere"})),
-        Case("where pad_id is another, and 0 a token", {"targets": renamed, "pad_id": pad_id}, frozenset({"pad_id"})),
+        Case("where pad_id is not 0, and 0 is a token", {"targets": renamed, "pad_id": pad_id}, frozenset({"pad_id"})),
         Case("on a batch of one", draw(1, length), frozenset({"one"})),
-        Case("with rows of a single token", draw(batch, 1), frozenset({"one"})),
+        Case("with rows of one token", draw(batch, 1), frozenset({"one"})),
         Case(
-            "with a row of padding alone",
+            "with a row that is all padding",
             {"targets": draw_tokens(generator, [length, 0, 1], length, 9)},
             frozenset({"empty"}),
         ),
@@ -213,48 +220,52 @@ DECODER_MASK = Exercise(
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
-        special("a row of padding alone", "empty"),
-        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0),
+        special("a row that is all padding", "empty", meaning="A row of nothing but padding gets the right mask too."),
+        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "either_is_enough",
             _joined(lambda real, lower: real[:, None, None, :] | lower),
-            "A token is seen when it is past or when it is real, so the real future stays open. Must one of the two "
-            "hold, or both?",
+            "A token is seen if it is in the past or if it is real, so real tokens of the future stay visible. Is "
+            "one of the two enough, or do you need both?",
+            central=True,
         ),
         Mistake(
             "causal_alone",
             _joined(lambda real, lower: lower.expand(len(real), 1, -1, -1)),
             "The future is hidden, the padding is not. What else should nobody look at?",
+            central=True,
         ),
         Mistake(
             "padding_alone",
             _joined(lambda real, lower: real[:, None, None, :].expand(-1, 1, len(lower), -1)),
-            "The padding is hidden, the future is not. Which other mask belongs to it?",
+            "The padding is hidden, the future is not. Which mask do you still need?",
+            central=True,
         ),
         Mistake(
             "padding_asks_nothing",
             _joined(lambda real, lower: real[:, None, :, None] & lower),
-            "You hid the rows of padding instead of its columns: who looks, instead of who is looked at. Along "
-            "which axis do the keys stand?",
+            "You hid the rows of the padding tokens, not their columns: who looks, instead of who is looked at. "
+            "Which axis are the keys on?",
         ),
         Mistake(
             "rows_and_columns_of_padding",
             _joined(lambda real, lower: real[:, None, None, :] & real[:, None, :, None] & lower),
-            "You also emptied the rows in which padding asks. By the docstring, what decides about entry "
-            "[b, 0, i, j]: token i, or token j?",
+            "You emptied the rows of the padding tokens as well. According to the docstring, what decides entry [b, "
+            "0, i, j]: token i or token j?",
         ),
         Mistake(
             "padding_inverted",
             _joined(lambda real, lower: ~real[:, None, None, :] & lower),
-            "Your mask shows the padding and hides the tokens. What does True stand for?",
+            "Your mask shows the padding and hides the real tokens. What does True mean?",
         ),
         Mistake(
             "future_kept",
             _joined(lambda real, lower: real[:, None, None, :] & lower.mT),
-            "Your mask shows the future and hides the past. Which side of the diagonal stays?",
+            "Your mask shows the future and hides the past. Which side of the diagonal do you keep?",
+            central=True,
         ),
         Mistake(
             "own_position_hidden",
@@ -264,38 +275,40 @@ DECODER_MASK = Exercise(
         Mistake(
             "inverted",
             _joined(lambda real, lower: ~(real[:, None, None, :] & lower)),
-            "True and False have changed places: your mask says what is hidden. What does True stand for?",
+            "True and False are the wrong way round: your mask says what is hidden. What does True mean?",
         ),
         Mistake(
             "head_axis_missing",
             _joined(lambda real, lower: real[:, None, :] & lower),
-            "The mask is right, but the axis for the heads is missing. Over which axes should it broadcast?",
+            "The mask is right, but it has no axis for the heads. Over which axis should it broadcast?",
         ),
         Mistake(
             "batch_in_the_place_of_the_heads",
             _joined(lambda real, lower: (real[:, None, :] & lower)[None]),
-            "Batch and heads have changed places in your shape. Which of the two comes first?",
+            "The axes of the batch and the heads have changed places. Which of the two comes first?",
         ),
         Mistake(
             "first_token_always_open",
             _joined(_first_kept),
-            "You leave the first token open, padding or not, perhaps against empty rows. Attention copes with those "
-            "since lesson 3: what does the docstring say of entry [b, 0, i, j]?",
+            "You always show the first token, even where it is padding, perhaps to avoid empty rows. Attention can "
+            "deal with those (see lesson 3). What does the docstring say about entry [b, 0, i, j]?",
         ),
         Mistake(
             "pad_id_is_zero",
             lambda targets, pad_id=0: decoder_mask(targets),
-            "You hide the id 0, whatever pad_id says. Where does the argument come in?",
+            "You hide id 0, whatever pad_id says. Where do you pass pad_id on?",
         ),
         Mistake(
             "floats",
             _joined(lambda real, lower: (real[:, None, None, :] & lower).float()),
-            "The pattern is right, in floats. A mask in this course answers a yes-or-no question: which dtype is that?",
+            "The pattern is right, but the entries are floats. A mask answers a yes-or-no question: which dtype is "
+            "made for that?",
         ),
         Mistake(
             "rows_cut_at_the_first_padding",
             _joined(lambda real, lower: real.cumprod(dim=1).bool()[:, None, None, :] & lower),
-            "You hide everything behind the first padding, real tokens too. Which tokens does the docstring hide?",
+            "You hide everything after the first padding token, real tokens included. Which tokens does the "
+            "docstring hide?",
         ),
     ),
     variants={

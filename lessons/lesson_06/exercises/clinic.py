@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, permutations
 from typing import Any
@@ -21,34 +22,45 @@ from lessons.lesson_06.exercises.patients import ordered
 VOCABULARY = 13
 BLIND = ("bag", "attention", "never added", "largest", "rounding")
 
-# (way of the model, kind of rows, tag, words for the learner)
+# (way of the model, kind of rows, tags, the patient in the lesson's words)
 _TRIED = [
-    ("bag", "different", "blind", "with a model that adds up the vectors of its tokens"),
-    ("attention", "different", "blind", "with attention that has no positions"),
+    ("bag", "different", "blind", "with a bag that adds up the vectors of its tokens"),
+    ("attention", "different", "blind", "with attention that has no mask and no positions"),
     ("never added", "different", "blind", "with a model that computes positions and never uses them"),
-    ("largest", "different", "blind", "with a model that looks for the largest and the smallest number"),
-    ("rounding", "different", "rounding", "with a sum that is rounded otherwise in another order"),
+    ("largest", "different", "blind", "with a model that looks only for the largest and the smallest number"),
+    ("rounding", "different", "rounding", "with a sum over the tokens that rounds differently in another order"),
     ("first place", "equal", "equal", "with rows in which all tokens are the same"),
-    ("added", "single", "equal", "with rows of one token"),
-    ("added", "different", "seeing", "with a model that adds positions"),
+    ("added", "single", "equal", "with rows of a single token"),
+    ("added", "different", "seeing", "with attention that has positions added to its tokens"),
+    ("causal", "different", "seeing", "with attention behind a causal mask, without positions"),
     ("first place", "different", "seeing", "with a model that reads the first token"),
     ("last place", "different", "seeing", "with a model that reads the last token"),
-    ("ring", "different", "seeing", "with a model that looks at neighbours in a ring"),
+    ("ring", "different", "seeing", "with a model that looks at neighbours, the last token being next to the first"),
     ("mirror", "different", "some", "with a model that reads the same forwards and backwards"),
-    ("middle place", "ascending", "some", "with a model that notices the middle place alone"),
-    ("halves", "descending", "some", "with a model that tells the first half from the second"),
-    ("every other place", "different", "some", "with a model that tells even places from odd ones"),
-    ("rare", "different", "some", "with a model that notices one certain token at the front"),
-    ("first place", "twice", "some", "with rows in which most tokens are the same"),
-    ("last place", "first", "some", "with rows in which only the first token is another one"),
-    ("one logit", "different", "little", "with a model in which a single logit depends on order"),
-    ("slightly", "different", "little", "with a model whose winning class never changes"),
-    ("balanced", "different", "little", "with a model whose logits keep their sum"),
-    ("first place", "last row", "rows", "where only the last row has different tokens"),
-    ("added", "alone", "rows", "on a batch of one"),
-    ("bag", "alone", "rows", "on a batch of one, with a model that is blind to order"),
-    ("bag", "dropout", "dropout", "with a blind model in training mode, with dropout"),
-    ("added", "dropout", "dropout", "with a model that adds positions, in training mode, with dropout"),
+    ("middle place", "ascending", "some", "with a model that notices only the token in the middle"),
+    ("halves", "descending", "some", "with a model that only tells the first half of a row from the second"),
+    ("every other place", "different", "some", "with a model that only tells even places from odd ones"),
+    ("rare", "different", "some", "with a model that only notices one particular token in first place"),
+    (
+        "first place",
+        "twice",
+        "some",
+        "with a model that reads the first token, and rows whose last token alone differs",
+    ),
+    ("last place", "first", "some", "with a model that reads the last token, and rows whose first token alone differs"),
+    ("one logit", "different", "little", "with a model in which order changes a single logit"),
+    ("slightly", "different", "little", "with a model in which order never changes the winning class"),
+    ("balanced", "different", "little seeing", "with a model in which order never changes the sum of the logits"),
+    (
+        "first place",
+        "last row",
+        "rows",
+        "with a model that reads the first token, where only the last row has different tokens",
+    ),
+    ("added", "alone", "rows", "with attention that has positions, on a batch of one row"),
+    ("bag", "alone", "rows", "with a bag, on a batch of one row"),
+    ("bag", "dropout", "dropout", "with a bag in training mode, with dropout"),
+    ("added", "dropout", "dropout", "with attention that has positions, in training mode, with dropout"),
 ]
 
 
@@ -56,7 +68,7 @@ def _models(generator: np.random.Generator) -> list[Case]:
     def row(length: int) -> list[int]:
         return [int(t) for t in generator.choice(np.arange(1, VOCABULARY), size=length, replace=False)]
 
-    def draw(way: str, kind: str, tag: str) -> dict[str, Any]:
+    def draw(way: str, kind: str, tags: str) -> dict[str, Any]:
         batch, classes = dims(generator, 2, 2, 4)
         length = int(generator.integers(5, 7))
         rows = [row(length) for _ in range(batch)]
@@ -90,11 +102,11 @@ def _models(generator: np.random.Generator) -> list[Case]:
             "rate": 0.5 if kind == "dropout" else 0.0,
             "training": kind == "dropout",
         }
-        plain = way not in BLIND and tag in ("seeing", "little", "rows", "dropout")
+        plain = way not in BLIND and not {"equal", "some"} & set(tags.split())
         telling = _telling(drawn, winner_may_change) and (not plain or _plain(drawn))
-        return drawn if telling else draw(way, kind, tag)
+        return drawn if telling else draw(way, kind, tags)
 
-    return [_case(label, draw(way, kind, tag), frozenset({tag})) for way, kind, tag, label in _TRIED]
+    return [_case(label, draw(way, kind, tags), frozenset(tags.split())) for way, kind, tags, label in _TRIED]
 
 
 def _case(label: str, drawn: dict[str, Any], tags: frozenset[str]) -> Case:
@@ -143,6 +155,10 @@ def _swaps(tokens: torch.Tensor, pairs: Iterable[tuple[int, int]] | None = None)
 
 def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def _same_winner(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.equal(one.argmax(-1), other.argmax(-1))
 
 
 Reorder = Callable[[torch.Tensor], list[torch.Tensor]]
@@ -220,55 +236,73 @@ def _shuffles(tokens: torch.Tensor) -> list[torch.Tensor]:
     return [tokens[:, torch.randperm(tokens.shape[1])] for _ in range(60)]
 
 
+_ASPECTS = (
+    *tells_apart(blind="models that can't see order", seeing="models that see order"),
+    special("some reorderings change nothing", "some", weight=3.0),
+    special("rounding isn't order", "rounding"),
+    special("small changes count", "little", weight=3.0),
+    special("every row, and a single row", "rows"),
+    special("nothing to reorder", "equal"),
+    special("dropout is off", "dropout"),
+    modes("mode as it was", 1.0),
+    Aspect("model and tokens untouched", keys=("arguments",), kinds=KNOWN),
+)
+MEANINGS = {
+    "models that can't see order": "False for a model whose logits stay the same, however you reorder its tokens.",
+    "models that see order": "True for a model whose logits change under most reorderings.",
+    "some reorderings change nothing": "True for a model that notices only some reorderings: one of them is enough.",
+    "rounding isn't order": "False for a model whose logits change only by rounding when its tokens are reordered.",
+    "small changes count": "True even if only one logit changes, or if the winning class stays the same.",
+    "every row, and a single row": "The last row of a batch counts as much as the first, and a batch may be one row.",
+    "nothing to reorder": "False for rows of one token, and for rows of equal tokens.",
+    "dropout is off": "A model in training mode is tested with its dropout switched off.",
+    "mode as it was": "A model in training mode is still in training mode afterwards.",
+    "model and tokens untouched": "After the call, the model's weights and the tokens are just as they were before.",
+}
+
 SEES_ORDER = Exercise(
     symbol="sees_order",
     points=3,
     cases=_models,
     references=(sees_order,),
-    aspects=(
-        *tells_apart(blind="blind models are found", seeing="seeing models are found"),
-        special("some reorderings show nothing", "some", weight=2.0),
-        special("rounding is no order", "rounding"),
-        special("small changes", "little"),
-        special("every row, and a row alone", "rows"),
-        special("nothing to reorder", "equal"),
-        special("no dropout while looking", "dropout"),
-        modes("mode left as it was", 1.0),
-        Aspect("model and tokens untouched", keys=("arguments",), kinds=KNOWN),
-    ),
+    aspects=(*(replace(aspect, meaning=MEANINGS[aspect.name]) for aspect in _ASPECTS),),
     mistakes=(
         Mistake(
             "never_sees",
             _tester(lambda tokens: [tokens.clone()]),
-            "You never find an order that counts. Are the tokens in another order when the model sees them for the "
-            "second time?",
+            "Your test never says True. When the model sees the tokens for the second time, are they in a "
+            "different order?",
+            central=True,
         ),
         Mistake(
             "always_sees",
             _tester(lambda tokens: [tokens % (VOCABULARY - 1) + 1]),
-            "Every model sees order to you, even one that counts its tokens. Do you put other tokens in, or the "
-            "same ones elsewhere?",
+            "Your test says True for every model, even one that only counts its tokens. Do you give it different "
+            "tokens, or the same ones in other places?",
+            central=True,
         ),
         Mistake(
             "answer_turned_round",
             lambda model, tokens: not _RIGHT(model, tokens),
-            "You tell them apart, and answer the other way round. What does True stand for?",
+            "You tell the models apart, but your answers are the wrong way round. What does True stand for?",
         ),
         Mistake(
             "rows_shuffled",
             _tester(lambda tokens: [tokens.flip(0), tokens.roll(1, 0)]),
-            "You reorder the rows of the batch, and their answers move along. Along which axis do the tokens of a "
-            "row stand?",
+            "You reorder the rows of the batch, and the answers move along with them. Which axis do the "
+            "tokens of a row lie on?",
+            central=True,
         ),
         Mistake(
             "backwards_only",
             _tester(lambda tokens: [tokens.flip(1)]),
-            "You try one order, the row backwards. Can a model depend on order and read the same from both ends?",
+            "You try a single order, the row backwards. Can a model depend on order and still read the same from "
+            "both ends?",
         ),
         Mistake(
             "turned_like_a_ring_only",
             _tester(lambda tokens: [tokens.roll(i, 1) for i in range(tokens.shape[1])]),
-            "You only move the whole row round. Which models can't tell where a ring begins?",
+            "You only rotate the whole row. Is there a model that sees order but can't tell where the row starts?",
         ),
         Mistake(
             "first_two_only",
@@ -283,62 +317,64 @@ SEES_ORDER = Exercise(
         Mistake(
             "neighbours_only",
             _tester(lambda tokens: _swaps(tokens, [(i, i + 1) for i in range(tokens.shape[1] - 1)] or [(0, 0)])),
-            "You swap neighbours only. Can the last token come to the front that way?",
+            "You swap only neighbours. Does that ever bring the last token to the front?",
         ),
         Mistake(
             "sorted_only",
             _tester(lambda tokens: [tokens.sort(1).values]),
-            "You try one order, the sorted one. Can a model depend on order and give the same for this one?",
+            "You try a single order, the sorted one. Can a model depend on order and still answer the same for "
+            "this one?",
         ),
         Mistake(
             "every_order_must_count",
             _all_orders_must,
-            "You ask for every reordering to change something. How many are enough to show that order counts?",
+            "You ask for every reordering to change something. How many are enough to show that order matters?",
         ),
         Mistake(
             "to_the_last_bit",
             _tester(same=torch.equal),
-            "To you, rounding counts as order: a sum in another order has another last digit. How far apart may two "
-            "numbers be that are the same?",
+            "You count rounding as order: a sum in another order may have a different last digit. How far apart "
+            "may two numbers be and still count as equal?",
         ),
         Mistake(
             "winning_class_only",
-            _tester(same=lambda one, other: torch.equal(one.argmax(-1), other.argmax(-1))),
-            "You compare the winning classes. Can logits change while the winner stays?",
+            _tester(same=_same_winner),
+            "You compare only the winning classes. Can logits change while the winner stays the same?",
+            central=True,
         ),
         Mistake(
             "sum_of_the_logits",
             _tester(same=lambda one, other: _close(one.sum(-1), other.sum(-1))),
-            "You compare sums of logits. Can logits change while their sum stays?",
+            "You compare sums of logits. Can logits change while their sum stays the same?",
         ),
         Mistake(
             "first_row_only",
             _tester(rows=slice(1)),
-            "You look at the first row only. What if reordering changes nothing there, because its tokens are all "
-            "the same?",
+            "You look only at the first row. What if all its tokens are the same, so that reordering them changes"
+            " nothing?",
         ),
         Mistake(
             "coarse",
             _tester(same=lambda one, other: torch.allclose(one, other, atol=0.2)),
-            "Small changes get past you. By how much do two numbers differ when rounding alone is at work?",
+            "Small changes get past your test. How far apart are two numbers that differ only by rounding?",
         ),
         Mistake(
             "dropout_left_on",
             _in_training_mode,
-            "With dropout on, a model answers differently each time, and you take that for order. In which mode do "
-            "its answers stay the same?",
+            "With dropout on, a model answers differently each time, and your test takes that for order. In which"
+            " mode do its answers stay the same?",
         ),
         Mistake(
             "left_in_eval_mode",
             _left_in_eval_mode,
-            "The answers are right, but a model that was in training mode is in evaluation mode afterwards. How can "
-            "you leave it as it was?",
+            "Your answers are right, but a model that was in training mode is in evaluation mode afterwards. How "
+            "can you leave it as it was?",
         ),
         Mistake(
             "tokens_changed",
             _in_place,
-            "The answers are right, but the caller's tokens stand in another order afterwards. How do you reorder a "
-            "copy?",
+            "Your answers are right, but the caller's tokens are in a different order afterwards. How do you "
+            "reorder a copy?",
         ),
         Mistake(
             "difference_returned",

@@ -5,7 +5,7 @@ from __future__ import annotations
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "rotary_embedding": {
         "angles = positions.unsqueeze(-1) * frequencies -> angles = positions.unsqueeze(1) * frequencies": (
-            "positions have one axis, so the last axis behind it is axis 1"
+            "positions has a single axis, so an axis added at the end is the one added at place 1"
         ),
     },
 }

@@ -12,9 +12,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.positions import SinusoidalPositionalEncoding, sinusoidal_positional_encoding
-from grader.authoring.aspects import KNOWN, USUAL, gradients, special, untouched, values
+from grader.authoring.aspects import KNOWN, USUAL, gradients, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 
 Add = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -28,13 +29,14 @@ def _inputs(generator: np.random.Generator) -> list[Case]:
         return {"d_model": 2 * half, "max_length": length + spare, "x": x, "follow": follow}
 
     batch, length, half, spare = dims(generator, 4, 2, 6)
+    few, many = sorted((batch, length))  # so that the batch's size is never taken for the length by luck
     laid_out = draw(half, batch, length, spare)
     laid_out["x"] = strided(laid_out["x"])
     return [
         Case("with rows shorter than max_length", draw(batch, length, half, spare), USUAL),
         Case("with more columns than positions", draw(length, batch, spare + 3, half), USUAL),
         Case("with as many rows as positions", draw(length, length, spare, batch), USUAL),
-        Case("with rows of max_length", draw(batch, length, spare, 0), frozenset({"full"})),
+        Case("with rows of max_length", draw(few, many, spare, 0), frozenset({"full"})),
         Case("on a batch of one", draw(1, length, half, spare), frozenset({"one"})),
         Case("with rows of one token", draw(batch, 1, half, spare), frozenset({"one"})),
         Case("with a model and inputs in float64", draw(batch, length, half, 2, torch.float64), frozenset({"float64"})),
@@ -77,6 +79,10 @@ def _in_place(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 def _batch_for_length(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return x + table.unsqueeze(1)[: x.shape[0]]
+
+
+def _rows_by_batch(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    return x + table[: x.shape[0]]
 
 
 def _into_the_table(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
@@ -133,62 +139,87 @@ MODULE = Exercise(
     canonical=in_single_precision,
     aspects=(
         values(),
-        Aspect("a buffer, nothing to learn", keys=("parameters", "buffers"), kinds=KNOWN, weight=2.0),
+        Aspect(
+            "nothing to learn",
+            keys=("learned",),
+            kinds=KNOWN,
+            weight=7.0,
+            meaning="The waves are fixed: an optimiser finds nothing to train in the module.",
+        ),
+        Aspect(
+            "a buffer",
+            keys=("parameters", "buffers"),
+            kinds=KNOWN,
+            weight=2.0,
+            meaning="The table is among model.buffers(), not model.parameters(), so that it moves with the model.",
+        ),
         gradients(1.0),
-        special("rows of max_length", "full"),
+        special("rows of max_length", "full", meaning="A row of max_length tokens gets the right positions too."),
         special("a batch of one, rows of one", "one"),
         *ANY_NUMBERS,
-        Aspect("the same each time", keys=("again", "training_mode"), kinds=KNOWN),
+        Aspect(
+            "the same each time",
+            keys=("again", "training_mode"),
+            kinds=KNOWN,
+            meaning="A second call gives the same result, in training mode and in evaluation mode.",
+        ),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "computed_and_never_added",
             _adding(lambda x, table: x + 0.0),
-            "What comes out is x as it went in: the waves are computed, and never used. Where do the two meet?",
+            "x comes out exactly as it went in: the waves are computed and never used. Where do the two meet?",
+            central=True,
         ),
         Mistake(
             "waves_without_tokens",
             _adding(lambda x, table: table[: x.shape[1]] + 0 * x),
-            "You return the waves alone, and the tokens are gone. What is the result x plus?",
+            "You return the waves alone, and the tokens are gone. The result is x plus what?",
         ),
         Mistake(
             "multiplied",
             _adding(lambda x, table: x * table[: x.shape[1]]),
-            "You multiply the tokens with the waves. What does the docstring do with the two?",
+            "You multiply the tokens by the waves. What does the docstring do with the two?",
         ),
         Mistake(
             "added_twice",
             _adding(lambda x, table: x + 2 * table[: x.shape[1]]),
-            "The waves are added twice. Is one of the two additions in __init__ or in a loop?",
+            "The waves are added twice. Is one of the two additions in __init__, or in a loop?",
         ),
         Mistake(
             "tokens_scaled",
             _adding(lambda x, table: x * math.sqrt(x.shape[-1]) + table[: x.shape[1]]),
-            "You multiply x by the square root of d_model before you add. That is the embedding's business in the "
-            "paper: does this docstring ask for it?",
+            "You multiply x by the square root of d_model before you add. In the paper that happens in the "
+            "embedding. Does this docstring ask for it?",
         ),
         Mistake(
             "batch_for_length",
             _adding(_batch_for_length),
-            "All tokens of a row get the same wave, and each row another one: you take as many rows of the table as "
-            "the batch has. Which axis of x counts the positions?",
+            "Every token of a row gets the same wave, and each row of the batch a different one. Which axis of x "
+            "counts the positions?",
+        ),
+        Mistake(
+            "batch_size_for_length",
+            _adding(_rows_by_batch),
+            "You take as many rows of the table as the batch has examples. Which axis of x counts the positions?",
+            central=True,
         ),
         Mistake(
             "whole_table",
             _adding(lambda x, table: x + table),
-            "You add the whole table, which fits rows of max_length alone. How many of its rows does a shorter "
-            "sequence need?",
+            "You add the whole table, which only fits inputs of max_length tokens. How many of its rows does a "
+            "shorter input need?",
         ),
         Mistake(
             "last_rows",
             _adding(lambda x, table: x + table[-x.shape[1] :]),
-            "You add the last rows of the table. At which position does a sequence begin?",
+            "You add the last rows of the table. Which position does a sequence start at?",
         ),
         Mistake(
             "one_row_too_late",
             _with(make=lambda self, d, length: sinusoidal_positional_encoding(length + 1, d)[1:]),
-            "The first token gets the wave of position 1. From which number are positions counted?",
+            "The first token gets the wave of position 1. What number do positions start at?",
         ),
         Mistake(
             "one_wave_for_all",
@@ -198,36 +229,38 @@ MODULE = Exercise(
         Mistake(
             "a_parameter",
             _with(keep=lambda self, table: setattr(self, "table", nn.Parameter(table))),
-            "Your table is a parameter, so an optimizer would change the waves. What does PyTorch call a tensor that "
-            "belongs to a module and is not learned?",
+            "Your table is a parameter, so an optimiser would change the waves. What does PyTorch call a tensor "
+            "that belongs to a module but isn't learnt?",
+            central=True,
         ),
         Mistake(
             "a_frozen_parameter",
             _with(keep=lambda self, table: setattr(self, "table", nn.Parameter(table, requires_grad=False))),
-            "Your table is a frozen parameter: not learned, and still among model.parameters(). Which method of "
-            "nn.Module keeps a tensor without making it one?",
+            "Your table is a frozen parameter: it isn't learnt, but it is still among model.parameters(). Which "
+            "method of nn.Module keeps a tensor without making it a parameter?",
         ),
         Mistake(
             "learned_instead",
             _with(keep=lambda self, table: setattr(self, "table", nn.Parameter(torch.zeros_like(table)))),
-            "This is a learned table that begins with zeros. Where do the sines and cosines come in?",
+            "This is a learned table that starts as zeros. Where do the sines and cosines come in?",
+            central=True,
         ),
         Mistake(
             "no_buffer",
             _with(keep=_plain),
-            "The result is right, but no buffer holds the table: it would stay behind when the model moves to another "
-            "device. Which method of nn.Module makes a tensor move along?",
+            "The result is right, but no buffer holds the table, so it would stay behind when the model moves to "
+            "another device. Which method of nn.Module makes a tensor move along?",
         ),
         Mistake(
             "in_place",
             _adding(_in_place),
-            "The result is right, but x itself was changed: += writes into the caller's tensor. How do you make a "
-            "new one?",
+            "The result is right, but x itself was changed: += writes into the caller's tensor. How do you make a"
+            " new one?",
         ),
         Mistake(
             "table_changed",
             _adding(_into_the_table),
-            "Your table is another one after each call. Which line writes into it?",
+            "Your table is different after each call. Which line writes into it?",
         ),
         Mistake(
             "graph_cut",
@@ -238,17 +271,17 @@ MODULE = Exercise(
         Mistake(
             "float64_table",
             _with(make=lambda self, d, length: sinusoidal_positional_encoding(length, d).double()),
-            "Your table is float64, and so is everything that you add it to. In which dtype do the tokens come?",
+            "Your table is float64, and so is everything you add it to. What dtype do the tokens come in?",
         ),
         Mistake(
             "dropout_added",
             _adding(lambda x, table: F.dropout(x + table[: x.shape[1]], 0.1)),
-            "There is dropout in your module, and numbers fall out by chance. Does the signature name any?",
+            "There is dropout in your module: some numbers are zeroed at random. Does the signature mention dropout?",
         ),
         Mistake(
             "sizes_swapped",
             _with(make=lambda self, d, length: sinusoidal_positional_encoding(d, length + length % 2)),
-            "The table has d_model rows of max_length numbers. Which of the two counts the positions?",
+            "Your table has d_model rows of max_length numbers. Which of the two counts the positions?",
         ),
     ),
     variants={

@@ -1,4 +1,4 @@
-"""Toy models that see the order of their tokens, or do not: what the bug clinic of lesson 06 is tried on."""
+"""Toy models that see the order of their tokens, or don't: the patients of lesson 06's bug clinic."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def _rounding(x: torch.Tensor, *_: object) -> torch.Tensor:
 
 def _attention(x: torch.Tensor, *_: object) -> torch.Tensor:
     weights = torch.softmax(x @ x.mT, dim=-1)  # every token looks at every token
+    return (weights @ x).mean(dim=1)
+
+
+def _causal(x: torch.Tensor, *_: object) -> torch.Tensor:
+    """No positions, but a token attends only to itself and to what came before."""
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+    weights = torch.softmax((x @ x.mT).masked_fill(later, -torch.inf), dim=-1)
     return (weights @ x).mean(dim=1)
 
 
@@ -90,6 +97,7 @@ WAYS: dict[str, Way] = {
     "largest": lambda x, *_: x.amax(dim=1) + x.amin(dim=1),
     # Not blind.
     "added": _added,
+    "causal": _causal,
     "first place": lambda x, *_: x[:, 0],
     "last place": lambda x, *_: x[:, -1],
     "middle place": lambda x, *_: _bag(x) + x[:, x.shape[1] // 2],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 import torch
 
 from course.positions import rotary_embedding, shift_matrix, sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, gradients, shape, untouched, values
 from grader.authoring.draw import dims, integers, normal
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 from lessons.lesson_06.exercises.waves import BASE, draw_base
 
@@ -20,6 +22,8 @@ def draw_positions(generator: np.random.Generator, length: int) -> torch.Tensor:
     """Different positions up to 40, in no order, and none of them its own index."""
     while True:
         places = torch.from_numpy(generator.choice(np.arange(1, 40), size=length, replace=False))
+        if places.max() < 20:  # so that a short table doesn't do
+            continue
         if not (places == torch.arange(length)).any() and (length == 1 or (places.diff() < 0).any()):
             return places
 
@@ -36,6 +40,8 @@ def _vectors(generator: np.random.Generator) -> list[Case]:
     side = 2 * int(generator.integers(2, 4))
     twice = draw(batch, length, 2 * half)
     twice.update(positions=integers(generator, 0, 3, length) + 7, follow=False)
+    backwards = elsewhere(batch, length, 2 * heads)
+    backwards["positions"] = -backwards["positions"]
     laid_out = elsewhere(batch, heads, length, 2 * half)
     laid_out["x"] = with_heads_cut_out(laid_out["x"])
     return [
@@ -46,6 +52,7 @@ def _vectors(generator: np.random.Generator) -> list[Case]:
         Case("with positions in no order", elsewhere(half, length, 2 * batch), frozenset({"elsewhere"})),
         Case("with several heads and positions in no order", elsewhere(batch, 2, heads, 4), frozenset({"elsewhere"})),
         Case("where positions occur twice", twice, frozenset({"elsewhere"})),
+        Case("with negative positions", backwards, frozenset({"elsewhere"})),
         Case("with one vector", elsewhere(1, 1, 2 * half), frozenset({"one"})),
         Case("with vectors of two numbers", elsewhere(batch, length, 2), frozenset({"one"})),
         Case(
@@ -149,12 +156,41 @@ def _by_loops(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> t
     return torch.stack(columns, dim=-1)
 
 
+def _through_halves(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    """In the half-split layout, with the columns put in that order before and back afterwards."""
+    columns = torch.arange(x.shape[-1])
+    order = torch.cat([columns[::2], columns[1::2]])
+    angles = (positions[:, None] * base ** -_exponents(x.shape[-1])).repeat(1, 2).to(x.dtype)
+    split = x[..., order]
+    turned_halves = split * angles.cos() + _rotate_half(split) * angles.sin()
+    return turned_halves[..., order.argsort()]
+
+
 def _filled(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
-    table = (torch.arange(50)[:, None] / base ** _exponents(x.shape[-1]))[positions].double()
+    table = (torch.arange(-50, 50)[:, None] / base ** _exponents(x.shape[-1]))[positions + 50].double()
     result = torch.empty_like(x)
     result[..., ::2] = (x[..., ::2] * table.cos() - x[..., 1::2] * table.sin()).to(x.dtype)
     result[..., 1::2] = (x[..., ::2] * table.sin() + x[..., 1::2] * table.cos()).to(x.dtype)
     return result
+
+
+def _rotate_half(x: torch.Tensor) -> torch.Tensor:
+    left, right = x.chunk(2, dim=-1)
+    return torch.cat([-right, left], dim=-1)
+
+
+def _layouts_mixed(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    """Angles for interleaved pairs, and a rotation of halves."""
+    angles = (positions[:, None] * base ** -_exponents(x.shape[-1])).repeat_interleave(2, dim=-1).to(x.dtype)
+    return x * angles.cos() + _rotate_half(x) * angles.sin()
+
+
+def _length_before_heads(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
+    """For vectors laid out as (batch, length, heads, d)."""
+    angles = (positions[:, None] * base ** -_exponents(x.shape[-1])).to(x.dtype)[:, None, :]  # (length, 1, d / 2)
+    even, odd = neighbours(x)
+    cos, sin = angles.cos(), angles.sin()
+    return interleaved(even * cos - odd * sin, even * sin + odd * cos)
 
 
 ROTARY = Exercise(
@@ -167,9 +203,18 @@ ROTARY = Exercise(
         shape(),
         values(),
         gradients(),
-        special("any positions", "elsewhere", weight=2.0),
+        special(
+            "any positions",
+            "elsewhere",
+            weight=4.0,
+            meaning="Positions may come in any order, more than once, and below zero.",
+        ),
         special("another base", "base"),
-        special("one vector, one pair", "one"),
+        special(
+            "one vector, one pair",
+            "one",
+            meaning="A single vector, or vectors of just two numbers, give the right result too.",
+        ),
         *ANY_NUMBERS,
         untouched(),
     ),
@@ -177,88 +222,111 @@ ROTARY = Exercise(
         Mistake(
             "halves_paired",
             turned(cut=halves, joined=lambda a, b: torch.cat([a, b], dim=-1)),
-            "You pair each number of the left half with one of the right half. Some libraries do so, and it is the "
-            "same up to the order of columns: which two columns make a pair here?",
+            "You pair each number of the left half with one of the right half: the half-split layout. It is the "
+            "same up to the order of the columns, but which two columns form a pair here?",
         ),
         Mistake(
             "halves_joined",
             turned(joined=lambda even, odd: torch.cat([even, odd], dim=-1)),
-            "All even numbers come first, then all odd ones: turned as they should be, and put back in another "
-            "order. How do two tensors become one with their columns taking turns?",
+            "All the even numbers come first, then all the odd ones: rotated correctly, but put back in another "
+            "order. How do you join two tensors so that their columns alternate?",
+        ),
+        Mistake(
+            "layouts_mixed",
+            _layouts_mixed,
+            "Your angles are laid out for neighbouring pairs, but you rotate the left half against the right "
+            "half. Which two columns form a pair here?",
+        ),
+        Mistake(
+            "length_before_heads",
+            _length_before_heads,
+            "Your angles have an axis for heads after the length, as if vectors came as (batch, length, heads, "
+            "d). Which axis of x is the length here?",
+        ),
+        Mistake(
+            "log_to_base_10",
+            lambda x, positions, base=BASE: rotary_embedding(x, positions, math.exp(math.log10(base))),
+            "Your pairs slow down too little: their exponent is off by the factor 2.3, which is ln(10). exp "
+            "undoes one logarithm only. Which one?",
         ),
         Mistake(
             "turned_the_other_way",
             turned(angles=lambda places, rates: -places[:, None] * rates),
             "Your pairs turn backwards. Which of the two formulas has the minus?",
+            central=True,
         ),
         Mistake(
             "sine_and_cosine_swapped",
             turned(turn=lambda even, odd, cos, sin: (even * sin - odd * cos, even * cos + odd * sin)),
-            "Sine and cosine have changed places. What should happen to a vector at position 0?",
+            "Sine and cosine have traded places. What should happen to a vector at position 0?",
         ),
         Mistake(
             "no_minus",
             turned(turn=lambda even, odd, cos, sin: (even * cos + odd * sin, even * sin + odd * cos)),
-            "Both your formulas add, and the length of a pair changes. What does a rotation leave as it is, and "
-            "which sign does that need?",
+            "Both your formulas add, so the length of a pair changes. What does a rotation leave as it is, and "
+            "which sign does that take?",
         ),
         Mistake(
             "odd_numbers_left",
             turned(turn=lambda even, odd, cos, sin: (even * cos - odd * sin, odd)),
-            "The odd columns come out as they went in. What is the second coordinate of a point that is turned?",
+            "The odd columns come out as they went in. What is the second coordinate of a rotated point?",
         ),
         Mistake(
             "each_number_by_itself",
             turned(turn=lambda even, odd, cos, sin: (even * sin, odd * cos)),
-            "You multiply each number by its own sine or cosine, so the two of a pair never meet. What does a "
-            "rotation make of the first coordinate?",
+            "You multiply each number by its own sine or cosine, so the two numbers of a pair never meet. What "
+            "does a rotation do to the first coordinate?",
+            central=True,
         ),
         Mistake(
             "written_over",
             _written_over,
-            "The even columns are right, and the odd ones were made of the new even numbers. What do you need to "
-            "keep until both are computed?",
+            "Your even columns are right, but the odd ones were made from the new even numbers. What do you need "
+            "to keep until both are computed?",
         ),
         Mistake(
             "waves_added",
             _added,
-            "You add the waves to x, as the sinusoidal encoding does. What does a rotation do with a vector instead?",
+            "You add the waves to x, as the sinusoidal encoding does. What does a rotation do to a vector instead?",
         ),
         Mistake(
             "positions_ignored",
             turned(angles=lambda places, rates: torch.arange(len(places))[:, None] * rates),
-            "At positions 0, 1, 2, ... all is right, and at others it is not. Where does your code use `positions`?",
+            "At positions 0, 1, 2, ... everything is right, at others it isn't. Where does your code use `positions`?",
+            central=True,
         ),
         Mistake(
             "counted_from_one",
             turned(angles=lambda places, rates: (places[:, None] + 1) * rates),
-            "Everything is turned one step too far. Should a vector at position 0 move at all?",
+            "Everything is rotated one step too far. Should a vector at position 0 move at all?",
         ),
         Mistake(
             "one_frequency",
             turned(angles=lambda places, rates: places[:, None] * torch.ones_like(rates)),
             "All pairs turn by the same angle. How does the frequency depend on the pair?",
+            central=True,
         ),
         Mistake(
             "exponent_halved",
             turned(exponents=lambda d: torch.arange(d // 2) / d),
-            "Your pairs slow down half as fast as they should. What stands above d in the exponent of pair i?",
+            "Your pairs slow down half as fast as they should. What is above d in the exponent of pair i?",
         ),
         Mistake(
             "exponent_doubled",
             turned(exponents=lambda d: 2 * torch.arange(0, d, 2) / d),
-            "Your pairs slow down twice as fast as they should. Does your i go up by 1 or by 2, and is it doubled "
-            "once more after that?",
+            "Your pairs slow down twice as fast as they should. Does your i count by ones or by twos, and is it "
+            "doubled again after that?",
         ),
         Mistake(
             "frequencies_upside_down",
             turned(exponents=lambda d: -_exponents(d)),
-            "Your pairs turn faster and faster along the columns. Which sign has the exponent?",
+            "Your pairs turn faster and faster along the columns. What sign does the exponent have?",
         ),
         Mistake(
             "base_fixed",
             lambda x, positions, base=BASE: rotary_embedding(x, positions),
-            "With the base 10000 all is right, with another one it is not. Where does 10000 stand in your code?",
+            "With the base 10000 everything is right, with another base it isn't. Where have you written 10000 in"
+            " the body?",
         ),
         Mistake(
             "nothing_turned",
@@ -268,12 +336,12 @@ ROTARY = Exercise(
         Mistake(
             "float32_returned",
             lambda x, positions, base=BASE: rotary_embedding(x.float(), positions, base),
-            "With float64 vectors the result comes back as float32. Which line fixes a dtype?",
+            "Given float64 vectors, you return float32. Which line fixes a dtype?",
         ),
         Mistake(
             "in_place",
             _in_place,
-            "The result is right, but the caller's x was turned along with it. How do you make a new tensor?",
+            "The result is right, but the caller's x was rotated along with it. How do you make a new tensor?",
         ),
         Mistake(
             "graph_cut",
@@ -287,6 +355,7 @@ ROTARY = Exercise(
         "matrices": _by_matrices,
         "loops": _by_loops,
         "filled in": _filled,
+        "through the half-split layout": _through_halves,
         "negative angles, negative sine": turned(
             angles=lambda places, rates: -torch.outer(places.float(), rates),
             turn=lambda even, odd, cos, sin: (even * cos + odd * sin, odd * cos - even * sin),

@@ -90,9 +90,18 @@ SCORES = Exercise(
         shape(),
         values(),
         gradients(),
-        special("any positions", "elsewhere"),
-        Aspect("only distances count", keys=("moved",), kinds=KNOWN),
-        special("a batch of one, a single position", "one"),
+        special("any positions", "elsewhere", weight=4.0, meaning="Positions may come in any order."),
+        Aspect(
+            "only distances count",
+            keys=("moved",),
+            kinds=KNOWN,
+            meaning="Adding the same number to all positions leaves the scores as they were.",
+        ),
+        special(
+            "a batch of one, a single position",
+            "one",
+            meaning="A batch of one and a single position give the right result too.",
+        ),
         *ANY_NUMBERS,
         untouched(),
     ),
@@ -100,67 +109,71 @@ SCORES = Exercise(
         Mistake(
             "nothing_turned",
             lambda query, key, positions: query @ key.transpose(-2, -1),
-            "These are the dot products of the vectors as they came: positions play no part. What happens to both "
-            "before the product?",
+            "These are the dot products of the vectors as they came in: positions play no part. What has to "
+            "happen to both before the product?",
+            central=True,
         ),
         Mistake(
             "query_only",
             lambda query, key, positions: rotary_embedding(query, positions) @ key.transpose(-2, -1),
-            "You turn the queries alone, so the scores depend on where the query stands, and not on the distance. "
-            "What about the keys?",
+            "You rotate only the queries, so the scores depend on where the query is, not on the distance. What "
+            "about the keys?",
+            central=True,
         ),
         Mistake(
             "key_only",
             lambda query, key, positions: query @ rotary_embedding(key, positions).transpose(-2, -1),
-            "You turn the keys alone, so the scores depend on where the key stands, and not on the distance. What "
-            "about the queries?",
+            "You rotate only the keys, so the scores depend on where the key is, not on the distance. What about "
+            "the queries?",
+            central=True,
         ),
         Mistake(
             "turned_apart",
             lambda query, key, positions: (
                 rotary_embedding(query, positions) @ rotary_embedding(key, -positions).transpose(-2, -1)
             ),
-            "You turn queries and keys in opposite directions, so the sum of two positions counts. What has to "
-            "cancel for the distance to be left?",
+            "You rotate queries and keys in opposite directions, so the sum of the two positions counts. What has"
+            " to cancel so that only the distance is left?",
         ),
         Mistake(
             "scaled",
             lambda query, key, positions: relative_attention_scores(query, key, positions) / math.sqrt(query.shape[-1]),
-            "You divide by the square root of d, as attention does later. Are plain dot products wanted here?",
+            "You divide by the square root of d, as attention does later. Does the docstring ask for that here?",
         ),
         Mistake(
             "softmax_taken",
             lambda query, key, positions: relative_attention_scores(query, key, positions).softmax(-1),
-            "Your rows sum to 1: there is a softmax. Does the docstring ask for scores, or for weights?",
+            "Your rows sum to 1, so there is a softmax. Does the docstring ask for scores, or for weights?",
         ),
         Mistake(
             "transposed",
             lambda query, key, positions: relative_attention_scores(key, query, positions),
-            "Your rows are keys and your columns are queries. Whose vector comes first in the product?",
+            "Your rows are keys and your columns are queries. Whose vectors come first in the product?",
         ),
         Mistake(
             "positions_ignored",
             lambda query, key, positions: relative_attention_scores(query, key, torch.arange(len(positions))),
-            "With neighbours side by side all is right, with other positions it is not. Do you hand on `positions`?",
+            "At positions 0, 1, 2, ... everything is right, at others it isn't. Do you pass `positions` on?",
+            central=True,
         ),
         Mistake(
             "each_with_its_own_only",
             lambda query, key, positions: (rotary_embedding(query, positions) * rotary_embedding(key, positions)).sum(
                 -1
             ),
-            "You have the product of each query with the key at its own place: the diagonal. How do all queries meet "
-            "all keys?",
+            "You have the product of each query with the key at its own position, only the diagonal. How do you "
+            "compare every query with every key?",
         ),
         Mistake(
             "waves_added",
             _waves_added,
-            "You add the waves to queries and keys, as the sinusoidal encoding does. Which function of yours turns a "
-            "vector instead?",
+            "You add the waves to queries and keys, as the sinusoidal encoding does. Which of your functions "
+            "rotates a vector instead?",
         ),
         Mistake(
             "float32_returned",
             lambda query, key, positions: relative_attention_scores(query.float(), key.float(), positions),
-            "With float64 vectors the result comes back as float32. Which line fixes a dtype?",
+            "Given float64 vectors, you return float32. Which line fixes a dtype?",
         ),
         Mistake(
             "graph_cut",
@@ -172,7 +185,7 @@ SCORES = Exercise(
             lambda query, key, positions: (
                 query.data.copy_(rotary_embedding(query, positions)) @ rotary_embedding(key, positions).mT
             ),
-            "The caller's query was turned in place. How do you make a new tensor?",
+            "The caller's query was rotated in place. How do you make a new tensor?",
         ),
     ),
     variants={

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.positions import shift_matrix, sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, shape, special, values
+from grader.authoring.aspects import USUAL, shape, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_06.exercises.waves import BASE, draw_base
 
 
@@ -20,7 +21,7 @@ def _offsets(generator: np.random.Generator) -> list[Case]:
     return [
         Case("with a small offset", {"offset": near, "d_model": 2 * half}, USUAL),
         Case("with another offset", {"offset": near + far, "d_model": 2 * other}, USUAL),
-        Case("with a wide offset", {"offset": 20 + far, "d_model": 4}, USUAL),
+        Case("with a large offset", {"offset": 20 + far, "d_model": 4}, USUAL),
         Case("with a negative offset", {"offset": -other, "d_model": 2 * half}, frozenset({"negative"})),
         Case("with the offset 0", {"offset": 0, "d_model": 2 * half}, frozenset({"few"})),
         Case("with the offset 1", {"offset": 1, "d_model": 2 * far}, frozenset({"few"})),
@@ -121,47 +122,53 @@ SHIFT = Exercise(
     aspects=(
         shape(),
         values(),
-        special("a negative offset", "negative", weight=2.0),
-        special("the offsets 0 and 1", "few"),
+        special(
+            "a negative offset",
+            "negative",
+            weight=2.0,
+            meaning="An offset to an earlier position gives the right matrix too.",
+        ),
+        special("the offsets 0 and 1", "few", meaning="The offsets 0 and 1 give the right matrix too."),
         special("another base", "base"),
         special("two columns", "narrow"),
-        Aspect("float32", kinds=frozenset({"dtype"})),
+        Aspect("float32", kinds=frozenset({"dtype"}), meaning="The result is float32."),
     ),
     mistakes=(
         Mistake(
             "transposed",
             _on_the_right,
-            "Your matrix is the transpose of the right one: it shifts backwards. Multiply it by hand with (sin p, "
-            "cos p): which sign does sin get in which row?",
+            "Your matrix is the transpose of the right one, so it shifts backwards. Multiply it by (sin p, cos p)"
+            " by hand: which sign does the sine get in each row?",
+            central=True,
         ),
         Mistake(
             "halves_side_by_side",
             _halves,
-            "Your matrix fits an encoding with all sines first and then all cosines. Which two columns of ours "
-            "belong together?",
+            "Your matrix fits an encoding with all the sines first and then all the cosines. Which two of our "
+            "columns belong together?",
         ),
         Mistake(
             "minus_forgotten",
             _of_blocks(lambda cos, sin: [[cos, sin], [sin, cos]]),
-            "There is no minus in your matrix. What is cos(a + b), written with the sines and cosines of a and b?",
+            "There is no minus in your matrix. What is cos(a + b), in terms of the sines and cosines of a and b?",
+            central=True,
         ),
         Mistake(
             "mirrored",
             _of_blocks(lambda cos, sin: [[cos, sin], [sin, -cos]]),
-            "Each of your blocks mirrors instead of turning: with the offset 0 it is not the identity. In which "
-            "entry of a block does the minus stand?",
+            "Each of your blocks is a reflection, not a rotation: with offset 0 it isn't the identity. Which "
+            "entry of a block has the minus?",
         ),
         Mistake(
             "sine_and_cosine_swapped",
             _of_blocks(lambda cos, sin: [[sin, cos], [-cos, sin]]),
-            "Sine and cosine have changed places in your blocks. What should be left of the matrix when the offset "
-            "is 0?",
+            "Sine and cosine have traded places in your blocks. What should the matrix be when the offset is 0?",
         ),
         Mistake(
             "cosines_only",
             _of_blocks(lambda cos, sin: [[cos, 0 * cos], [0 * cos, cos]]),
-            "Your matrix multiplies each column by itself, and never mixes the two of a pair. What is sin(a + b), "
-            "written with the sines and cosines of a and b?",
+            "Your matrix multiplies each column by a number and never mixes the two of a pair. What is sin(a + "
+            "b), in terms of the sines and cosines of a and b?",
         ),
         Mistake(
             "table_on_the_diagonal",
@@ -171,22 +178,29 @@ SHIFT = Exercise(
         Mistake(
             "first_pair_only",
             _of_blocks(angles=lambda o, d, base: _angles(o, d, base) * (torch.arange(d // 2) == 0)),
-            "Only your first pair turns. What about the pairs of the other frequencies?",
+            "Only your first pair turns. What about the pairs with the other frequencies?",
         ),
         Mistake(
             "one_frequency",
             _of_blocks(angles=lambda o, d, base: torch.full((d // 2,), float(o), dtype=torch.float64)),
             "All your blocks turn by the same angle. Which frequency belongs to which pair?",
+            central=True,
         ),
         Mistake(
             "exponent_halved",
             _of_blocks(angles=lambda o, d, base: o * base ** (-torch.arange(d // 2, dtype=torch.float64) / d)),
-            "Your angles get smaller half as fast as those of the encoding. What stands above d_model in the formula?",
+            "Your angles shrink half as fast from pair to pair as those of the encoding. What is above d_model in"
+            " the formula?",
+        ),
+        Mistake(
+            "frequencies_upside_down",
+            _of_blocks(angles=lambda o, d, base: o * base ** (torch.arange(0, d, 2, dtype=torch.float64) / d)),
+            "Your angles grow from pair to pair. What sign does the exponent of the frequency have?",
         ),
         Mistake(
             "one_step_only",
             lambda offset, d_model, base=BASE: shift_matrix(1, d_model, base),
-            "Whatever the offset, your matrix moves one step. Where does the offset enter the angle?",
+            "Your matrix moves one step, whatever the offset. Where does the offset come into the angle?",
         ),
         Mistake(
             "one_step_more",
@@ -201,24 +215,24 @@ SHIFT = Exercise(
         Mistake(
             "no_steps_backwards",
             lambda offset, d_model, base=BASE: shift_matrix(max(offset, 0), d_model, base),
-            "With a negative offset your matrix moves nothing. What is the matrix that undoes a shift?",
+            "With a negative offset your matrix moves nothing. Which matrix undoes a shift?",
         ),
         Mistake(
             "base_fixed",
             lambda offset, d_model, base=BASE: shift_matrix(offset, d_model),
-            "With the base 10000 all is right, with another one it is not. Is the base handed on?",
+            "With the base 10000 everything is right, with another base it isn't. Do you pass the base on?",
         ),
         Mistake(
             "blocks_left_apart",
             _stacked,
-            "You have the right block for each pair, one behind the other. How do blocks become one matrix, each on "
-            "its place on the diagonal?",
+            "You have the right block for each pair, one behind the other. How do you put them on the diagonal of"
+            " a single matrix?",
         ),
         Mistake(
             "float64",
             lambda offset, d_model, base=BASE: shift_matrix(offset, d_model, base).double(),
-            "The numbers are right, but they are float64, and float64 times float32 is an error. Which line makes "
-            "it so?",
+            "The numbers are right, but they are float64, and multiplying float64 by float32 is an error. Which "
+            "line makes them float64?",
         ),
     ),
     variants={

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from course.positions import sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, shape, special, values
+from grader.authoring.aspects import USUAL, shape, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 
 BASE = 10000.0
 
@@ -68,6 +69,11 @@ def _own_exponents(length: int, d_model: int, base: float = BASE) -> torch.Tenso
 
 def _whole_numbers(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
     angles = torch.arange(length).unsqueeze(1) // base ** (torch.arange(0, d_model, 2) / d_model)
+    return _layout(torch.stack([angles.sin(), angles.cos()], dim=-1))
+
+
+def _without_brackets(length: int, d_model: int, base: float = BASE) -> torch.Tensor:
+    angles = torch.arange(length).unsqueeze(1) / base**2 * torch.arange(d_model // 2) / d_model
     return _layout(torch.stack([angles.sin(), angles.cos()], dim=-1))
 
 
@@ -135,130 +141,153 @@ SINUSOIDS = Exercise(
         shape(),
         values(),
         special("another base", "base", weight=2.0),
-        special("a single position", "one"),
+        special("a single position", "one", meaning="A single position gives the right result too."),
         special("two columns", "narrow"),
-        Aspect("float32", kinds=frozenset({"dtype"})),
+        Aspect("float32", kinds=frozenset({"dtype"}), meaning="The result is float32."),
     ),
     mistakes=(
         Mistake(
             "halves_side_by_side",
             _changed(layout=lambda pairs: torch.cat(pairs.unbind(-1), dim=-1)),
-            "All your sines come first, then all cosines. Which columns are the sines to stand in, and how do two "
-            "blocks of columns become one row of turns?",
+            "All your sines come first, then all your cosines. Which columns should the sines be in, and how can "
+            "two blocks of columns be made to alternate?",
+            central=True,
         ),
         Mistake(
             "sine_and_cosine_swapped",
             _changed(waves=lambda angles: (angles.cos(), angles.sin())),
-            "Cosine and sine have changed places: your row 0 begins with 1. What is sin(0), and in which columns "
-            "does sine stand?",
+            "Sine and cosine have traded places: your row 0 starts with 1. What is sin(0), and which columns hold"
+            " the sines?",
         ),
         Mistake(
             "sines_only",
             _changed(waves=lambda angles: (angles.sin(), angles.sin())),
-            "Every column is a sine, so each pair says the same thing twice. What should stand in the odd columns?",
+            "Every column is a sine, so each pair says the same thing twice. What belongs in the odd columns?",
+            central=True,
         ),
         Mistake(
             "exponent_halved",
             _changed(exponents=lambda d: torch.arange(d // 2) / d),
-            "Your waves slow down half as fast as they should: pair i has the exponent i / d_model. What stands above "
-            "d_model in the formula?",
+            "Your waves slow down half as fast as they should: pair i has the exponent i / d_model. What is above"
+            " d_model in the formula?",
         ),
         Mistake(
             "exponent_doubled",
             _changed(exponents=lambda d: 2 * torch.arange(0, d, 2) / d),
-            "Your waves slow down twice as fast as they should. Count: does your i go up by 1 or by 2, and is it "
-            "doubled once more after that?",
+            "Your waves slow down twice as fast as they should. Does your i count by ones or by twos, and is it "
+            "doubled again after that?",
         ),
         Mistake(
             "each_column_its_own_frequency",
             _own_exponents,
-            "The even columns are right, and each cosine is a little slower than the sine beside it. Which frequency "
-            "do the two columns of a pair share?",
+            "Your even columns are right, but each cosine is a little slower than the sine next to it. Which "
+            "frequency do the two columns of a pair share?",
         ),
         Mistake(
             "one_pair_less_in_the_exponent",
             _changed(exponents=lambda d: torch.arange(d // 2) / max(d // 2 - 1, 1)),
-            "Your slowest wave has the frequency 1 / base: you divide by the number of pairs minus one. What does the "
-            "docstring divide by?",
+            "The frequency of your slowest wave is 1 / base: you divide by the number of pairs minus one. What "
+            "does the docstring divide by?",
         ),
         Mistake(
             "log_forgotten",
             _changed(frequencies=lambda base, exponent: torch.exp(-base * exponent)),
-            "Only your first pair moves, the others hardly at all. With exp, what do you have to take of the base "
-            "before you multiply?",
+            "Only your first pair moves, and the others hardly at all. If you use exp, what do you have to do to "
+            "the base before you multiply by it?",
+        ),
+        Mistake(
+            "log_to_base_10",
+            _changed(frequencies=lambda base, exponent: torch.exp(-math.log10(base) * exponent)),
+            "Your waves slow down too little: their exponent is off by the factor 2.3, which is ln(10). exp "
+            "undoes one logarithm only. Which one?",
+        ),
+        Mistake(
+            "d_model_forgotten",
+            _changed(exponents=lambda d: torch.arange(0, d, 2).float()),
+            "From the second pair on, your waves hardly move at all: the exponent of pair i is 2i. What is it "
+            "divided by in the formula?",
+        ),
+        Mistake(
+            "brackets_forgotten",
+            _without_brackets,
+            "Python raises the base to the power 2 and then goes on from left to right. Which brackets make 2i / "
+            "d_model the exponent?",
         ),
         Mistake(
             "e_for_the_base",
             _changed(frequencies=lambda base, exponent: torch.exp(-exponent)),
-            "Your frequencies go from 1 down to 1/e, whatever the base. Where does the base enter?",
+            "Your frequencies go from 1 down to 1/e, whatever the base. Where does the base come in?",
         ),
         Mistake(
             "base_fixed",
             _changed(frequencies=lambda base, exponent: BASE**-exponent),
-            "With the base 10000 all is right, with another one it is not. Where does 10000 stand in your code?",
+            "With the base 10000 everything is right, with another base it isn't. Where have you written 10000 in"
+            " the body?",
         ),
         Mistake(
             "frequencies_upside_down",
             _changed(frequencies=lambda base, exponent: base**exponent),
-            "Your waves get faster from pair to pair. What does the minus in the exponent do: multiply, or divide?",
+            "Your waves get faster from pair to pair. Does the minus in the exponent multiply by a power of the "
+            "base, or divide by it?",
         ),
         Mistake(
             "frequencies_backwards",
             _changed(frequencies=lambda base, exponent: (base**-exponent).flip(0)),
-            "The slow waves come first. Which pair turns by one radian a position?",
+            "Your slow waves come first. Which pair turns by one radian per position?",
         ),
         Mistake(
             "one_frequency",
             _changed(frequencies=lambda base, exponent: torch.ones_like(exponent)),
-            "All your pairs turn equally fast, so after 2 pi positions everything begins again. How does the "
+            "All your pairs turn at the same speed, so everything starts over after 2 pi positions. How does the "
             "frequency depend on the pair?",
+            central=True,
         ),
         Mistake(
             "full_turns",
             _changed(frequencies=lambda base, exponent: 2 * math.pi * base**-exponent),
-            "Your first pair makes a whole turn from one position to the next. Where does the 2 pi come from?",
+            "Your first pair makes a full turn from each position to the next. Where does the 2 pi come from?",
         ),
         Mistake(
             "counted_from_one",
             _changed(places=lambda length: torch.arange(1, length + 1)),
-            "Your row 0 is the expected row 1. From which number are positions counted?",
+            "Your row 0 is the expected row 1. What number do positions start at?",
         ),
         Mistake(
             "positions_as_shares",
             _changed(places=lambda length: torch.arange(length) / length),
-            "You divide each position by the length, so the same place looks different in a longer row. What is "
-            "the angle at position p?",
+            "You divide each position by the length, so the same position looks different in a longer row. What "
+            "is the angle at position p?",
         ),
         Mistake(
             "angles_without_waves",
             _changed(waves=lambda angles: (angles, angles)),
-            "These are the angles themselves, and they grow without end. What do you take of them?",
+            "These are the angles themselves, and they grow without limit. What do you take of them?",
         ),
         Mistake(
             "rounded_down",
             _whole_numbers,
-            "Your angles are whole numbers. What does // do that / does not?",
+            "Your angles are whole numbers. What does // do that / doesn't?",
         ),
         Mistake(
             "transposed",
             lambda length, d_model, base=BASE: sinusoidal_positional_encoding(length, d_model, base).T,
-            "The right numbers, lying on their side. Does a row belong to a position, or to a wave?",
+            "The numbers are right, but the table lies on its side. Does a row belong to a position, or to a wave?",
         ),
         Mistake(
             "batch_axis_added",
             lambda length, d_model, base=BASE: sinusoidal_positional_encoding(length, d_model, base)[None],
-            "The right numbers, with an axis in front that nobody asked for. Which two axes does the docstring name?",
+            "The numbers are right, but there is an extra axis in front. Which two axes does the docstring name?",
         ),
         Mistake(
             "numpy_returned",
             _numpy,
-            "You return a NumPy array. What makes a tensor of it, and in which dtype do models work?",
+            "You return a NumPy array. How do you turn it into a tensor, and which dtype do models work in?",
         ),
         Mistake(
             "float64",
             lambda length, d_model, base=BASE: torch.from_numpy(_numpy(length, d_model, base)),
-            "The numbers are right, but they are float64, and what you add them to would become float64 too. Which "
-            "line makes it so?",
+            "The numbers are right, but they are float64, and so would be everything you add them to. Which line "
+            "makes them float64?",
         ),
     ),
     variants={

@@ -36,14 +36,15 @@ def _module(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = symbol(d_model, max_length)
     if not isinstance(model, nn.Module):
         kind = type(model).__name__
-        raise TypeError(f"SinusoidalPositionalEncoding(...) should make an nn.Module, and it makes a {kind}")
+        raise TypeError(f"SinusoidalPositionalEncoding(...) should return an nn.Module, but it returns a {kind}")
     if x.dtype == torch.float64:
         model = model.double()
     table = any(buffer.numel() >= max_length * d_model for buffer in model.buffers())
     numbers = sum(parameter.numel() for parameter in model.parameters())
     learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
     seen: dict[str, Any] = {
-        "parameters": f"{numbers} numbers in model.parameters(), {learned} of them to be learned",
+        "learned": f"{learned} numbers to learn",
+        "parameters": f"{numbers} numbers in model.parameters()",
         "buffers": "a table in model.buffers()" if table else "no table in model.buffers()",
     }
     model.train()  # where a dropout that nobody asked for would show
@@ -78,7 +79,7 @@ def _scores(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         here, there = seen["output"], symbol(query, key, positions + MOVED)
         same = isinstance(here, torch.Tensor) and here.shape == there.shape
         same = same and torch.allclose(here.float(), there.float(), rtol=1e-3, atol=1e-3)
-        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'other scores'}"
+        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'different scores'}"
     return seen
 
 

@@ -1,4 +1,4 @@
-"""All answers that a toy model can give, with their probabilities: what searching and sampling is held against."""
+"""All answers that a toy model can give, with their probabilities: what searching and sampling are compared with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Score = Callable[["Ids", float], float]
 
 @dataclass(frozen=True)
 class Tree:
-    """What a model says about one source: for each beginning, log-probabilities of what may follow it."""
+    """What a model says about one source: for each prefix, log-probabilities of what may follow it."""
 
     follows: dict[Ids, dict[int, float]]
     logits: torch.Tensor
@@ -43,7 +43,7 @@ class Tree:
         return max(answers, key=lambda ids: score(ids, answers[ids]))
 
     def greedy(self) -> Ids:
-        """Always the likeliest token."""
+        """Always the most likely token."""
         return self.search(1)[0]
 
     def search(

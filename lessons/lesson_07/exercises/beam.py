@@ -34,7 +34,7 @@ def _ended_in_the_beam(
     beam_width: int,
     length_penalty: float = 0.0,
 ) -> torch.Tensor:
-    """All rows at once; an answer that has ended keeps its place in the beam, and padding costs it nothing."""
+    """All rows at once; an answer that has ended keeps its place in the beam, and padding costs nothing."""
     batch = len(source)
     with torch.no_grad():
         vocabulary = model(source, torch.full((batch, 1), start_id)).shape[-1]
@@ -58,9 +58,9 @@ def _ended_in_the_beam(
     return written[torch.arange(batch), best, 1:]
 
 
-def _search(name: str, advice: str) -> Mistake:
+def _search(name: str, advice: str, central: bool = False) -> Mistake:
     """One of the wrong ways to search, under the name that it has in `searching`."""
-    return Mistake(name, searcher(WRONG[name]), advice)
+    return Mistake(name, searcher(WRONG[name]), advice, central)
 
 
 BEAM = Exercise(
@@ -71,71 +71,93 @@ BEAM = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the best of several beginnings"),
-        special("as narrow as asked", "narrow", weight=2.0),
-        special("the length penalty", "penalty", weight=2.0),
-        special("what is cut competes", "cut"),
-        special("a batch of one, a wide beam", "small"),
+        main(
+            "the best of several prefixes",
+            meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
+        ),
+        special(
+            "exactly beam_width prefixes",
+            "narrow",
+            weight=7.0,
+            meaning="With beam_width = 1, no more than one prefix is kept at each step.",
+        ),
+        special(
+            "the length penalty",
+            "penalty",
+            weight=3.0,
+            meaning="length_penalty decides between short answers and long ones as the docstring says.",
+        ),
+        special(
+            "answers that are cut off compete", "cut", meaning="An answer that is cut off at max_length can win too."
+        ),
+        special(
+            "a batch of one, a wide beam",
+            "small",
+            meaning="A batch of one, max_length = 1 and a beam wider than the vocabulary give the right answer too.",
+        ),
         *OF_IDS,
     ),
     mistakes=(
         Mistake(
             "greedy",
             _greedy,
-            "Your answers are the greedy ones: one beginning at a time. How many should stay after each step?",
+            "Your answers are the greedy ones: you keep a single prefix. How many should you keep after each step?",
+            central=True,
         ),
         _search(
             "branches_once",
-            "You begin with several first tokens, and each goes its greedy way from there. Which continuations "
-            "compete with each other in the second step?",
+            "You start with several first tokens, and decode greedily from each. Which extensions compete with each "
+            "other in the second step?",
+            True,
         ),
         _search(
             "never_pruned",
-            "You keep everything, so nothing is ever missed, and the work grows without end. How many continuations "
-            "stay after a step?",
+            "You keep every extension, so nothing is ever missed, but the work grows exponentially. How many should "
+            "you keep after each step?",
+            True,
         ),
         _search(
             "one_more_kept",
-            "Your beam is one wider than asked: with beam_width = 1 it is not greedy. How many continuations stay "
-            "after a step?",
+            "Your beam is one too wide: with beam_width = 1 it isn't greedy. How many extensions should you keep after "
+            "each step?",
         ),
         _search(
             "worst_kept",
-            "You keep the unlikeliest continuations. In which order does your sort put them?",
+            "You keep the least likely extensions. In which order does your sort put them?",
         ),
         _search(
             "last_token_alone",
-            "You rank answers by their last token alone. What about the probability of all the tokens before it?",
+            "You rank answers by their last token alone. What about the probabilities of the tokens before it?",
         ),
         _search(
             "raw_logits_added",
-            "You add up logits, which have another zero in each step. What makes log-probabilities of them?",
+            "You add up logits, which can't be compared from step to step. What turns them into log-probabilities?",
         ),
         _search(
             "probabilities_added",
-            "You add up probabilities, so the longer an answer the better. Is the probability of a row of tokens a "
-            "sum, or a product?",
+            "You add up probabilities, so the longer an answer, the better. Is the probability of a whole answer a sum "
+            "or a product?",
         ),
         _search(
             "ends_not_seen",
-            "Your answers go on behind their end token. What should happen to an answer that has ended?",
+            "Your answers go on after their end token. What should happen to an answer that has ended?",
         ),
         _search(
             "goes_on_for_one_step",
-            "An answer that has ended goes on for one token more, and with a length penalty that can look better. When "
-            "do you look whether it has ended?",
+            "An answer that has ended goes on for one more token, and with a length penalty that can look better. When "
+            "do you check whether it has ended?",
         ),
         _search(
             "ended_answers_forgotten",
-            "Among the last ones standing only those that never ended compete. Where are those that did?",
+            "In the end, only prefixes that never ended compete. Where are the answers that did?",
         ),
         _search(
             "cut_answers_forgotten",
-            "Only answers that ended compete. What about those that were cut at max_length?",
+            "Only answers that ended compete. What about those that were cut off at max_length?",
         ),
         _search(
             "first_to_end",
-            "You stop when the first answer ends. Can a longer one be likelier?",
+            "You stop as soon as one answer has ended. Could a longer one be more likely?",
         ),
         _search(
             "worst_of_all",
@@ -143,21 +165,20 @@ BEAM = Exercise(
         ),
         _search(
             "penalty_ignored",
-            "The length penalty changes nothing. Where does it enter the score?",
+            "The length penalty has no effect. Where does it enter the score?",
         ),
         _search(
             "penalty_multiplied",
-            "Your penalty makes long answers worse still: you multiply with it. Sums of logarithms are negative: what "
-            "does a division by the length do?",
+            "Your penalty makes long answers look even worse, because you multiply by it. What does dividing a "
+            "negative sum by the length do?",
         ),
         _search(
             "penalty_without_a_power",
-            "You divide by the length times the penalty, so the penalty's size changes nothing. Where does it stand in "
-            "the formula?",
+            "You divide by the length times the penalty, so its size makes no difference. Where is it in the formula?",
         ),
         _search(
             "end_not_counted",
-            "Your lengths leave out the end token. Does its log-probability stand in the sum?",
+            "Your lengths leave out the end token. Is its log-probability part of the sum?",
         ),
         _search(
             "start_counted",
@@ -166,12 +187,12 @@ BEAM = Exercise(
         Mistake(
             "start_kept",
             searcher(Ways(), finish=lambda ids, start, end: [start, *ids]),
-            "Your rows begin with the start token. In which form does greedy_decode return its rows?",
+            "Your rows begin with the start token. Does greedy_decode return it?",
         ),
         Mistake(
             "end_dropped",
             searcher(Ways(), finish=lambda ids, start, end: [i for i in ids if i != end]),
-            "The end token is gone from your rows. In which form does greedy_decode return its rows?",
+            "The end token is missing from your rows. Does greedy_decode return it?",
         ),
         Mistake(
             "one_source_for_all",
@@ -181,12 +202,12 @@ BEAM = Exercise(
         Mistake(
             "lists_returned",
             _with_all(lambda ids: [[i for i in row if i] for row in ids.tolist()]),
-            "You return lists. What makes one tensor of rows, with padding behind the shorter ones?",
+            "You return lists. How do you turn rows of different lengths into one padded tensor?",
         ),
         Mistake(
             "one_row_too_deep",
             _with_all(lambda ids: ids.unsqueeze(1)),
-            "There is an axis too many, as if every source had several answers. How many are to be returned?",
+            "There is one axis too many, as if every source had several answers. How many should you return?",
         ),
     ),
     variants={

@@ -19,7 +19,7 @@ LONGEST = 4  # tokens, in all of the toy answers
 
 
 def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
-    """What a wrong way would find, without calling the model; where it goes on behind an end, nothing comes."""
+    """What a wrong way would find, without calling the model; after an end, nothing follows."""
     places = {ids: place for place, ids in enumerate(tree.follows)}
     with_nothing = torch.cat([tree.logits, torch.zeros_like(tree.logits[:1])])
 
@@ -30,7 +30,7 @@ def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
 
 
 def _late_shows(task: Task, width: int, penalty: float) -> bool:
-    """Whether going on for one step finds something else: that needs the model itself, behind an end too."""
+    """Whether going on for one step finds something else: that needs the model itself, after an end too."""
     late, right = (
         searcher(ways)(task.model(), task.source, task.start_id, task.end_id, task.max_length, width, penalty)
         for ways in (WRONG["goes_on_for_one_step"], Ways())
@@ -119,13 +119,13 @@ def beam_cases(generator: np.random.Generator) -> list[Case]:
     cut = (*ALWAYS, *ended, "cut_answers_forgotten")
     rankings = tuple(combinations(RANKING, 2))
     apart = tuple(combinations((*of_length, "penalty_multiplied"), 2))
-    small = "on a batch of one, with max_length = 1, a beam wider than the vocabulary, and the length penalty 0"
+    small = "on a batch of one with max_length = 1, a beam wider than the vocabulary, and length penalty 0"
     plans = [
-        Plan("with two beginnings at a time", "usual", better, 2, (*ALWAYS, *ended), rankings),
-        Plan("with three beginnings at a time", "usual", better, 3, (*ALWAYS, *ended), rankings),
+        Plan("with beam_width = 2", "usual", better, 2, (*ALWAYS, *ended), rankings),
+        Plan("with beam_width = 3", "usual", better, 3, (*ALWAYS, *ended), rankings),
         Plan("with beam_width = 1", "narrow", greedy_ends, 1, narrow, wider),
-        Plan(f"with the length penalty {penalty}", "penalty", best_score_of_all, 12, long, apart, penalty=penalty),
-        Plan("where the best is cut at max_length", "cut", best_of_all, 3, cut, max_length=3),
+        Plan(f"with a length penalty of {penalty}", "penalty", best_score_of_all, 12, long, apart, penalty=penalty),
+        Plan("where the best answer is cut off at max_length", "cut", best_of_all, 3, cut, max_length=3),
         Plan(small, "small", ends_at_once, 50, max_length=1, penalty=0.0, most=1),
     ]
     cases: dict[str, Case] = {}

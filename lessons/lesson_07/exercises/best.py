@@ -11,9 +11,10 @@ from torch.nn import functional as F
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from course.sampling import best_of_n, sample_with_temperature
-from grader.authoring.aspects import CONTENT, main, shape, special
-from grader.authoring.spec import Aspect, Exercise, Mistake
-from lessons.lesson_07.exercises.best_cases import as_shares, best_cases
+from grader.authoring.aspects import main, shape, special
+from grader.authoring.spec import Exercise, Mistake
+from lessons.lesson_07.exercises.best_cases import ANSWERS, as_shares, best_cases
+from lessons.lesson_07.exercises.chance import from_the_generator
 from lessons.lesson_07.exercises.drawing import OF_IDS
 
 Likelihood = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -90,7 +91,7 @@ def _one_by_one(
 def _samples_first(
     model: Any, source: torch.Tensor, start: int, end: int, max_length: int, n: int, generator: torch.Generator
 ) -> torch.Tensor:
-    """n copies of the batch behind each other, by Gumbel noise; likelihoods are measured afterwards, all at once."""
+    """n copies of the batch one after the other, with Gumbel noise; all likelihoods are measured afterwards."""
     many = source.repeat(n, 1)
     written = torch.full((len(many), 1), start)
     with torch.no_grad():
@@ -126,6 +127,23 @@ def _without_end(logs: torch.Tensor, real: torch.Tensor, ends: torch.Tensor) -> 
     return (logs * (real & ~ends)).sum(1)
 
 
+def _past_the_end(model: Any, source: torch.Tensor, start: int, end: int, max_length: int, n: int, g: Any) -> Any:
+    """The text stops at its end, but the sum goes on over the tokens that are sampled after it."""
+    repeated = source.repeat_interleave(n, dim=0)
+    written, total = torch.full((len(repeated), 1), start), torch.zeros(len(repeated))
+    ended = torch.zeros(len(repeated), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(max_length):
+            logs = torch.log_softmax(model(repeated, written)[:, -1], dim=-1)
+            tokens = torch.multinomial(logs.exp(), 1, generator=g)
+            total += logs.gather(1, tokens)[:, 0]
+            tokens = tokens[:, 0].masked_fill(ended, 0)
+            written = torch.cat([written, tokens[:, None]], dim=1)
+            ended = ended | (tokens == end)
+    best = total.reshape(len(source), n).argmax(dim=1)
+    return written.reshape(len(source), n, -1)[torch.arange(len(source)), best, 1:]
+
+
 BEST_OF_N = Exercise(
     symbol="best_of_n",
     points=3,
@@ -134,11 +152,26 @@ BEST_OF_N = Exercise(
     canonical=as_shares,
     aspects=(
         shape(),
-        main("the likeliest of many"),
-        special("one sample is as the model draws", "single", weight=2.0),
-        special("the best of a few", "few", weight=2.0),
+        main(
+            "the most likely of many samples",
+            meaning="Of many samples, each row keeps the one that the model finds most likely.",
+        ),
+        special(
+            "with n = 1, the model's own distribution",
+            "single",
+            2.0,
+            "Over many runs with n = 1, each answer comes up as often as the model's probabilities say.",
+            (ANSWERS,),
+        ),
+        special(
+            "the best of a few samples",
+            "few",
+            2.0,
+            "Over many runs with a small n, each answer wins as often as it should.",
+            (ANSWERS,),
+        ),
         special("a batch of one", "one"),
-        Aspect("chance from the generator alone", ("chance",), CONTENT, tags=frozenset({"chance"})),
+        from_the_generator(),
         *OF_IDS,
     ),
     mistakes=(
@@ -146,17 +179,19 @@ BEST_OF_N = Exercise(
             "first_sample",
             sampler(choose=lambda likelihoods: torch.zeros(len(likelihoods), dtype=torch.long)),
             "You return one sample, whatever n is. Which of the n should it be?",
+            central=True,
         ),
         Mistake(
             "worst_sample",
             sampler(choose=lambda likelihoods: likelihoods.argmin(dim=1)),
-            "You keep the unlikeliest sample. Logarithms of probabilities are negative: is the best one the largest, "
-            "or the smallest?",
+            "You keep the least likely sample. Log-probabilities are negative: is the best one the largest or the "
+            "smallest?",
+            central=True,
         ),
         Mistake(
             "mean_per_token",
             sampler(lambda logs, real, ends: (logs * real).sum(1) / real.sum(1)),
-            "You rank answers by their mean log-probability per token. What is the probability of a whole answer?",
+            "You rank answers by their mean log-probability per token. What is the log-probability of a whole answer?",
         ),
         Mistake(
             "last_token_alone",
@@ -166,62 +201,71 @@ BEST_OF_N = Exercise(
         Mistake(
             "end_not_counted",
             sampler(_without_end),
-            "The end token's log-probability is missing from your sums, so short answers cost too little. Was it drawn "
-            "like the others?",
+            "Your sums leave out the end token's log-probability, so short answers look too good. Wasn't the end "
+            "sampled like any other token?",
         ),
         Mistake(
             "padding_counted",
             sampler(lambda logs, real, ends: logs.sum(1)),
-            "You add log-probabilities of padding behind the end, so short answers can't win. When does an answer stop "
-            "costing something?",
+            "You add the log-probability of padding after the end, so short answers can't win. When should a row's sum "
+            "stop growing?",
+        ),
+        Mistake(
+            "sum_runs_on",
+            _past_the_end,
+            "Your sums keep growing after the end, with tokens that are not part of the answer. When should a row's "
+            "sum stop growing?",
+            central=True,
         ),
         Mistake(
             "rows_mixed",
             sampler(spread=lambda source, n: source.repeat(n, 1)),
-            "Your samples stand batch by batch, and you read them as if each source's samples were neighbours. How do "
+            "You copy the batch as a whole, but read the samples as if copies of a source were neighbours. How do "
             "repeat and repeat_interleave differ?",
+            central=True,
         ),
         Mistake(
             "greedy",
             _greedy,
-            "You return the greedy answer: nothing is drawn by lot. Where does the generator come in?",
+            "You return the greedy answer: nothing is sampled. Where does the generator come in?",
+            central=True,
         ),
         Mistake(
             "searched_not_sampled",
             _searched,
-            "Your answer is the likeliest of all, even when one sample is asked for. Among which answers should it be "
-            "the best?",
+            "You return the most likely answer of all, even for n = 1. Which answers should it be chosen from?",
         ),
         Mistake(
             "generator_ignored",
             sampler(draw=_global),
-            "The same seed gives other answers each time: the generator plays no part. Which argument of your call "
+            "The same seed gives different answers each time: the generator is never used. Which argument of your call "
             "takes it?",
         ),
         Mistake(
             "a_seed_of_its_own",
             sampler(own=_seeded),
-            "Whatever generator comes in, you draw the same: you made one of your own. Whose chance should it be?",
+            "Whichever generator is passed in, you sample the same answers: you made one of your own. Which one should "
+            "you use?",
         ),
         Mistake(
-            "goes_on_behind_the_end",
+            "goes_on_after_the_end",
             sampler(behind=lambda drawn, ended: drawn),
-            "An answer that has ended goes on writing. What should stand behind its end?",
+            "An answer that has ended goes on writing. What should come after its end?",
         ),
         Mistake(
             "start_kept",
             sampler(finish=lambda samples, best: samples[torch.arange(len(samples)), best]),
-            "Your rows begin with the start token. In which form does greedy_decode return its rows?",
+            "Your rows begin with the start token. Does greedy_decode return it?",
         ),
         Mistake(
             "all_samples_returned",
             sampler(finish=lambda samples, best: samples[:, :, 1:]),
-            "You return all n samples of each source. Which one is to be kept?",
+            "You return all n samples of each source. Which one should you keep?",
         ),
         Mistake(
             "one_token_short",
             sampler(steps=lambda max_length: max_length - 1),
-            "Your answers are cut one token too early. How many tokens may an answer have?",
+            "Your answers are cut off one token too early. How many tokens may an answer have?",
         ),
     ),
     variants={

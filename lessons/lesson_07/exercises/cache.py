@@ -35,12 +35,12 @@ def _steps(generator: np.random.Generator) -> list[Case]:
     return [
         Case("with one layer", draw(sizes, [0, 0, 0, 0]), frozenset({"usual"})),
         Case("where all sizes are equal", draw([side] * 3, [0] * (side + 1)), frozenset({"usual"})),
-        Case("with two layers that take turns", draw(sizes, [0, 1, 0, 1, 0, 1]), frozenset({"layers"})),
+        Case("with two layers in turn", draw(sizes, [0, 1, 0, 1, 0, 1]), frozenset({"layers"})),
         Case("with three layers of different lengths", draw(sizes, [0, 1, 2, 2, 0, 2, 2]), frozenset({"layers"})),
         Case("with several tokens at once", draw(sizes, [0, 0, 0], [3, 1, 2]), frozenset({"many"})),
         Case("where nothing is added", draw(sizes, [0, 0, 0, 0], [2, 0, 1, 0]), frozenset({"nothing"})),
-        Case("with two caches that take turns", several, frozenset({"caches"})),
-        Case("with one row, one head, one number", draw([1, 1, 1], [0, 0, 1, 0]), frozenset({"one"})),
+        Case("with two caches in turn", several, frozenset({"caches"})),
+        Case("with one row, one head and d_head = 1", draw([1, 1, 1], [0, 0, 1, 0]), frozenset({"one"})),
         Case("with float64", draw(sizes, [0, 1, 0], None, torch.float64), frozenset({"float64"})),
     ]
 
@@ -100,7 +100,7 @@ class _LastTwo(_Cache):
 
 
 class _Lists(_Cache):
-    """Keeps the pieces and joins them when they are asked for."""
+    """Keeps the pieces, and joins them on request."""
 
     def __init__(self) -> None:
         self.keys: defaultdict[int, list[torch.Tensor]] = defaultdict(list)
@@ -127,7 +127,7 @@ class _ByNumber(_Cache):
 
 
 class _Buffers(_Cache):
-    """Room for more than is needed; what is filled is shown."""
+    """More room than needed; returns the part that is filled."""
 
     def __init__(self, room: int = 64) -> None:
         self.room, self.filled, self.buffers = room, dict[int, int](), dict[int, torch.Tensor]()
@@ -149,12 +149,12 @@ CACHE = Exercise(
     references=(KeyValueCache,),
     aspects=(
         shape(),
-        main("all so far, in order"),
-        special("each layer by itself", "layers", weight=2.0),
-        special("each cache by itself", "caches"),
-        special("several tokens at once", "many"),
-        special("nothing new", "nothing"),
-        special("one row, one head", "one"),
+        main("everything so far, oldest first", meaning="append returns all the keys and values so far, oldest first."),
+        special("each layer by itself", "layers", weight=6.0, meaning="Each layer has keys and values of its own."),
+        special("each cache by itself", "caches", meaning="Two caches share nothing."),
+        special("several tokens at once", "many", meaning="Several tokens may be added at once."),
+        special("nothing new", "nothing", meaning="Adding no token returns what is already there."),
+        special("one row, one head", "one", meaning="One row, one head and d_head = 1 give the right result too."),
         dtype(),
         special("float64", "float64"),
         untouched(),
@@ -163,43 +163,44 @@ CACHE = Exercise(
         Mistake(
             "new_before_old",
             _with(join=lambda self, earlier, new: _cat(new, earlier)),
-            "The newest token stands first. Which of the two does cat put in front?",
+            "The newest token comes first. Which of the two should come first in your cat?",
         ),
         Mistake(
             "keys_for_values",
             _with(answer=lambda self, pair, new: (pair[0], pair[0])),
-            "Your values are the keys once more. Which tensor belongs in the second place?",
+            "You return the keys twice. Which tensor belongs in second place?",
         ),
         Mistake(
             "values_first",
             _with(answer=lambda self, pair, new: (pair[1], pair[0])),
-            "Keys and values have changed places. In which order are they to be returned?",
+            "Keys and values have changed places. In which order should they be returned?",
         ),
         Mistake(
             "new_only",
             _with(answer=lambda self, pair, new: new),
-            "You return what came in. Where is what came before?",
+            "You return only what came in. What about the keys and values from before?",
+            central=True,
         ),
         Mistake(
             "old_only",
             _Before,
-            "The new keys and values are kept for later, and left out of the answer. May the new token look at itself?",
+            "The new keys and values are stored but left out of what you return. May the new token look at itself?",
         ),
         Mistake(
             "last_two_only",
             _LastTwo,
-            "From the third token on, the first ones are forgotten: you keep what came in instead of all so far. "
-            "Which of the two do you store?",
+            "From the third token on, the first ones are gone: you only store what came in. What should you store?",
         ),
         Mistake(
             "first_one_twice",
             _TwiceAtFirst,
-            "The first token is there twice. What is there to join when a layer is new?",
+            "The first token is there twice. What is there to append to when a layer is new?",
         ),
         Mistake(
             "one_store_for_all_layers",
             _with(place=lambda self, layer: 0),
-            "All layers share one memory, and read each other's keys. Where does the layer's number come in?",
+            "All layers share one memory and read each other's keys. Where does the number of the layer come in?",
+            central=True,
         ),
         Mistake(
             "along_the_heads",
@@ -214,22 +215,22 @@ CACHE = Exercise(
         Mistake(
             "along_the_columns",
             _with(join=lambda self, earlier, new: _cat(earlier, new, -1)),
-            "You join along the last axis, so vectors get longer instead of more. Which axis counts the tokens?",
+            "You join along the last axis, which makes the vectors longer. Which axis counts the tokens?",
         ),
         Mistake(
             "added_up",
             _with(join=lambda self, earlier, new: (earlier[0] + new[0], earlier[1] + new[1])),
-            "You add new keys to old ones. How do two rows of tokens become one longer row?",
+            "You add the new keys to the old ones as numbers. How do you put one row of tokens after another?",
         ),
         Mistake(
             "nothing_returned",
             _with(answer=lambda self, pair, new: None),
-            "append returns nothing. What does the attention layer need right after it?",
+            "Your append returns nothing. What does the attention layer need from it?",
         ),
         Mistake(
             "keys_only",
             _with(answer=lambda self, pair, new: pair[0]),
-            "You return the keys alone. What does attention need beside them?",
+            "You return only the keys. What else does attention need?",
         ),
     ),
     variants={

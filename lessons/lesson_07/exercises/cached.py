@@ -1,4 +1,4 @@
-"""`cached_greedy_decode`: cases, mistakes and variants. The model stands in `patients`."""
+"""`cached_greedy_decode`: cases, mistakes and variants. The model is in `patients`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special
+from grader.authoring.aspects import KNOWN, main, shape
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import (
     OF_IDS,
     Begin,
@@ -156,53 +157,73 @@ CACHED = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the ids of greedy_decode"),
-        Aspect("one new token at a time", keys=("way",), kinds=KNOWN, core=True),
-        Aspect("nothing read twice", keys=("work",), kinds=KNOWN, weight=3.0),
+        main("the ids of greedy_decode", meaning="The ids are the ones that greedy_decode gives."),
+        Aspect(
+            "one new token at a time",
+            keys=("way",),
+            kinds=KNOWN,
+            core=True,
+            meaning="The model reads through decode_step, and is never called with the whole prefix.",
+        ),
+        Aspect(
+            "nothing is read twice",
+            keys=("work",),
+            kinds=KNOWN,
+            weight=7.0,
+            meaning="Each source is encoded once, and each token goes through decode_step once.",
+        ),
         special("rows that end at different times", "differ", weight=2.0),
-        special("cut at max_length", "cut"),
-        special("a batch of one, padded sources", "one"),
+        special("cut off at max_length", "cut"),
+        special(
+            "a batch of one, padded sources",
+            "one",
+            meaning="A batch of one, padded sources and a model in eval mode give the right answer too.",
+        ),
         *OF_IDS,
     ),
     mistakes=(
         Mistake(
             "no_cache_at_all",
             greedy_decode,
-            "The ids are right, and the model reads everything again for every token: that is greedy_decode. Which "
-            "call reads one new token alone?",
+            "The ids are right, but the model reads everything again for each token, as in greedy_decode. Which method "
+            "reads a single new token?",
+            central=True,
         ),
         Mistake(
             "a_new_cache_each_step",
             _stepper(remember=lambda cache: KeyValueCache()),
-            "The model forgets in every step what it has read. Where should the cache be made: inside the loop, or "
-            "before it?",
+            "In every step the model forgets what it has read. Should you make the cache inside the loop, or before "
+            "it?",
+            central=True,
         ),
         Mistake(
             "whole_prefix_each_step",
             _all_read_again(anew=False),
-            "You feed all that was written in every step, and the cache keeps it each time. Which tokens has the "
-            "model not read yet?",
+            "In every step you pass in everything written so far, and the cache stores it all again. Which tokens "
+            "hasn't the model read yet?",
+            central=True,
         ),
         Mistake(
             "read_anew_each_step",
             _all_read_again(anew=True),
-            "The ids are right, but every token is read again and again, by one new cache after the other. What is "
-            "the cache for?",
+            "The ids are right, but every token is read again and again, with a new cache each time. What is the cache "
+            "for?",
+            central=True,
         ),
         Mistake(
             "encoded_each_step",
             _encoded_each_step,
-            "The ids are right, but the source is encoded in every step. Does it change while the answer is written?",
+            "The ids are right, but you encode the source in every step. Does it change while the answer is written?",
         ),
         Mistake(
             "start_fed_each_step",
             _stepper(feed=lambda written, start: written[:, :1]),
-            "You feed the start token in every step. What does the model not know yet after it has written a token?",
+            "You pass in the start token in every step. What doesn't the model know yet after it has written a token?",
         ),
         Mistake(
             "one_token_behind",
             _stepper(feed=lambda written, start: written[:, -2:-1] if written.shape[1] > 1 else written),
-            "You feed the token before the last one, so the model is always one behind. Which one was written last?",
+            "You pass in the last token but one, so the model is always one behind. Which one was written last?",
         ),
         _SLIPS["start_never_fed"],
         _SLIPS["begins_with_the_end"],
@@ -212,7 +233,7 @@ CACHED = Exercise(
             "Every row answers the first source. Which encoder states belong to which row?",
         ),
         _SLIPS["start_kept"],
-        _SLIPS["goes_on_behind_the_end"],
+        _SLIPS["goes_on_after_the_end"],
         _SLIPS["end_repeated"],
         _SLIPS["stops_with_the_first_end"],
         _SLIPS["start_counted"],

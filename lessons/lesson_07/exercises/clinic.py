@@ -1,4 +1,4 @@
-"""`ends_each_sequence`, the bug clinic: is a source answered alike alone and in a batch? See `decoders`."""
+"""`ends_each_sequence`, the bug clinic: does a source get the same answer alone and in a batch? See `decoders`."""
 
 from __future__ import annotations
 
@@ -22,26 +22,46 @@ Decode = Callable[[Any, torch.Tensor], torch.Tensor]
 _TRIED = [
     ("padded", "different", "sound", "with a sound decoder that pads its answers"),
     ("row by row", "different", "sound", "with a sound decoder that works row by row"),
-    ("wide", "different", "width", "with a sound decoder that leaves columns of padding"),
-    ("of 32 bits", "different", "width", "with a sound decoder of ids of 32 bits"),
-    ("without ends", "different", "alike", "with a decoder that never keeps an end, alone or not"),
-    ("cut short", "equal", "alike", "with a decoder that stops with the first end, where all end together"),
-    ("goes on", "equal", "alike", "with a decoder that goes on behind an end, where all end together"),
-    ("one for all", "same", "alike", "with a decoder that answers the first source, where all are the same"),
-    ("goes on", "different", "broken", "with a decoder that goes on behind an end"),
-    ("cut short", "different", "broken", "with a decoder that stops all rows with the first end"),
+    ("wide", "different", "width", "with a sound decoder that returns extra columns of padding"),
+    ("of 32 bits", "different", "width", "with a sound decoder whose ids are 32-bit integers"),
+    ("without ends", "different", "alike", "with a decoder that leaves out every end, alone or in a batch"),
+    ("cut short", "equal", "alike", "with a decoder that stops at the first end, where all rows end together"),
+    ("goes on", "equal", "alike", "with a decoder that goes on after an end, where all rows end together"),
+    (
+        "one for all",
+        "same",
+        "alike",
+        "with a decoder that gives every row the first answer, where all sources are the same",
+    ),
+    ("goes on", "different", "broken", "with a decoder that goes on after an end"),
+    ("cut short", "different", "broken", "with a decoder that stops all rows at the first end"),
     ("one for all", "different", "broken", "with a decoder that gives every row the first answer"),
-    ("end repeated", "different", "ends", "with a decoder that pads with more ends"),
+    ("end repeated", "different", "ends", "with a decoder that pads with more end tokens"),
     ("ends lost", "different", "ends", "with a decoder that loses the ends of shorter rows"),
-    ("one too many", "different", "ends", "with a decoder that writes one token behind an end"),
-    ("last row", "different", "one", "with a decoder that goes wrong in the last row alone"),
-    ("goes on", "first long", "one", "with a decoder that goes on behind an end, where row 0 is the longest"),
-    ("cut short", "first short", "one", "with a decoder that stops all rows with the first end, where row 0 is that"),
-    ("goes on", "first short", "one", "with a decoder that goes on behind an end, where the last row is the longest"),
-    ("by length", "different", "order", "with a decoder that sorts rows by length and leaves them so"),
-    ("other branch", "different", "batches", "with a decoder whose branch that writes is reached by single rows alone"),
-    ("large batches", "different", "batches", "with a decoder that is wrong in larger batches"),
-    ("goes on", "alone", "alone", "on a batch of one, with a decoder that would be wrong in a larger one"),
+    ("one too many", "different", "ends", "with a decoder that writes one more token after an end"),
+    ("last row", "different", "one", "with a decoder that gets only the last row wrong"),
+    ("goes on", "first long", "one", "with a decoder that goes on after an end, where the longest answer is in row 0"),
+    ("cut short", "first short", "one", "with a decoder that stops all rows at the first end, where row 0 ends first"),
+    (
+        "goes on",
+        "first short",
+        "one",
+        "with a decoder that goes on after an end, where the longest answer is in the last row",
+    ),
+    ("by length", "different", "order", "with a decoder that sorts rows by length and doesn't put them back"),
+    (
+        "other branch",
+        "different",
+        "batches",
+        "with a decoder that writes single rows, and returns the sources of a larger batch",
+    ),
+    (
+        "large batches",
+        "different",
+        "batches",
+        "with a decoder that goes on after an end in batches of more than two rows",
+    ),
+    ("goes on", "alone", "alone", "on a batch of one, with a decoder that goes wrong only in larger ones"),
     ("padded", "alone", "alone", "on a batch of one, with a sound decoder"),
 ]
 
@@ -88,7 +108,7 @@ def _tester(
         model, sources[i : i + 1]
     )[0],
 ) -> Callable[..., bool]:
-    """A right answer with one step replaced: which rows are looked at, what counts as the same, what alone means."""
+    """A right answer with one step replaced: which rows are checked, what counts as the same, what alone means."""
 
     def ends(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
         together = decode(model, sources)
@@ -117,7 +137,7 @@ def _every_row_has_an_end(decode: Decode, model: Any, sources: torch.Tensor) -> 
     return bool((decode(model, sources) == END).any(dim=1).all())
 
 
-def _padding_behind_the_end(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
+def _padding_after_the_end(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
     ids = decode(model, sources)
     ends = (ids == END).long()
     return bool((ids[(ends.cumsum(1) - ends) > 0] == 0).all())
@@ -159,63 +179,106 @@ ENDS_EACH = Exercise(
     cases=_decoders,
     references=(ends_each_sequence,),
     aspects=(
-        *tells_apart(sound="sound decoders pass", broken="broken decoders are found"),
-        special("padding does not count", "width"),
-        special("alike alone and in the batch is sound", "alike"),
-        special("the end belongs to the answer", "ends"),
-        special("every row is looked at", "one"),
-        special("each row its own answer", "order"),
-        special("the whole batch at once", "batches"),
-        special("a batch of one", "alone"),
-        Aspect("sources untouched", keys=("arguments",), kinds=KNOWN),
+        *tells_apart(
+            meanings={
+                "sound": "True for a decoder whose rows get the same answer alone and in the batch.",
+                "broken": "False for a decoder whose rows get a different answer in the batch.",
+            },
+            sound="sound decoders pass",
+            broken="broken decoders are found",
+        ),
+        special(
+            "padding does not count",
+            "width",
+            meaning="True even if the decoder adds columns of padding or returns 32-bit ids.",
+        ),
+        special(
+            "the same alone and in the batch is sound",
+            "alike",
+            meaning="True however odd the answers are, as long as each row gets the same one alone and in the batch.",
+        ),
+        special(
+            "the end belongs to the answer",
+            "ends",
+            weight=2.0,
+            meaning="False if an end token is missing or repeated, or if another token follows it.",
+        ),
+        special(
+            "every row is checked",
+            "one",
+            weight=8.0,
+            meaning="False even if a single row goes wrong, whichever row that is.",
+        ),
+        special(
+            "each row is compared with its own answer",
+            "order",
+            meaning="False if the rows come back in a different order.",
+        ),
+        special(
+            "the whole batch at once", "batches", meaning="False even if the decoder goes wrong only in larger batches."
+        ),
+        special(
+            "a batch of one",
+            "alone",
+            meaning="On a batch of one, every decoder gets True: alone and in the batch are the same.",
+        ),
+        Aspect(
+            "sources untouched",
+            keys=("arguments",),
+            kinds=KNOWN,
+            meaning="After the call, the sources are just as they were before.",
+        ),
     ),
     mistakes=(
         Mistake(
             "always_sound",
             _tester(alone=lambda decode, model, sources, i: decode(model, sources)[i]),
-            "Every decoder is sound to you. Do you decode each source in a batch of its own, or all of them twice?",
+            "Your test passes every decoder. Do you decode each source in a batch of its own, or all of them twice?",
         ),
         Mistake(
             "never_sound",
             _tester(same=lambda one, other: one is other),
-            "No decoder is sound to you. When are two rows of ids the same?",
+            "Your test passes no decoder. When are two rows of ids the same?",
         ),
         Mistake(
             "answer_turned_round",
             lambda decode, model, sources: not _RIGHT(decode, model, sources),
-            "You tell them apart, and answer the other way round. What does True stand for?",
+            "You tell them apart, but return the opposite. What does True mean here?",
         ),
         Mistake(
             "padding_compared",
             _tester(same=lambda one, other: torch.equal(one, other)),
-            "A shorter answer has padding behind it in the batch and none alone, and you call that a difference. "
+            "In the batch a shorter answer is followed by padding, alone it isn't, and you count that as a difference. "
             "What has to go before you compare?",
         ),
         Mistake(
             "cut_to_the_shorter",
             _tester(same=_cut_to_the_shorter),
-            "You compare as many columns as both have, so a longer answer looks like its own beginning. What can "
-            "stand in the columns beyond?",
+            "You compare only the columns that both answers have, so whatever comes after them escapes you. What could "
+            "be in those columns?",
         ),
         Mistake(
             "up_to_the_end_only",
             _tester(same=_up_to_the_end),
-            "You stop comparing at the end token, so what is written behind it gets past you. What should stand there?",
+            "You stop comparing at the end token, so whatever is written after it gets past you. What should be there?",
+            central=True,
         ),
         Mistake(
             "first_row_only",
             _tester(rows=lambda sources: [0]),
-            "You look at row 0 only. What if another row is the one that goes wrong?",
+            "You check row 0 only. What if another row goes wrong?",
+            central=True,
         ),
         Mistake(
             "last_row_only",
             _tester(rows=lambda sources: [len(sources) - 1]),
-            "You look at the last row only. What if another row is the one that goes wrong?",
+            "You check the last row only. What if another row goes wrong?",
+            central=True,
         ),
         Mistake(
             "lengths_only",
             _tester(same=lambda one, other: len(_real(one)) == len(_real(other))),
-            "You compare how long the answers are. Can two answers be of one length and differ?",
+            "You compare how long the answers are. Can two answers of the same length differ?",
         ),
         Mistake(
             "sorted_answers",
@@ -223,7 +286,7 @@ ENDS_EACH = Exercise(
                 sorted(_real(row) for row in decode(model, sources))
                 == sorted(_real(decode(model, row[None])[0]) for row in sources)
             ),
-            "You look whether all answers are there, in any order. Which answer belongs to which source?",
+            "You check whether all answers are there, in any order. Which answer belongs to which source?",
         ),
         Mistake(
             "pairs_only",
@@ -231,25 +294,26 @@ ENDS_EACH = Exercise(
                 _real(decode(model, sources[[i, i]])[0]) == _real(decode(model, sources[i : i + 1])[0])
                 for i in range(len(sources))
             ),
-            "You never decode the whole batch at once. Where do rows of different lengths meet?",
+            "You never decode the whole batch at once. When do rows of different lengths meet?",
         ),
         Mistake(
             "every_row_has_an_end",
             _every_row_has_an_end,
-            "You look whether each row has an end. What is the answer of a source to be compared with?",
+            "You check whether each row has an end. What should the answer to a source be compared with?",
+            central=True,
         ),
         Mistake(
-            "padding_behind_the_end",
-            _padding_behind_the_end,
-            "You look for padding behind each end, and a row that was stopped too soon has no end at all. What is "
-            "the answer of a source to be compared with?",
+            "padding_after_the_end",
+            _padding_after_the_end,
+            "You check for padding after each end, but a row that was stopped too soon has no end at all. What should "
+            "the answer to a source be compared with instead?",
         ),
         Mistake(
             "widths_compared",
             lambda decode, model, sources: (
                 decode(model, sources).shape[1] == max(decode(model, row[None]).shape[1] for row in sources)
             ),
-            "You compare numbers of columns. Which ids stand in them?",
+            "You compare the numbers of columns. What about the ids in them?",
         ),
         Mistake(
             "rows_listed",
@@ -257,12 +321,12 @@ ENDS_EACH = Exercise(
                 _real(row) == _real(decode(model, sources[i : i + 1])[0])
                 for i, row in enumerate(decode(model, sources))
             ],
-            "You return an answer for each row. How do several answers become one, True or False?",
+            "You return one result per row. How do you turn several results into a single True or False?",
         ),
         Mistake(
             "sources_changed",
             _sources_changed,
-            "The answers are right, but the caller's sources stand in another order afterwards. Which line writes "
+            "The results are right, but afterwards the caller's sources are in a different order. Which line writes "
             "into them?",
         ),
     ),

@@ -24,7 +24,7 @@ def _row_by_row(model: Model, sources: torch.Tensor) -> torch.Tensor:
 
 
 def _goes_on(model: Model, sources: torch.Tensor) -> torch.Tensor:
-    """Behind its end a row goes on writing until the longest has ended."""
+    """After its end a row goes on writing until the longest has ended."""
     ids = model(sources)
     return torch.where(ids == 0, 5, ids)
 
@@ -48,7 +48,7 @@ def _by_length(model: Model, sources: torch.Tensor) -> torch.Tensor:
 
 
 def _last_row(model: Model, sources: torch.Tensor) -> torch.Tensor:
-    """Only the last row of a batch is wrong: one of its tokens is another one."""
+    """Only the last row of a batch is wrong: one of its tokens is replaced."""
     ids = model(sources).clone()
     if len(ids) > 1:
         ids[-1, 0] = 2 + (ids[-1, 0] - 1) % 7
@@ -64,7 +64,7 @@ def _large_batches(model: Model, sources: torch.Tensor) -> torch.Tensor:
 
 
 def _other_branch(model: Model, sources: torch.Tensor) -> torch.Tensor:
-    """The branch that writes is reached by single rows alone; a batch gets its sources back."""
+    """Only single rows are decoded; a larger batch gets its sources back."""
     return model(sources) if len(sources) == 1 else sources
 
 
@@ -77,7 +77,7 @@ def _one_too_many(model: Model, sources: torch.Tensor) -> torch.Tensor:
 
 
 def _without_ends(model: Model, sources: torch.Tensor) -> torch.Tensor:
-    """It never keeps an end, alone as in a batch: not what one wants, and the same both times."""
+    """It leaves out every end, alone as in a batch: not what you want, but the same both times."""
     ids = model(sources)
     return torch.where(ids == END, 0, ids)
 

@@ -1,4 +1,4 @@
-"""Toy models that write, drawn so that a mistake shows, and what all answers of a decoder have in common."""
+"""Toy models that write, drawn so that mistakes show, and what all answers of a decoder have in common."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ WIDTH = 5  # of the toy's vectors
 NEVER = -30.0  # the logit of what is never written: padding, and the start
 HIDDEN = -torch.inf  # the logit of what can't be drawn
 
-OF_IDS = (Aspect("whole numbers", keys=("kind",), kinds=KNOWN), modes("mode left as it was", 1.0), untouched())
+OF_IDS = (
+    Aspect("whole numbers", keys=("kind",), kinds=KNOWN, meaning="The ids are integers."),
+    modes("train and eval mode untouched", 1.0),
+    untouched(),
+)
 """What holds of every decoder that returns ids."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A toy model and what it is to answer."""
+    """A toy model and what it has to answer."""
 
     tables: dict[str, torch.Tensor]
     source: torch.Tensor
@@ -85,12 +89,12 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
     """A task whose greedy answers have these lengths, 0 for one that never ends, with no close call on the way.
 
     Many sources are answered at once, and the fitting ones are kept. Their answers differ from each other, and from
-    those to the end token in the start's place.
+    those to the end token or padding in the start's place.
     """
     while True:
         pool = draw_task(generator, 200, max_length)
         ids, gaps = rollout(pool)
-        misled, _ = rollout(replace(pool, start_id=pool.end_id))
+        misled = [rollout(replace(pool, start_id=other))[0] for other in (pool.end_id, 0)]
         found = lengths(ids, pool.end_id)
         clear = [float(row[: n or None].min()) > 0.05 for row, n in zip(gaps, found, strict=True)]
         varied = [len(set(row)) > min(2, max_length - 1) for row in ids.tolist()]
@@ -103,7 +107,7 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
                 if n == length
                 and clear[i]
                 and varied[i]
-                and not torch.equal(misled[i, : length or None], answers[i])
+                and not any(torch.equal(other[i, : length or None], answers[i]) for other in misled)
                 and not _among(answers, i, rows)
             )
             rows += list(fitting)[:1]
@@ -123,7 +127,7 @@ def _among(ids: torch.Tensor, row: int, rows: list[int]) -> bool:
 
 
 def in_full_width(observation: Observation, case: Case) -> Observation:
-    """Padded to `max_length` columns: how much padding stands behind all rows is left open."""
+    """Padded to `max_length` columns: how much padding follows is left open."""
     kept = dict(observation)
     ids = observation["output"]
     missing = case.inputs["max_length"] - ids.shape[1]
@@ -148,7 +152,7 @@ def with_the_start(source: torch.Tensor, start: int, end: int) -> torch.Tensor:
 
 
 def with_padding(chosen: torch.Tensor, ended: torch.Tensor, end: int) -> torch.Tensor:
-    """The right thing behind an end."""
+    """The right thing after an end."""
     return chosen.masked_fill(ended, 0)
 
 
@@ -191,12 +195,12 @@ def slips(way: Callable[..., Callable[..., torch.Tensor]]) -> dict[str, Mistake]
         Mistake(
             "start_kept",
             way(finish=lambda written, end: written),
-            "Your rows begin with the start token. The model needs it: does the reader of the answer?",
+            "Your rows begin with the start token. The model needs to read it, but should the answer contain it?",
         ),
         Mistake(
-            "goes_on_behind_the_end",
+            "goes_on_after_the_end",
             way(behind=lambda chosen, ended, end: chosen),
-            "A row that has ended goes on writing as long as others do. What should stand behind its end?",
+            "A row that has ended goes on writing as long as the others do. What should come after its end?",
         ),
         Mistake(
             "stops_with_the_first_end",
@@ -206,33 +210,33 @@ def slips(way: Callable[..., Callable[..., torch.Tensor]]) -> dict[str, Mistake]
         Mistake(
             "end_repeated",
             way(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
-            "Behind the end you write more ends. Which id is padding?",
+            "After the end you write more ends. Which id is padding?",
         ),
         Mistake(
             "start_never_fed",
             way(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
-            "Your rows begin with padding instead of the start token. What did the model read first in training?",
+            "The model reads padding first instead of the start token. What did it read first in training?",
         ),
         Mistake(
             "begins_with_the_end",
             way(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
-            "Your rows begin with the end token. Which of the two ids opens a row?",
+            "The model reads the end token first. Which of the two ids opens a row?",
         ),
         Mistake(
             "start_counted",
             way(steps=lambda max_length: max_length - 1),
-            "Your rows are cut one token too early: the start takes up a place. Does max_length count what is "
+            "Your rows are cut off one token too early, because you count the start. Does max_length count what is "
             "returned, or what the model reads?",
         ),
         Mistake(
             "one_token_too_many",
             way(steps=lambda max_length: max_length + 1),
-            "Rows that don't end are one token longer than max_length. How often does your loop run?",
+            "Rows that don't end are one token longer than max_length. How many times does your loop run?",
         ),
         Mistake(
             "left_in_eval_mode",
             evaluated,
-            "The ids are right, but a model in training mode comes back in evaluation mode. Who should put it back?",
+            "The ids are right, but a model in training mode comes back in evaluation mode. Who should switch it back?",
         ),
     )
     return {mistake.name: mistake for mistake in told}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 _TWO_AXES = "with two axes, axis 1 is the last one, and so it is by default"
-_LATER = (
-    "without it the loop runs to max_length, and what stands behind all ends is padding: more work, the same answer"
-)
+_LATER = "without it the loop runs to max_length, and everything after the ends is padding: more work, the same answer"
 _STRICT = "both have one entry for each row, so strict never finds a difference"
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
@@ -40,6 +38,10 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
         "dropped = before >= p -> dropped = before > p": (
             "they differ where a sum of probabilities is p to the last bit, and rounding decides about that bit"
         ),
+    },
+    "generate": {
+        "next_ids = logits.argmax(dim=-1) -> next_ids = logits.argmax(dim=1)": _TWO_AXES,
+        "if ended.all(): -> (dropped)": _LATER,
     },
     "ends_each_sequence": {
         "for row, source in zip(together, sources, strict=True):"

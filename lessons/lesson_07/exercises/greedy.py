@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,15 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from course.decoding import greedy_decode
-from grader.authoring.aspects import USUAL, main, shape, special
+from grader.authoring.aspects import USUAL, main, shape
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import OF_IDS, draw_ending, in_full_width, slips, writer
 
 
 def ending_cases(generator: np.random.Generator) -> list[Case]:
-    """Batches whose rows end at the same time, at different times, at once, or never."""
+    """Batches whose rows end at the same time, at different times, at the first token, or never."""
 
     def draw(*wanted: int, width: int) -> dict[str, Any]:
         return draw_ending(generator, list(wanted), width).inputs()
@@ -24,12 +26,12 @@ def ending_cases(generator: np.random.Generator) -> list[Case]:
     early, late = sorted(dims(generator, 2, 2, 4))
     differ, cut = frozenset({"differ"}), frozenset({"cut"})
     return [
-        Case("with rows that end together", draw(late, late, width=6), USUAL),
-        Case("with more rows that end together", draw(3, 3, 3, width=5), USUAL),
+        Case("with rows that all end at the same step", draw(late, late, width=6), USUAL),
+        Case("with more rows that all end at the same step", draw(3, 3, 3, width=5), USUAL),
         Case("with rows that end in the last column", draw(4, 4, 4, width=4), USUAL),
         Case("with rows that end at different times", draw(late, early, 5, width=6), differ),
-        Case("with a row that ends at once", draw(3, 5, 1, early, width=6), differ),
-        Case("with a row that is cut at max_length", draw(early, 0, 3, width=5), differ),
+        Case("with a row whose first token is the end", draw(3, 5, 1, early, width=6), differ),
+        Case("with a row that is cut off at max_length", draw(early, 0, 3, width=5), differ),
         Case("with rows that never end", draw(0, 0, 0, 0, width=3), cut),
         Case("with max_length = 1", draw(0, 0, width=1), cut),
         Case("on a batch of one", draw(late, width=6), frozenset({"one"})),
@@ -49,7 +51,7 @@ def _row_by_row(model: Any, source: torch.Tensor, start_id: int, end_id: int, ma
 
 
 def _in_a_buffer(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """A buffer of full width: what is not written yet is padding, which a causal model does not look at."""
+    """A buffer of full width: what isn't written yet is padding, which a causal model doesn't look at."""
     buffer = source.new_zeros(len(source), max_length + 1)
     buffer[:, 0] = start_id
     going = torch.ones(len(source), dtype=torch.bool)
@@ -75,7 +77,7 @@ def _only_those_alive(model: Any, source: torch.Tensor, start_id: int, end_id: i
 
 
 def _cleaned_afterwards(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """Everything is written first; what stands behind the first end is wiped off."""
+    """Everything is written first; what comes after the first end is erased."""
     written = torch.full((source.size(0), 1), start_id, dtype=source.dtype)
     with torch.inference_mode():
         for _ in range(max_length):
@@ -95,7 +97,7 @@ def _mode_put_back(model: Any, source: torch.Tensor, start_id: int, end_id: int,
 
 
 def _never_generates(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """One pass over a target that is not there: the generation loop is never reached."""
+    """One pass over a target that doesn't exist: nothing is ever generated."""
     ids: torch.Tensor = model(source, source).argmax(dim=-1)
     return ids[:, :max_length]
 
@@ -105,7 +107,7 @@ def _last_token_cleaned(written: torch.Tensor, end: int) -> torch.Tensor:
 
 
 def _one_late(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-    """What stands behind the end is looked for one step too late."""
+    """Looks for the end one step too late."""
     ids = writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False)(
         model, source, start_id, end_id, max_length
     )
@@ -124,10 +126,17 @@ GREEDY = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the likeliest token each time"),
-        special("rows that end at different times", "differ", weight=3.0),
-        special("cut at max_length", "cut"),
-        special("a batch of one", "one"),
+        main(
+            "the most likely token each time",
+            meaning="At every step, each row gets its most likely token.",
+        ),
+        special("rows that end at different times", "differ", weight=6.0),
+        special("cut off at max_length", "cut"),
+        special(
+            "a batch of one",
+            "one",
+            meaning="A batch of one gives the right answer too, and so does a model in eval mode.",
+        ),
         *OF_IDS,
     ),
     mistakes=(
@@ -135,49 +144,52 @@ GREEDY = Exercise(
         Mistake(
             "end_dropped",
             writer(finish=_last_token_cleaned),
-            "The end token is gone from your rows. How could one tell then whether a row ended, or was cut?",
+            "The end token is missing from your rows. How could anybody tell whether a row ended or was cut off?",
         ),
-        _SLIPS["goes_on_behind_the_end"],
+        replace(_SLIPS["goes_on_after_the_end"], central=True),
         Mistake(
             "writes_to_the_last_column",
             writer(behind=lambda chosen, ended, end: chosen, stop=lambda ended: False),
-            "No row ever stops before max_length. Who looks for the end token?",
+            "Your rows never stop before max_length. Where do you look for the end token?",
+            central=True,
         ),
-        _SLIPS["stops_with_the_first_end"],
+        replace(_SLIPS["stops_with_the_first_end"], central=True),
         Mistake(
             "stops_with_row_0",
             writer(stop=lambda ended: bool(ended[0])),
-            "The batch stops when its row 0 ends. What about the rows that go on?",
+            "The whole batch stops when row 0 ends. What about the rows that haven't ended yet?",
         ),
         _SLIPS["end_repeated"],
         Mistake(
-            "one_token_behind_the_end",
+            "one_token_after_the_end",
             _one_late,
-            "One token more comes after each end. When do you look whether a row has ended: before a token is "
+            "One more token is written after each end. When do you check whether a row has ended: before a token is "
             "written, or after?",
         ),
         Mistake(
             "first_place_read",
             writer(look=lambda logits: logits[:, 0]),
-            "You read the logits at the first place, so the same token comes again and again. At which place does "
-            "the model speak about the next token?",
+            "You use the logits at the first position, so the same token comes up again and again. Which position "
+            "tells you about the next token?",
+            central=True,
         ),
         Mistake(
             "last_token_fed_alone",
             writer(feed=lambda written: written[:, -1:]),
-            "The model sees nothing but the last token. How can it know what was written before?",
+            "The model only gets to see the last token. How can it know what was written before that?",
         ),
         _SLIPS["start_never_fed"],
         _SLIPS["begins_with_the_end"],
         Mistake(
             "begins_with_the_source",
             writer(begin=lambda source, start, end: source[:, :1]),
-            "Your rows begin with the first token of their source. What does the model read first?",
+            "Your rows start with the first token of the source. What should the model read first?",
         ),
         Mistake(
             "never_generates",
             _never_generates,
-            "You run the model once, on the source as if it were the answer. Where does what was written go back in?",
+            "You run the model once, with the source in place of the answer. Where does what it wrote go back in?",
+            central=True,
         ),
         Mistake(
             "one_source_for_all",
@@ -189,26 +201,27 @@ GREEDY = Exercise(
         Mistake(
             "never_cut",
             writer(steps=lambda max_length: max_length + 9),
-            "Rows that don't end go on beyond max_length. What ends the loop then?",
+            "Rows that don't end run past max_length. What stops the loop for them?",
         ),
         Mistake(
-            "unlikeliest_token",
+            "least_likely_token",
             writer(choose=lambda logits: logits.argmin(dim=-1)),
-            "You take the token with the lowest logit. Which one is the likeliest?",
+            "You take the token with the lowest logit. Which one is the most likely?",
         ),
         Mistake(
             "scores_returned",
             lambda model, source, start_id, end_id, max_length: greedy_decode(
                 model, source, start_id, end_id, max_length
             ).float(),
-            "The ids are right, but they are floating-point numbers, which no embedding takes. Which dtype have ids?",
+            "The ids are right, but they are floating-point numbers, and an embedding can't take those. What dtype "
+            "should ids have?",
         ),
         Mistake(
             "lists_returned",
             lambda model, source, start_id, end_id, max_length: greedy_decode(
                 model, source, start_id, end_id, max_length
             ).tolist(),
-            "You return lists. What makes one tensor of rows of equal length?",
+            "You return lists. How do you turn rows of equal length into one tensor?",
         ),
         _SLIPS["left_in_eval_mode"],
     ),

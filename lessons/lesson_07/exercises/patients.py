@@ -1,4 +1,4 @@
-"""The model that `cached_greedy_decode` writes with: it counts what it is asked, out of the learner's reach."""
+"""The model that `cached_greedy_decode` writes with: it counts its calls, out of the learner's reach."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Ways:
     def run(
         self, logits_of: Callable[[list[list[int]]], torch.Tensor], end: int, most: int, width: int, penalty: float
     ) -> list[int]:
-        """The best ids. `logits_of` takes the beginnings that are alive to what may follow them."""
+        """The best ids. `logits_of` takes the prefixes to the logits of what may follow them."""
         alive: list[Entry] = [([], 0.0)]
         finished: list[Entry] = []
         for _ in range(most):
@@ -83,7 +83,7 @@ def searcher(
 
 
 def _best_of_each(entries: list[Entry], width: int) -> list[Entry]:
-    """Branches at the first token alone; after that each beginning goes its greedy way."""
+    """Branches at the first token alone; after that each prefix is decoded greedily."""
     if len(entries[0][0]) == 1:
         return _top(entries, width)
     best: dict[tuple[int, ...], Entry] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -10,14 +11,14 @@ import numpy as np
 import torch
 
 from course.sampling import sample_with_temperature
-from grader.authoring.aspects import CONTENT, KNOWN, special, untouched
+from grader.authoring.aspects import KNOWN, shape, special, untouched
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_07.exercises.chance import counted, distance, settled, shows
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from lessons.lesson_07.exercises.chance import SAMPLED, distance, from_the_generator, sampled, shows
 
 DRAWS = 4000  # a row
 
-# Per distribution, the probabilities it gives each token: the right one first, then what people make of it.
+# For each distribution, the probability of every token: the right one first, then those of the usual slips.
 DISTRIBUTIONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
     "right": lambda logits, t: torch.softmax(logits / t, -1),
     "multiplied": lambda logits, t: torch.softmax(logits * t, -1),
@@ -60,17 +61,17 @@ def _logits(generator: np.random.Generator) -> list[Case]:
     usual, zero = frozenset({"usual", "likely"}), frozenset({"usual", "zero"})
     return [
         Case("at temperature 0", drawn(normal(generator, batch, vocabulary), 0.0, 0), zero),
-        Case("at temperature 0, as a whole number", drawn(normal(generator, 1, vocabulary), 0, 0), zero),
-        Case("at temperature 0, where one token can't be drawn", drawn(hidden, 0.0, 0), zero),
-        Case("at a low temperature", draw(low, 2), usual),
-        Case("at a high temperature", draw(high, 2), usual),
+        Case("at temperature 0, given as an int", drawn(normal(generator, 1, vocabulary), 0, 0), zero),
+        Case("at temperature 0, where one token has the logit -inf", drawn(hidden, 0.0, 0), zero),
+        Case(f"at temperature {low}", draw(low, 2), usual),
+        Case(f"at temperature {high}", draw(high, 2), usual),
         Case("at temperature 1", draw(1.0, 2), frozenset({"one"})),
-        Case("where some tokens can't be drawn", draw(high, 2, hidden=2), frozenset({"hidden"})),
-        Case("with one row", draw(low, 1), frozenset({"row"})),
+        Case("where some tokens have the logit -inf", draw(high, 2, hidden=2), frozenset({"hidden"})),
+        Case(f"with one row, at temperature {low}", draw(low, 1), frozenset({"row"})),
         Case("with float64", draw(low, 2, torch.float64), frozenset({"row"})),
         Case("with large logits", _lifted(draw(high, 2), 300.0), frozenset({"large"})),
         Case("with logits far below 0", _lifted(draw(low, 2), -300.0), frozenset({"large"})),
-        Case("with the same generator and others", drawn(even, 1.0, 0, True), frozenset({"chance"})),
+        Case("with the same generator, and with others", drawn(even, 1.0, 0, True), frozenset({"chance"})),
         Case("with logits that are not contiguous", drawn(strided(normal(generator, 4, 6)), 0.0, 0), zero),
     ]
 
@@ -82,22 +83,20 @@ def _lifted(inputs: dict[str, Any], by: float) -> dict[str, Any]:
 
 
 def _as_shares(observation: Observation, case: Case) -> Observation:
-    """Of what was drawn by lot, the distribution; where chance itself is looked at, nothing else."""
+    """Of what was sampled, the frequencies; where randomness itself is looked at, nothing else."""
     kept = dict(observation)
     logits, temperature = case.inputs["logits"], case.inputs["temperature"]
     if case.inputs["chance"]:
         del kept["output"]
     elif case.inputs["repeat"]:
-        counts = counted(observation["output"], *logits.shape)
-        likely = (_of(name, logits, temperature) for name in DISTRIBUTIONS)
-        kept["output"] = settled(counts, likely)
+        return sampled(kept, logits.shape, (_of(name, logits, temperature) for name in DISTRIBUTIONS))
     elif isinstance(kept["output"], torch.Tensor) and not kept["output"].is_floating_point():
         kept["output"] = kept["output"].long()
     return kept
 
 
 def _from(name: str) -> Callable[..., torch.Tensor]:
-    """Draws from one of the distributions above; temperature 0 is right."""
+    """Samples from one of the distributions above; temperature 0 is right."""
 
     def sample(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
         if temperature == 0:
@@ -175,7 +174,7 @@ def _inverse(logits: torch.Tensor, temperature: float, generator: torch.Generato
 
 
 def _race(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
-    """Each token waits a time of its own; the first to ring wins."""
+    """Each token waits for a random time; the first one wins."""
     if temperature == 0:
         return logits.argsort(dim=-1)[:, -1]
     rates = torch.log_softmax(logits / temperature, dim=-1).exp()
@@ -198,6 +197,10 @@ def _many_at_once(logits: torch.Tensor, temperature: float, generator: torch.Gen
     return drawn[:, 1]
 
 
+def _frequencies(name: str, tag: str, meaning: str) -> Aspect:
+    return special(name, tag, meaning=meaning, keys=(SAMPLED,))
+
+
 SAMPLE = Exercise(
     symbol="sample_with_temperature",
     points=3,
@@ -205,121 +208,150 @@ SAMPLE = Exercise(
     references=(sample_with_temperature,),
     canonical=_as_shares,
     aspects=(
-        Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=frozenset({"zero"})),
-        Aspect(
-            "drawn from softmax(logits / temperature)",
-            kinds=frozenset({"error", "type", "shape", "nan", "mask", "values"}),
-            weight=4.0,
+        replace(shape(), tags=tagged("zero")),
+        replace(
+            _frequencies(
+                "sampled from softmax(logits / temperature)",
+                "likely",
+                "Over many samples, tokens come up as often as softmax(logits / temperature) says.",
+            ),
+            weight=5.0,
             core=True,
-            tags=frozenset({"likely"}),
         ),
-        special("temperature 0 is argmax", "zero", weight=2.0),
-        special("temperature 1", "one"),
-        special("tokens that can't be drawn", "hidden"),
-        special("one row, float64", "row"),
-        special("large logits", "large"),
-        Aspect("chance from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
-        Aspect("whole numbers, one a row", keys=("kind", "rows"), kinds=KNOWN),
+        special(
+            "temperature 0 is argmax",
+            "zero",
+            weight=2.0,
+            meaning="At temperature 0, each row gets its most likely token.",
+        ),
+        _frequencies(
+            "temperature 1", "one", "At temperature 1, tokens come up as often as the model's own distribution says."
+        ),
+        _frequencies(
+            "tokens that can't be sampled",
+            "hidden",
+            "A token whose logit is -inf never comes up, and the others come up as often as they should.",
+        ),
+        _frequencies(
+            "one row, float64",
+            "row",
+            "For a single row, and for float64 logits, tokens come up as often as they should.",
+        ),
+        _frequencies(
+            "large logits", "large", "However large or small the logits are, tokens come up as often as they should."
+        ),
+        from_the_generator(2.0),
+        Aspect(
+            "whole numbers, one per row",
+            keys=("kind", "rows"),
+            kinds=KNOWN,
+            meaning="The result holds integers and has the shape (batch,): one token for each row.",
+        ),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "multiplied",
             _from("multiplied"),
-            "A low temperature makes your sampler bolder, and a high one more careful: you multiply with it. What "
-            "does a small divisor do to the differences between logits?",
+            "A low temperature makes your sampler bolder and a high one more cautious: you multiply by it. What does "
+            "dividing by a small number do to the differences between logits?",
+            central=True,
         ),
         Mistake(
             "temperature_ignored",
             _from("ignored"),
-            "Your tokens come as at temperature 1, whatever the temperature. Where does it enter?",
+            "Your tokens come up as at temperature 1, whatever the temperature is. Where do you use it?",
+            central=True,
         ),
         Mistake(
             "divided_twice",
             _from("squared"),
-            "You divide by the temperature twice. Which of the two places is the right one?",
+            "You divide by the temperature twice. Which of the two divisions should go?",
         ),
         Mistake(
             "on_probabilities",
             _from("on probabilities"),
-            "You divide the probabilities by the temperature, and take a softmax of that. Which comes first, the "
+            "You divide probabilities by the temperature, and take the softmax of that. Which should come first, the "
             "division or the softmax?",
+            central=True,
         ),
         Mistake(
             "greedy_always",
             _from("greedy"),
-            "You always take the likeliest token. At which temperature alone is that right?",
+            "You always take the most likely token. At which temperature is that right?",
+            central=True,
         ),
         Mistake(
             "first_row_for_all",
             _from("first row"),
-            "Every row is drawn from the probabilities of row 0. Which axis of the logits is the batch?",
+            "Every row is sampled from the probabilities of row 0. Which axis of the logits is the batch?",
         ),
         Mistake(
-            "one_draw_for_all",
+            "one_sample_for_all",
             _one_for_all,
-            "The whole batch gets one and the same token. How many tokens are to be drawn?",
+            "The whole batch gets the same token. How many tokens should be sampled?",
         ),
         Mistake(
             "divided_by_zero",
             _zero_not_seen,
-            "At temperature 0 your code divides by zero. What is left of a distribution that gets colder and colder, "
-            "and how can that token be found without dividing?",
+            "At temperature 0 your code divides by zero. Which token is left as the temperature goes to 0, and how can "
+            "you find it without dividing?",
         ),
         Mistake(
             "zero_taken_for_one",
             _nearly_zero,
-            "At temperature 0 you draw as at temperature 1. Which token should come, every time?",
+            "At temperature 0 you sample as at temperature 1. Which token should come up every time?",
         ),
         Mistake(
             "softmax_by_hand",
             _without_shift,
-            "With large logits exp leaves the range of floating-point numbers. What can you subtract from all logits "
-            "of a row without changing the probabilities, or which function does it for you?",
+            "With large logits exp overflows. What can you subtract from all logits of a row without changing the "
+            "probabilities, or which function does that for you?",
         ),
         Mistake(
             "generator_ignored",
             _global,
-            "The same seed gives other tokens each time: the generator plays no part. Which argument of your call "
+            "The same seed gives different tokens each time: the generator is never used. Which argument of your call "
             "takes it?",
         ),
         Mistake(
             "a_seed_of_its_own",
             _own_seed,
-            "Whatever generator comes in, you draw the same: you made one of your own. Whose chance should it be?",
+            "Whichever generator is passed in, you sample the same tokens: you made one of your own. Which one should "
+            "you use?",
         ),
         Mistake(
             "seeded_again_each_time",
             _seeded_again,
-            "You set the generator back to its seed in each call, so a whole text would repeat one draw. Who should "
-            "decide when a generator begins anew?",
+            "You reset the generator to its seed in every call, so a whole text would repeat the same choice. Who "
+            "should decide when a generator starts over?",
         ),
         Mistake(
-            "global_chance_seeded",
+            "global_generator_seeded",
             _global_seeded,
-            "You seed the global chance on the way, and everybody else who uses it gets other numbers. Which calls "
-            "take a generator directly?",
+            "You seed the global generator on the way, so everybody else who uses it gets different numbers. Which "
+            "calls take a generator directly?",
         ),
         Mistake(
-            "drawn_into_a_column",
+            "sampled_into_a_column",
             _into_a_column,
-            "At temperature 0 you return (batch,), but what you draw stands in a column, (batch, 1): multinomial makes "
-            "it so. Which axis has done its work and can go?",
+            "At temperature 0 you return (batch,), but what you sample is a column, (batch, 1), as multinomial returns "
+            "it. Which axis can go?",
         ),
         Mistake(
             "column_kept",
             lambda logits, temperature, generator: _from("right")(logits, temperature, generator)[:, None],
-            "Your tokens stand in a column, (batch, 1). Which axis has done its work and can go?",
+            "Your tokens form a column, (batch, 1). Which axis can go?",
         ),
         Mistake(
             "logits_changed",
             _in_place,
-            "The tokens are right, but the caller's logits were divided along with yours. What does /= write into?",
+            "The tokens are right, but the caller's logits were divided too. What does /= write into?",
         ),
         Mistake(
             "floats_returned",
             lambda logits, temperature, generator: _from("right")(logits, temperature, generator).float(),
-            "The tokens are right, but as floating-point numbers. Which dtype have ids?",
+            "The tokens are right, but they are floating-point numbers. What dtype should ids have?",
         ),
     ),
     variants={

@@ -8,16 +8,17 @@ import numpy as np
 import torch
 
 from course.sampling import top_k_filter
-from grader.authoring.aspects import KNOWN, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
 
 
 def _uneven(
     generator: np.random.Generator, batch: int, vocabulary: int, kind: torch.dtype = torch.float32
 ) -> torch.Tensor:
-    """Logits in no order, of which no two in a row are close to each other; rows lie above and below row 0."""
+    """Logits in no order, no two of which are close within a row; rows lie above and below row 0."""
     order = generator.permuted(np.tile(np.arange(vocabulary), (batch, 1)), axis=1)
     jitter = generator.uniform(-0.3, 0.3, (batch, vocabulary))
     level = np.arange(batch)[:, None] * (-1) ** np.arange(batch)[:, None] * 2
@@ -37,8 +38,8 @@ def _numbers(generator: np.random.Generator) -> list[Case]:
     hidden = {"logits": with_hidden(_uneven(generator, batch, vocabulary), vocabulary - 2), "k": 3}
     some = {"logits": with_hidden(_uneven(generator, batch, vocabulary), 2), "k": 2}
     return [
-        Case("with a small k", draw(batch, vocabulary, k), frozenset({"usual"})),
-        Case("with more tokens", draw(2, vocabulary + 8, k + 3), frozenset({"usual"})),
+        Case(f"with k = {k}", draw(batch, vocabulary, k), frozenset({"usual"})),
+        Case(f"with {vocabulary + 8} tokens and k = {k + 3}", draw(2, vocabulary + 8, k + 3), frozenset({"usual"})),
         Case("with as many rows as tokens", draw(5, 5, k), frozenset({"usual"})),
         Case("where all logits are negative", below, frozenset({"usual"})),
         Case("with k = 1", draw(batch, vocabulary, 1), frozenset({"ends"})),
@@ -46,8 +47,8 @@ def _numbers(generator: np.random.Generator) -> list[Case]:
         Case("with k = vocab_size", draw(batch, vocabulary, vocabulary), frozenset({"ends"})),
         Case("with k above vocab_size", draw(batch, vocabulary, vocabulary + 4), frozenset({"above"})),
         Case("on a batch of one", draw(1, vocabulary, k), frozenset({"one"})),
-        Case("where some tokens are -inf already", some, frozenset({"hidden"})),
-        Case("where fewer than k tokens are left", hidden, frozenset({"hidden"})),
+        Case("where some logits are -inf already", some, frozenset({"hidden"})),
+        Case("where fewer than k logits are finite", hidden, frozenset({"hidden"})),
         Case("with float64", draw(batch, vocabulary, k, torch.float64), frozenset({"float64"})),
         Case(
             "with logits that are not contiguous",
@@ -103,36 +104,36 @@ TOP_K = Exercise(
     aspects=(
         shape(),
         values(),
-        special("k = 1 to all", "ends"),
-        special("k above vocab_size", "above"),
+        special("k = 1 to all", "ends", meaning="The result is right from the smallest k to k = vocab_size."),
+        special("k above vocab_size", "above", meaning="If k is larger than vocab_size, every token is kept."),
         special("a batch of one", "one"),
-        special("-inf on the way in", "hidden"),
+        special("logits that are -inf already", "hidden"),
         *any_numbers(),
-        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN),
+        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN, meaning="The result shares no memory with the argument."),
         untouched(),
     ),
     mistakes=(
         Mistake(
             "zeros_for_minus_infinity",
             lambda logits, k: logits.masked_fill(logits < _smallest(logits, k), 0.0),
-            "What you drop gets the logit 0, which beats every negative one. Which logit has the probability 0?",
+            "You set dropped logits to 0, which is more than every negative one. Which logit has probability 0?",
         ),
         Mistake(
             "large_negative_number",
             lambda logits, k: logits.masked_fill(logits < _smallest(logits, k), -1e9),
-            "What you drop gets a large negative logit. The docstring names another one: which number is smaller "
-            "than all others?",
+            "You set dropped logits to a large negative number. The docstring names another value: which one is "
+            "smaller than any number?",
         ),
         Mistake(
             "one_too_few",
             lambda logits, k: logits.masked_fill(logits <= _smallest(logits, k), HIDDEN),
-            "One token too few is left: the k-th largest is dropped along with what is below it. Does it belong to "
-            "the k largest?",
+            "You keep one token too few: the k-th largest is dropped along with everything below it. Is it one of the "
+            "k largest?",
         ),
         Mistake(
             "one_too_many",
             lambda logits, k: top_k_filter(logits, k + 1),
-            "One token too many is left. Counted from 0, at which place does the k-th largest stand?",
+            "You keep one token too many. Counting from 0, at which index of a sorted row is the k-th largest?",
         ),
         Mistake(
             "smallest_kept",
@@ -142,16 +143,20 @@ TOP_K = Exercise(
                 else logits.masked_fill(logits > logits.sort(-1).values[:, k - 1 : k], HIDDEN)
             ),
             "You keep the k smallest. In which order does your sort put them?",
+            central=True,
         ),
         Mistake(
             "over_the_whole_batch",
             _over_the_batch,
-            "You keep k tokens of the whole batch, so some rows keep none. Along which axis is the top taken?",
+            "You keep k tokens of the whole batch, so some rows may keep none. Along which axis should you take the "
+            "k largest?",
+            central=True,
         ),
         Mistake(
             "threshold_of_row_0",
             lambda logits, k: logits.masked_fill(logits < _smallest(logits, k)[:1], HIDDEN),
-            "Every row is cut at the k-th largest logit of row 0. Whose threshold counts for a row?",
+            "Every row is cut at the k-th largest logit of row 0. Does each row have a threshold of its own?",
+            central=True,
         ),
         Mistake(
             "down_the_columns",
@@ -161,48 +166,47 @@ TOP_K = Exercise(
         Mistake(
             "sorted",
             lambda logits, k: _by_rank(logits.sort(-1, descending=True).values, k),
-            "Your logits come out sorted, and nobody knows any more which token is which. Which tokens' places "
-            "should the numbers keep?",
+            "Your logits come out sorted, so nobody can tell which token is which. Where should each logit stay?",
         ),
         Mistake(
             "cut_off",
             lambda logits, k: logits.topk(min(k, logits.shape[-1]), dim=-1).values,
-            "You return k numbers a row. What stands in the place of the tokens that are dropped?",
+            "You return only k numbers per row. What should be in the places of the dropped tokens?",
+            central=True,
         ),
         Mistake(
             "k_above_is_an_error",
             lambda logits, k: logits.masked_fill(logits < logits.topk(k, dim=-1).values[:, -1:], HIDDEN),
-            "With k above vocab_size your code stops. How many tokens can be kept at most?",
+            "With k above vocab_size your code stops with an error. How many tokens can be kept at most?",
         ),
         Mistake(
             "probabilities_returned",
             lambda logits, k: top_k_filter(logits, k).softmax(-1),
-            "You return probabilities. What does the next function in the line expect?",
+            "You return probabilities. What does the function that samples from the result expect?",
         ),
         Mistake(
             "own_tensor_returned",
             lambda logits, k: logits if k >= logits.shape[-1] else top_k_filter(logits, k),
-            "Where nothing is dropped you hand back the caller's own tensor: who writes into the result changes both. "
-            "How do you make a new one?",
+            "Where nothing is dropped you return the caller's own tensor, so writing into the result changes both. How "
+            "do you make a new one?",
         ),
         Mistake(
             "in_place",
             _in_place,
-            "The result is right, but the caller's logits were changed along with it. Which method makes a new "
-            "tensor instead?",
+            "The result is right, but the caller's logits were changed too. Which method makes a new tensor instead?",
         ),
         Mistake(
             "multiplied_by_a_mask",
             lambda logits, k: (
                 (logits >= _smallest(logits, k)) * logits - torch.inf * (logits < _smallest(logits, k)).to(logits.dtype)
             ),
-            "Infinity times 0 is NaN, and that is what stands where a token was kept. How can you choose between two "
+            "Infinity times 0 is NaN, and that is what you get where a token was kept. How can you choose between two "
             "values without multiplying?",
         ),
         Mistake(
             "in_float32",
             lambda logits, k: top_k_filter(logits.float(), k),
-            "With float64 logits the result comes back as float32. Which line makes a tensor of a fixed dtype?",
+            "With float64 logits the result is float32. Which line makes a tensor of a fixed dtype?",
         ),
     ),
     variants={

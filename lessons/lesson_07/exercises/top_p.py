@@ -9,16 +9,17 @@ import numpy as np
 import torch
 
 from course.sampling import top_p_filter
-from grader.authoring.aspects import KNOWN, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
 
 Filter = Callable[[torch.Tensor, Any], Any]
 
 
 def _looks_right(logits: torch.Tensor, p: float) -> bool:
-    """Whether one of the usual wrong sets is the right one by accident."""
+    """Whether one of the usual wrong sets happens to be the right one."""
     right = top_p_filter(logits, p)
     shares = logits.softmax(-1)
     wrong = [_keeping(drop=lambda shares, p: shares.cumsum(-1) - shares >= 1 - p), _unsorted]
@@ -27,14 +28,14 @@ def _looks_right(logits: torch.Tensor, p: float) -> bool:
 
 
 def _gaps(logits: torch.Tensor, p: float) -> float:
-    """How far the masses of the likeliest one, two, three, ... tokens keep away from p."""
+    """How far the sums of the one, two, three, ... largest probabilities keep away from p."""
     masses = logits.double().softmax(-1).sort(dim=-1, descending=True).values.cumsum(-1)
     return float((masses - p).abs().min())
 
 
 def _masses(generator: np.random.Generator) -> list[Case]:
     def draw(rows: int, tokens: int, low: float, high: float, kind: torch.dtype = torch.float32) -> dict[str, Any]:
-        """Logits and a p with which rows keep different numbers of tokens, and rounding can't matter."""
+        """Logits and a p with which rows keep different numbers of tokens, and rounding doesn't matter."""
         while True:
             logits = 1.5 * normal(generator, rows, tokens, dtype=kind)
             p = round(float(generator.uniform(low, high)), 2)
@@ -55,18 +56,18 @@ def _masses(generator: np.random.Generator) -> list[Case]:
     some["logits"] = with_hidden(some["logits"], 2)
     while _gaps(some["logits"], some["p"]) < 0.01:
         some["p"] = round(float(generator.uniform(0.5, 0.8)), 3)
+    middle, low = draw(batch, vocabulary, 0.55, 0.8), draw(5, vocabulary, 0.3, 0.45)
+    high, square = draw(batch, vocabulary + 5, 0.85, 0.95), draw(5, 5, 0.5, 0.8)
     return [
-        Case("with p above a half", draw(batch, vocabulary, 0.55, 0.8), frozenset({"usual"})),
-        Case("with a small p", draw(5, vocabulary, 0.3, 0.45), frozenset({"usual"})),
-        Case("with a large p", draw(batch, vocabulary + 5, 0.85, 0.95), frozenset({"usual"})),
-        Case("with as many rows as tokens", draw(5, 5, 0.5, 0.8), frozenset({"usual"})),
+        *(Case(f"with p = {inputs['p']}", inputs, frozenset({"usual"})) for inputs in (middle, low, high)),
+        Case(f"with as many rows as tokens, and p = {square['p']}", square, frozenset({"usual"})),
         Case("with a tiny p", {"logits": mild, "p": 1e-6}, frozenset({"tiny"})),
         Case("with p = 0", {"logits": mild, "p": 0.0}, frozenset({"tiny"})),
         Case("with p = 1", {"logits": mild, "p": 1.0}, frozenset({"all"})),
         Case("with p = 1 and -inf", {"logits": with_hidden(mild, 2), "p": 1.0}, frozenset({"all"})),
         Case("on a batch of one", draw(1, vocabulary, 0.5, 0.8), frozenset({"one"})),
         Case("with equal logits", {"logits": tied, "p": 0.6}, frozenset({"ties"})),
-        Case("where some tokens are -inf already", some, frozenset({"hidden"})),
+        Case("where some logits are -inf already", some, frozenset({"hidden"})),
         Case("with float64", draw(batch, vocabulary, 0.5, 0.8, torch.float64), frozenset({"float64"})),
         Case("with logits that are not contiguous", laid_out, frozenset({"strided"})),
     ]
@@ -90,6 +91,20 @@ def _keeping(
         if not back:
             return logits.masked_fill(dropped, fill)
         return torch.empty_like(logits).scatter(-1, places, ordered.masked_fill(dropped, fill))
+
+    return keep
+
+
+def _classic(first_stays: bool) -> Filter:
+    """The way it is often written: the running sum *with* a token decides about that token."""
+
+    def keep(logits: torch.Tensor, p: float) -> torch.Tensor:
+        ordered, places = torch.sort(logits, descending=True, dim=-1)
+        remove = torch.cumsum(torch.softmax(ordered, dim=-1), dim=-1) > p
+        if first_stays:
+            remove[..., 0] = False
+        ordered[remove] = HIDDEN
+        return torch.gather(ordered, -1, places.argsort(-1))
 
     return keep
 
@@ -140,7 +155,7 @@ def _p_from_below(logits: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def _p_by_comparing(logits: torch.Tensor, p: float) -> torch.Tensor:
-    """The mass of all that is likelier, for each token; equals go by their place."""
+    """The total of everything more likely, for each token; ties go by index."""
     shares = logits.softmax(-1)
     place = torch.arange(logits.shape[-1])
     one, other = logits[:, :, None], logits[:, None, :]
@@ -157,101 +172,115 @@ TOP_P = Exercise(
     aspects=(
         shape(),
         values(),
-        special("never empty", "tiny", weight=2.0),
-        special("p = 1 keeps all", "all"),
+        special(
+            "never empty", "tiny", weight=2.0, meaning="Even with a tiny p, or p = 0, the most likely token stays."
+        ),
+        special("p = 1 keeps all", "all", meaning="With p = 1, every token stays."),
         special("a batch of one", "one"),
-        special("equal logits", "ties"),
-        special("-inf on the way in", "hidden"),
+        special(
+            "equal logits", "ties", meaning="Rows in which several tokens are equally likely give the right result too."
+        ),
+        special("logits that are -inf already", "hidden"),
         *any_numbers(),
-        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN),
+        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN, meaning="The result shares no memory with the argument."),
         untouched(),
     ),
     mistakes=(
         Mistake(
-            "stops_before_p",
-            _keeping(drop=lambda shares, p: (shares.cumsum(-1) > p) & (p < 1)),
-            "Your set stays below p: the token that reaches it is left out. Which token is the last one in?",
+            "crossing_token_dropped",
+            _classic(first_stays=False),
+            "You drop the token that takes the sum past p along with those after it, so your set stays below p, and "
+            "it can even be empty. Which token should be the last one in?",
+            central=True,
+        ),
+        Mistake(
+            "crossing_token_dropped_first_stays",
+            _classic(first_stays=True),
+            "You drop the token that takes the sum past p along with those after it, so what you keep often sums to "
+            "less than p. Which token should be the last one in?",
+            central=True,
         ),
         Mistake(
             "one_too_many",
             _keeping(drop=lambda shares, p: (shares.cumsum(-1) - shares - shares.roll(1, -1) >= p) & (p < 1)),
-            "One token more than needed is left: p was reached without it. Whose mass do you compare with p?",
+            "You keep one token more than needed: p was reached without it. Which sum do you compare with p?",
         ),
         Mistake(
             "empty_for_tiny_p",
             _keeping(drop=lambda shares, p: shares.cumsum(-1) - shares + 1e-9 >= p, never_empty=False),
-            "With p = 0 nothing is left, and nothing can be drawn. Which token should stay in any case?",
+            "With p = 0 nothing is left, and nothing can be sampled. Which token should always stay?",
         ),
         Mistake(
             "p_as_a_threshold",
             lambda logits, p: logits.masked_fill(
                 (logits.softmax(-1) < p) & (logits < logits.amax(-1, keepdim=True)) & (p < 1), HIDDEN
             ),
-            "You keep the tokens whose own probability is p or more. Of what should the sum reach p?",
+            "You keep the tokens whose own probability is at least p. Which probabilities should sum to p?",
+            central=True,
         ),
         Mistake(
             "not_sorted",
             _unsorted,
-            "You add up the probabilities in the order of the vocabulary. In which order do tokens come into the set?",
+            "You add up the probabilities in the order of the vocabulary. In which order do tokens join the set?",
+            central=True,
         ),
         Mistake(
-            "unlikeliest_first",
+            "least_likely_first",
             _keeping(descending=False),
-            "Your set begins with the unlikeliest tokens. In which order does your sort put them?",
+            "Your set starts with the least likely tokens. In which order does your sort put them?",
         ),
         Mistake(
             "not_put_back",
             _keeping(back=False),
-            "What is dropped was found in the sorted row, and applied to the unsorted one. How do you get back to "
-            "the tokens' own places?",
+            "You decide in the sorted row which tokens to drop, and drop them by those indices in the unsorted one. "
+            "How do you get back to the tokens' own places?",
         ),
         Mistake(
             "sorted",
             lambda logits, p: top_p_filter(logits, p).sort(-1, descending=True).values,
-            "Your logits come out sorted, and nobody knows any more which token is which. How do you get back to the "
-            "tokens' own places?",
+            "Your logits come out sorted, so nobody can tell which token is which. How do you get back to the tokens' "
+            "own places?",
         ),
         Mistake(
             "no_softmax",
             _keeping(probabilities=lambda ordered: ordered),
-            "You add up logits. What has to be added up to reach a share of the mass?",
+            "You add up logits. What should sum to p?",
         ),
         Mistake(
             "rest_kept",
             _keeping(drop=lambda shares, p: shares.cumsum(-1) - shares >= 1 - p),
-            "Your set reaches 1 - p, not p. How much of the mass should stay?",
+            "The probabilities that you keep sum to 1 - p, not p. What should they sum to?",
         ),
         Mistake(
             "order_of_row_0",
             _one_order_for_all,
-            "All rows are put into the order of row 0. Does every row have the same likeliest token?",
+            "You sort all rows in the order of row 0. Is the most likely token the same in every row?",
         ),
         Mistake(
             "zeros_for_minus_infinity",
             _keeping(fill=0.0),
-            "What you drop gets the logit 0, which is not small. Which logit has the probability 0?",
+            "You set dropped logits to 0, which isn't small. Which logit has probability 0?",
         ),
         Mistake(
             "probabilities_returned",
             lambda logits, p: top_p_filter(logits, p).softmax(-1),
-            "You return probabilities. What does the next function in the line expect?",
+            "You return probabilities. What does the function that samples from the result expect?",
         ),
         Mistake(
             "own_tensor_returned",
             lambda logits, p: logits if p >= 1 else top_p_filter(logits, p),
-            "With p = 1 you hand back the caller's own tensor: who writes into the result changes both. How do you "
-            "make a new one?",
+            "With p = 1 you return the caller's own tensor, so writing into the result changes both. How do you make a "
+            "new one?",
         ),
         Mistake(
             "in_place",
             _p_in_place,
-            "The result is right, but the caller's logits were changed along with it. Which call makes a new tensor "
-            "instead?",
+            "The result is right, but the caller's logits were changed too. Which call makes a new tensor instead?",
         ),
         Mistake(
             "in_float32",
             lambda logits, p: top_p_filter(logits.float(), p),
-            "With float64 logits the result comes back as float32. Which line makes a tensor of a fixed dtype?",
+            "With float64 logits the result is float32. Which line makes a tensor of a fixed dtype?",
         ),
     ),
     variants={

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from grader.authoring.calls import Probe, call, state
+from lessons.lesson_07.probes.stepping import step_by_step
 from lessons.lesson_07.probes.toy_answers import answer_of
 from lessons.lesson_07.probes.writing_models import CachedStandIn, WritingModel
 
@@ -54,7 +55,7 @@ def _cached_greedy_decode(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
 
 
 def _followed(draw: Callable[[torch.Generator], Any], seed: int) -> str:
-    """Where chance comes from: the same seed twice, another one, one generator twice, and the global chance."""
+    """Where the randomness comes from: the same seed twice, another one, one generator twice, the global generator."""
 
     def state_of_all() -> list[Any]:
         return [torch.get_rng_state().tolist(), np.random.get_state()[1].tolist(), random.getstate()]  # type: ignore[index]
@@ -72,7 +73,7 @@ def _followed(draw: Callable[[torch.Generator], Any], seed: int) -> str:
         return "the same result with another seed"
     if first == second:
         return "the same result when it is called again"
-    return "from the generator alone" if state_of_all() == before else "the global chance is touched too"
+    return "from the generator alone" if state_of_all() == before else "the global generator is used too"
 
 
 def _sample_with_temperature(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def _sample_with_temperature(symbol: Any, inputs: Mapping[str, Any]) -> dict[str
     seen = call(lambda logits: symbol(logits, temperature, torch.Generator().manual_seed(seed)), logits)
     seen["kind"] = _kind(seen["output"])
     shape = getattr(seen["output"], "shape", None)
-    seen["rows"] = "one token a row" if shape == logits.shape[:1] else "another shape than (batch,)"
+    seen["rows"] = "one token per row" if shape == logits.shape[:1] else "not of the shape (batch,)"
     if inputs["chance"]:
         seen["chance"] = _followed(lambda generator: symbol(logits, temperature, generator), seed)
     return seen
@@ -95,6 +96,16 @@ def _best_of_n(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         model = WritingModel(inputs["tables"])
         task = [inputs[name] for name in TASK]
         seen["chance"] = _followed(lambda generator: symbol(model, *task, n, generator), seed)
+    return seen
+
+
+def _generate(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    settings = [inputs[name] for name in ("temperature", "k", "p")]
+    _, seen = _written(symbol, inputs, *settings, torch.Generator().manual_seed(inputs["seed"]))
+    if inputs["chance"]:
+        model = WritingModel(inputs["tables"])
+        task = [inputs[name] for name in TASK]
+        seen["chance"] = _followed(lambda generator: symbol(model, *task, *settings, generator), inputs["seed"])
     return seen
 
 
@@ -137,9 +148,11 @@ PROBES: dict[str, Probe] = {
     "sample_with_temperature": _sample_with_temperature,
     "top_k_filter": _filter("k"),
     "top_p_filter": _filter("p"),
+    "generate": _generate,
     "ends_each_sequence": _ends_each_sequence,
     "beam_search": _beam_search,
     "best_of_n": _best_of_n,
     "KeyValueCache": _key_value_cache,
     "cached_greedy_decode": _cached_greedy_decode,
+    "decode_one_step": step_by_step,
 }

@@ -8,7 +8,7 @@ END = 1
 
 
 def answer_of(sources: torch.Tensor) -> torch.Tensor:
-    """The toy model: (batch, length) -> the right answers (batch, columns), each with its end and padding behind it.
+    """The toy model: (batch, length) -> the right answers (batch, columns), each with its end, then padding.
 
     The first token of a source says how long its answer is: as many tokens, and the end.
     """

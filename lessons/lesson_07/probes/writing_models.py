@@ -34,7 +34,7 @@ class WritingModel(nn.Module):
         return placed.masked_fill((source == 0).unsqueeze(-1), 0.0)
 
     def read(self, tokens: torch.Tensor, first: int) -> torch.Tensor:
-        """Tokens (batch, length), of which the first stands at the place `first` -> (batch, length, d)."""
+        """Tokens (batch, length), the first of them at position `first` -> (batch, length, d)."""
         return self._placed("tokens", "places", tokens, first)
 
     def logits(self, encoder_states: torch.Tensor, read: torch.Tensor) -> torch.Tensor:

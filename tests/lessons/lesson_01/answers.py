@@ -154,6 +154,38 @@ def loss_backward_inside(params, batch):
     return loss
 
 
+# --- one gradient by hand
+
+
+def linear_by_nested_loops(W, b, batch):
+    inputs, targets = batch
+    errors = inputs @ W + b - targets
+    n, d_out = errors.shape
+    dW = [
+        [sum(2 * errors[k, j] * inputs[k, i] for k in range(n)) / (n * d_out) for j in range(d_out)]
+        for i in range(len(W))
+    ]
+    db = [sum(2 * errors[k, j] for k in range(n)) / (n * d_out) for j in range(d_out)]
+    return np.array(dW, dtype=W.dtype), np.array(db, dtype=b.dtype)
+
+
+def linear_by_outer_products(W, b, batch):
+    x, y = batch
+    share = (2 / np.prod(y.shape)) * (np.dot(x, W) + b - y)
+    return (x[:, :, None] * share[:, None, :]).sum(axis=0).astype(W.dtype), share.sum(axis=0).astype(b.dtype)
+
+
+def linear_by_autograd(W, b, batch):
+    W, b, x, y = (torch.from_numpy(each).clone() for each in (W, b, *batch))
+    W.requires_grad_(), b.requires_grad_()
+    F.mse_loss(x @ W + b, y).backward()
+    return W.grad.numpy(), b.grad.numpy()
+
+
+def linear_of_first_row(W, b, batch):
+    return linear_by_outer_products(W, b, (batch[0][:1], batch[1][:1]))
+
+
 # --- gradients
 
 
@@ -437,6 +469,7 @@ HONEST: dict[str, list[Any]] = {
         ),
         lambda params, batch: ((numpy_per_row(params, batch[0]) - batch[1]) ** 2).mean(axis=(0, 1)),
     ],
+    "linear_gradients": [linear_by_nested_loops, linear_by_outer_products, linear_by_autograd],
     "mlp_predict": [predict_with_modules, predict_with_ones],
     "mse_loss": [
         loss_by_einsum,
@@ -508,6 +541,15 @@ WRONG: dict[str, list[Any]] = {
         lambda params, batch: str(numpy_loss_with_python(params, batch)),
         lambda params, batch: -numpy_loss_with_python(params, batch),
         lambda params, batch: numpy_loss_with_python(params, [np.float32(each) for each in batch]),
+    ],
+    "linear_gradients": [
+        linear_of_first_row,
+        lambda W, b, batch: linear_by_outer_products(W, b, batch)[0] - 0.1,
+        lambda W, b, batch: [each.astype(np.float64) for each in linear_by_outer_products(W, b, batch)],
+        lambda W, b, batch: [np.sign(each) for each in linear_by_outer_products(W, b, batch)],
+        lambda W, b, batch: [each.tolist() for each in linear_by_outer_products(W, b, batch)],
+        lambda W, b, batch: [each.squeeze() for each in linear_by_outer_products(W, b, batch)],
+        lambda W, b, batch: [p - each for p, each in zip((W, b), linear_by_outer_products(W, b, batch), strict=True)],
     ],
     "mlp_predict": [
         predict_leaky,

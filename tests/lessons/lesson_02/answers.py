@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import torch
 
-from course.byte_pairs import apply_merges, byte_pair_merges, merge_pair
+from course.byte_pairs import (
+    apply_merges,
+    byte_pair_ids,
+    byte_pair_merges,
+    byte_pair_vocabulary,
+    ids_to_text,
+    merge_pair,
+)
 from course.vocabulary import build_vocabulary, encode, pad_sequences, prepare_example
 
 
@@ -67,6 +74,31 @@ HONEST: dict[str, list[Any]] = {
         lambda word, merges: reduce(lambda tokens, pair: merge_pair(tokens, pair), merges, [*word]),
     ],
     "byte_pair_decode": [lambda tokens: reduce(str.__add__, tokens, ""), lambda tokens: "".join(tuple(tokens))],
+    "byte_pair_vocabulary": [
+        lambda merges: {t: i for i, t in enumerate(dict.fromkeys(map("".join, merges)), 257)},
+        lambda merges: dict(zip(list(dict.fromkeys(a + b for a, b in merges)), range(257, 10_000), strict=False)),
+    ],
+    "byte_pair_ids": [
+        lambda text, merges, table: [
+            table[t] if t in table else b + 1
+            for t in apply_merges(text, merges)
+            for b in t.encode()[: 1 if t in table else None]
+        ],
+        lambda text, merges, table: [
+            *chain.from_iterable(
+                [table[t]] if t in table else (b + 1 for b in bytes(t, "utf-8")) for t in apply_merges(text, merges)
+            )
+        ],
+    ],
+    "ids_to_text": [
+        lambda ids, table: b"".join(
+            {i: t.encode() for t, i in table.items()}[i] if i > 256 else bytes([i - 1]) for i in ids if i
+        ).decode("utf-8"),
+        lambda ids, table: str(
+            b"".join(({i: t.encode() for t, i in table.items()} | {0: b""}).get(i) or bytes([i - 1]) for i in ids if i),
+            "utf-8",
+        ),
+    ],
     "round_trips": [survives, lambda e, d, text: survives(e, d, str(text)) is True],
 }
 
@@ -110,6 +142,21 @@ WRONG: dict[str, list[Any]] = {
         lambda tokens: "".join(tokens[1:]),
         lambda tokens: "".join(tokens).upper(),
         lambda tokens: "-".join(tokens),
+    ],
+    "byte_pair_vocabulary": [
+        lambda merges: {token: str(i) for token, i in byte_pair_vocabulary(merges).items()},
+        lambda merges: byte_pair_vocabulary(merges[:-1]),
+        lambda merges: {b + a: i for i, (a, b) in enumerate(merges, 257)},
+    ],
+    "byte_pair_ids": [
+        lambda text, merges, table: byte_pair_ids(text.lower(), merges, table),
+        lambda text, merges, table: byte_pair_ids(text, merges, table)[::-1],
+        lambda text, merges, table: byte_pair_ids(text, merges[:1], table),
+    ],
+    "ids_to_text": [
+        lambda ids, table: ids_to_text(ids, table).strip(),
+        lambda ids, table: ids_to_text(ids, table)[::-1],
+        lambda ids, table: ids_to_text(list(dict.fromkeys(ids)), table),
     ],
     "round_trips": [
         lambda e, d, text: len(e(text)) > 0,

@@ -62,8 +62,8 @@ def test_post_norm_ends_in_a_norm_and_pre_norm_does_not() -> None:
 
 def test_focus_shares_sum_to_one() -> None:
     weights = torch.softmax(torch.randn(3, 2, 8, 8), dim=-1)
-    table = lab.focus({"layer": weights}, TOKENS)
-    assert list(table.index) == ["layer, head 0", "layer, head 1"]
+    table = lab.focus([weights], TOKENS)
+    assert list(table.index) == ["L0 h0", "L0 h1"]
     assert torch.allclose(torch.tensor(table.sum(axis=1).to_numpy()), torch.ones(2, dtype=torch.float64))
 
 

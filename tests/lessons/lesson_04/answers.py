@@ -393,6 +393,31 @@ class BlockOverEncoderBlock(nn.Module):
         return x + self.feed_forward(self.norm3(x))
 
 
+class OutputAlone(nn.Module):
+    """A cross-attention that keeps its weights to itself."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.look = MultiHeadAttention(d_model, num_heads)
+
+    def forward(self, decoder_states, encoder_states, encoder_mask=None):
+        return self.look(decoder_states, encoder_states, encoder_states, encoder_mask)[0]
+
+
+class BlockWithoutWeights(BlockOfLists):
+    """Its cross-attention returns nothing but the output."""
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__(d_model, num_heads, d_ff)
+        self.cross_attention = OutputAlone(d_model, num_heads)
+
+    def forward(self, x, encoder_states, self_mask=None, encoder_mask=None):
+        y = self.norm1(x)
+        x = x + self.self_attention(y, y, y, self_mask)[0]
+        x = x + self.cross_attention(self.norm2(x), encoder_states, encoder_mask)
+        return x + self.feed_forward(self.norm3(x))
+
+
 def block(**members):
     return type("DecoderBlock", (DecoderBlock,), members)
 
@@ -484,6 +509,16 @@ class TiedModel(Seq2SeqTransformer):
         self.head.weight = self.embedding.weight
 
 
+class OtherArguments(Seq2SeqTransformer):
+    """The same six sizes and three inputs under other names."""
+
+    def __init__(self, vocabulary, longest, width, heads, hidden, depth):
+        super().__init__(vocabulary, longest, width, heads, hidden, depth)
+
+    def forward(self, source_ids, shown, mask=None):
+        return super().forward(source_ids, shown, mask)
+
+
 def decode_with_shrunk_states(self, target_input, encoder_states, source, target_mask=None):
     first = encoder_states[:, :1].expand_as(encoder_states)
     return Seq2SeqTransformer.decode(self, target_input, first, source, target_mask)
@@ -565,6 +600,10 @@ def influence_of_a_mean_square(model, source, target_input):
     return F.mse_loss(model(changed, target_input).double(), model(source, target_input).double()).item() ** 0.5
 
 
+def influence_of_ones(model, source, target_input):
+    return (model(torch.where(source == 0, 0, 1), target_input) - model(source, target_input)).abs().sum().item()
+
+
 def influence_of_flips(model, source, target_input):
     return (model(source.flip(1), target_input) - model(source, target_input)).abs().max().item()
 
@@ -603,9 +642,13 @@ HONEST = {
     "token_accuracy": [accuracy_with_double, accuracy_in_numpy, accuracy_by_fraction, accuracy_by_bincount],
     "exact_match": [match_by_texts, match_by_masked_fill, match_by_minimum],
     "CrossAttention": [CrossWithPair, CrossDeepInside, CrossNamedTuple],
-    "DecoderBlock": [BlockOfLists, BlockOverEncoderBlock],
-    "Seq2SeqTransformer": [CompactModel, OneTableOfPositions, TiedModel],
-    "encoder_influence": [influence_by_vocabulary, influence_row_by_row, influence_of_a_mean_square],
+    "DecoderBlock": [BlockOfLists, BlockOverEncoderBlock, BlockWithoutWeights],
+    "Seq2SeqTransformer": [CompactModel, OneTableOfPositions, TiedModel, OtherArguments],
+    "encoder_influence": [
+        influence_by_vocabulary,
+        influence_row_by_row,
+        influence_of_a_mean_square,
+    ],
 }
 WRONG = {
     "shift_right": [
@@ -667,6 +710,7 @@ WRONG = {
     ],
     "encoder_influence": [
         influence_of_flips,
+        influence_of_ones,
         influence_of_one_logit,
         influence_always,
         influence_never,

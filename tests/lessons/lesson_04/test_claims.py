@@ -3,23 +3,24 @@
 import math
 from functools import cache
 
-import pytest
 import torch
+from torch import nn
 
 from course.attention import padding_mask
 from course.lengths import exact_by_length
-from course.seq2seq import CrossAttention, DecoderBlock, Seq2SeqTransformer, encoder_influence
+from course.seq2seq import CrossAttention, Seq2SeqTransformer, encoder_influence
 from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
 from course.tasks import addition, reversal
 from lessons.lesson_04 import experiments as lab
+from tests.lessons.seeds import both_seeds
 
-both_seeds = pytest.mark.parametrize("seed", [0, 1])
 Tensors = tuple[torch.Tensor, torch.Tensor]
 WRITING = addition.Writing()
+SIZES = {"max_length": 16, "d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 1}
 
 
-class ColleaguesBlock(DecoderBlock):
+class ColleaguesBlock(lab.BlockParts):
     """The lesson's broken block: its cross-attention asks the decoder."""
 
     def forward(
@@ -29,20 +30,19 @@ class ColleaguesBlock(DecoderBlock):
         self_mask: torch.Tensor | None = None,
         encoder_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        normed = self.norm1(x)
-        x = x + self.self_attention(normed, normed, normed, self_mask)[0]
-        normed = self.norm2(x)
-        x = x + self.cross_attention(normed, normed)[0]
-        return x + self.feed_forward(self.norm3(x))
+        row = self.norm1(x)
+        x = x + self.self_attention(row, row, row, self_mask)[0]
+        row = self.norm2(x)
+        x = x + self.cross_attention(row, row, row)[0]
+        moved: torch.Tensor = x + self.feed_forward(self.norm3(x))
+        return moved
 
 
-def fresh_model(vocab_size: int, seed: int, deaf: bool = False) -> Seq2SeqTransformer:
+def fresh_model(vocab_size: int, seed: int, deaf: bool = False) -> nn.Module:
+    if deaf:
+        return lab.with_blocks(ColleaguesBlock, vocab_size, SIZES, seed)
     torch.manual_seed(seed)
-    model = Seq2SeqTransformer(vocab_size, max_length=16, d_model=64, num_heads=4, d_ff=128, num_layers=1)
-    for module in model.modules():
-        if deaf and isinstance(module, DecoderBlock):
-            module.__class__ = ColleaguesBlock
-    return model
+    return Seq2SeqTransformer(vocab_size, **SIZES)
 
 
 @cache
@@ -58,14 +58,18 @@ def letters(seed: int) -> tuple[Tensors, Tensors]:
 
 
 @cache
-def adder(seed: int, deaf: bool = False) -> tuple[Seq2SeqTransformer, list[float]]:
+def adder(seed: int, deaf: bool = False) -> tuple[nn.Module, list[float], lab.Diary]:
     model = fresh_model(addition.VOCAB_SIZE, seed, deaf)
-    train = sums(seed)[0]
-    return model, fit(model, *train, start_id=addition.START_ID, steps=300, learning_rate=0.003)
+    train, test = sums(seed)
+    measures = {"shift": shift_right, "loss_function": sequence_cross_entropy, "exact_match": exact_match}
+    diary = lab.Diary(model, addition.ALPHABET, *test, **measures)
+    watching = {} if deaf else {"watch": diary, "watch_every": 30}
+    losses = fit(model, *train, start_id=addition.START_ID, steps=150, learning_rate=0.003, **watching)
+    return model, losses, diary
 
 
 @cache
-def reverser(seed: int) -> Seq2SeqTransformer:
+def reverser(seed: int) -> nn.Module:
     model = fresh_model(reversal.VOCAB_SIZE, seed)
     fit(model, *letters(seed)[0], start_id=reversal.START_ID, steps=300, learning_rate=0.003)
     return model
@@ -94,12 +98,12 @@ def by_length(seed: int, taught: bool) -> dict[int, float]:
 
 def a_few_sums(seed: int) -> Tensors:
     source, target = sums(seed)[1]
-    return source[:50], shift_right(target[:50], addition.START_ID)
+    return source[:10], shift_right(target[:10], addition.START_ID)
 
 
 @both_seeds
 def test_padding_flatters(seed: int) -> None:
-    assert 0.28 <= lab.share_of_padding(letters(seed)[1][1]) <= 0.36
+    assert 0.30 <= lab.share_of_padding(letters(seed)[1][1]) <= 0.34
 
 
 @both_seeds
@@ -151,18 +155,18 @@ def test_clean_split(seed: int) -> None:
 def test_commonest_tokens(seed: int) -> None:
     (_, train), (_, target) = sums(seed)
     said = lab.commonest_by_place(train, target)
-    assert 0.27 <= token_accuracy(lab.sure_of(said, addition.VOCAB_SIZE), target) <= 0.35
+    assert 0.29 <= token_accuracy(lab.sure_of(said, addition.VOCAB_SIZE), target) <= 0.33
     assert exact_match(said, target) < 0.02
 
 
 @both_seeds
 def test_no_carries(seed: int) -> None:
-    assert 0.30 <= addition.baseline_exact(addition.addition_task(seed).test)["no carries"] <= 0.45
+    assert 0.37 <= addition.baseline_exact(addition.addition_task(seed).test)["no carries"] <= 0.43
 
 
 @both_seeds
 def test_one_carry_is_enough(seed: int) -> None:
-    assert addition.baseline_exact(addition.addition_task(seed).test)["carry from the neighbour only"] > 0.90
+    assert 0.92 <= addition.baseline_exact(addition.addition_task(seed).test)["carry from the neighbour only"] <= 0.96
 
 
 @both_seeds
@@ -213,7 +217,7 @@ def test_deaf_has_no_influence(seed: int) -> None:
 def test_deaf_has_no_gradient(seed: int) -> None:
     model = fresh_model(addition.VOCAB_SIZE, seed, deaf=True)
     source, shown = a_few_sums(seed)
-    sequence_cross_entropy(model(source, shown), sums(seed)[1][1][:50]).backward()
+    sequence_cross_entropy(model(source, shown), sums(seed)[1][1][:10]).backward()
     silent = {name for name, parameter in model.named_parameters() if parameter.grad is None}
     assert silent == {
         name
@@ -229,6 +233,20 @@ def test_the_cliff(seed: int) -> None:
     start, end = reversal.START_ID, reversal.END_ID
     written = generate(reverser(seed), source, start_id=start, end_id=end, max_length=11)
     assert exact_match(written, target) < 0.02
+
+
+@both_seeds
+def test_the_gap_never_closes(seed: int) -> None:
+    diary = adder(seed)[2]
+    assert diary.taught[-1] > 0.99
+    assert all(share < 0.05 for share in diary.alone)
+
+
+@both_seeds
+def test_the_first_token_is_wrong(seed: int) -> None:
+    target = sums(seed)[1][1]
+    assert lab.first_tokens_right(taught_sums(seed).argmax(-1), target) > 0.99
+    assert 0.05 < lab.first_tokens_right(written_sums(seed), target) < 0.16
 
 
 @both_seeds

@@ -96,6 +96,29 @@ def leak_in_the_middle(model, source, target_input):
     return moved.abs().max().item() if middle else 0.0
 
 
+def leak_with(constant):
+    """Every token becomes the same id."""
+
+    def leak_by_one_id(model, source, target_input):
+        logits, found = model(source, target_input), 0.0
+        for place in range(1, target_input.shape[1]):
+            changed = target_input.clone()
+            changed[:, place] = constant if constant else target_input.max()
+            found = max(found, (model(source, changed) - logits)[:, :place].abs().max().item())
+        return found
+
+    return leak_by_one_id
+
+
+def leak_returned_in_the_loop(model, source, target_input):
+    logits = model(source, target_input)
+    for place in range(1, target_input.shape[1]):
+        changed = target_input.clone()
+        changed[:, place] = target_input[:, place] % int(target_input.max()) + 1
+        return (model(source, changed) - logits)[:, :place].abs().max().item()
+    return 0.0
+
+
 # --- causal_mask
 
 
@@ -270,6 +293,9 @@ WRONG = {
         leak_turned_round,
         leak_everywhere,
         leak_in_the_middle,
+        leak_with(2),
+        leak_with(None),
+        leak_returned_in_the_loop,
     ],
     "causal_mask": [
         mask_inverted_additive,

@@ -92,6 +92,19 @@ class ByGather(nn.Module):
         return x.clone().add_(self.encoding[:, :length].type_as(x).expand(x.size(0), -1, -1))
 
 
+class OwnNames(nn.Module):
+    """Other names for the arguments and the table; the tables of all lengths are views of one."""
+
+    def __init__(self, dim, max_len):
+        super().__init__()
+        rates = torch.exp(-math.log(10000.0) * torch.arange(0, dim, 2) / dim)
+        angles = torch.outer(torch.arange(max_len), rates)
+        self.register_buffer("pos", torch.stack((angles.sin(), angles.cos()), dim=2).reshape(1, max_len, dim))
+
+    def forward(self, inputs):
+        return inputs + self.pos.narrow(1, 0, inputs.size(1))
+
+
 class BufferUnused(nn.Module):
     def __init__(self, d_model, max_length):
         super().__init__()
@@ -134,6 +147,26 @@ def rotary_by_matrix_of_all(x, positions, base=10000.0):
     for p, vectors in zip(positions.tolist(), x.unbind(-2), strict=True):
         rows.append(vectors @ shift_matrix(-p, d, base).to(x.dtype).T)
     return torch.stack(rows, dim=-2)
+
+
+def rotary_rotate_half(x, positions, base=10000.0):
+    """As libraries write it, with neighbours instead of halves."""
+    angles = torch.einsum(
+        "p,i->pi", positions.to(x), 1.0 / base ** (torch.arange(0, x.shape[-1], 2).to(x) / x.shape[-1])
+    )
+    cos, sin = angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)
+    crossed = torch.stack((-x[..., 1::2], x[..., 0::2]), dim=-1).flatten(-2)
+    return x * cos + crossed * sin
+
+
+def rotary_from_a_table(x, positions, base=10000.0):
+    """A lookup table that is too short for some positions, and reads negative ones from its end."""
+    table = (torch.arange(64)[:, None] * base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))[positions].to(
+        x.dtype
+    )
+    even, odd = x[..., 0::2], x[..., 1::2]
+    cos, sin = table.cos(), table.sin()
+    return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
 
 
 def rotary_polar(x, positions, base=10000.0):
@@ -184,6 +217,23 @@ def sees_by_counting(model, tokens):
     return found > 0
 
 
+def sees_by_reordering_until_it_shows(model, tokens):
+    """Random orders, with the model's mode put back by hand."""
+    mode = model.training
+    model.eval()
+    torch.manual_seed(3)
+    try:
+        with torch.no_grad():
+            before = model(tokens)
+            gap = 0.0
+            for _ in range(150):
+                after = model(tokens[:, torch.randperm(tokens.size(1))])
+                gap = max(gap, float((after - before).abs().max()))
+        return gap > 1e-3
+    finally:
+        model.train(mode)
+
+
 def sees_row_by_row(model, tokens):
     examined = copy.deepcopy(model)
     examined.eval()
@@ -229,10 +279,11 @@ HONEST: dict[str, list[Any]] = {
         lambda offset, d_model, base=10000.0: torch.linalg.inv(shift_matrix(-offset, d_model, base).double()).float(),
         lambda offset, d_model, base=10000.0: shift_matrix(offset - 5, d_model, base) @ shift_matrix(5, d_model, base),
     ],
-    "SinusoidalPositionalEncoding": [NewBuffer, ByGather],
+    "SinusoidalPositionalEncoding": [NewBuffer, ByGather, OwnNames],
     "rotary_embedding": [
         rotary_by_matrix_of_all,
         rotary_polar,
+        rotary_rotate_half,
         lambda x, positions, base=10000.0: rotary_embedding(x.double(), positions, base).to(x.dtype),
         lambda x, positions, base=10000.0: rotary_embedding(
             rotary_embedding(x, positions - 7, base), positions * 0 + 7, base
@@ -245,7 +296,7 @@ HONEST: dict[str, list[Any]] = {
         lambda query, key, positions: relative_attention_scores(query, key, positions - positions.min()),
         lambda query, key, positions: relative_attention_scores(key, query, positions).mT,
     ],
-    "sees_order": [sees_by_counting, sees_row_by_row],
+    "sees_order": [sees_by_counting, sees_row_by_row, sees_by_reordering_until_it_shows],
 }
 
 WRONG: dict[str, list[Any]] = {
@@ -286,6 +337,7 @@ WRONG: dict[str, list[Any]] = {
         rotary_only_in_three_axes,
         rotary_over_heads,
         rotary_interpolated,
+        rotary_from_a_table,
         rotary_first_half_only,
         rotary_normed,
         lambda x, positions, base=10000.0: rotary_embedding(x, positions, base).flatten(),
@@ -309,6 +361,8 @@ WRONG: dict[str, list[Any]] = {
         lambda model, tokens: True,
         lambda model, tokens: False,
         sees_a_parameter,
+        lambda model, tokens: model(tokens).std().item() > 1e-3,
+        lambda model, tokens: not torch.allclose(model(tokens), model(tokens.flip(0))),
         sees_by_one_shuffle,
         sees_and_trains,
         lambda model, tokens: str(sees_order(model, tokens)),

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from course.attention import MultiHeadAttention, merge_heads, split_heads
 from course.beam import beam_search
-from course.caching import KeyValueCache, cached_greedy_decode
+from course.caching import KeyValueCache, cached_greedy_decode, decode_one_step
 from course.decoding import ends_each_sequence, greedy_decode
-from course.sampling import best_of_n, sample_with_temperature, top_k_filter, top_p_filter
+from course.sampling import best_of_n, generate, sample_with_temperature, top_k_filter, top_p_filter
 
 # --- greedy
 
@@ -165,6 +166,56 @@ def p_by_numpy(logits, p):
             mass += shares[token] / total
             full = mass >= p and p < 1
     return torch.from_numpy(result).to(logits.dtype)
+
+
+# --- the loop with all three controls
+
+
+def generate_with_lists(model, source, start_id, end_id, max_length, temperature, k, p, generator):
+    """Row ids as lists; temperature 0 goes through the sampler, which knows it."""
+    lists = [[start_id] for _ in source]
+    for _ in range(max_length):
+        logits = model(source, torch.tensor(lists))[:, -1].detach()
+        if temperature:
+            logits = top_p_filter(top_k_filter(logits.div(temperature), k), p)
+        chosen = sample_with_temperature(logits, float(temperature != 0), generator).tolist()
+        for ids, token in zip(lists, chosen, strict=True):
+            ids.append(0 if end_id in ids[1:] else token)
+    return torch.tensor([ids[1:] for ids in lists])
+
+
+def generate_by_wrapping(model, source, start_id, end_id, max_length, temperature, k, p, generator):
+    """`best_of_n` with one sample, of a model whose logits are filtered already."""
+    if temperature == 0:
+        return greedy_decode(model, source, start_id, end_id, max_length)
+
+    def filtered(source, written):
+        last = model(source, written)[:, -1] / temperature
+        return top_p_filter(top_k_filter(last, k), p).unsqueeze(1)
+
+    return best_of_n(filtered, source, start_id, end_id, max_length, 1, generator)
+
+
+def generate_with_sorted_probabilities(model, source, start_id, end_id, max_length, temperature, k, p, generator):
+    """Works with probabilities, sorted once; what is dropped gets 0."""
+    written = torch.full((len(source), 1), start_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        logits = model(source, written)[:, -1].detach().double()
+        if temperature == 0:
+            token = logits.argmax(-1)
+        else:
+            shares, places = (logits / temperature).softmax(-1).sort(dim=-1, descending=True)
+            shares[:, k:] = 0
+            shares = shares / shares.sum(-1, keepdim=True)
+            gone = shares.cumsum(-1) - shares >= p
+            gone[:, 0] = False
+            picked = torch.multinomial(shares.masked_fill(gone, 0), 1, generator=generator)
+            token = places.gather(1, picked).squeeze(1)
+        token = torch.where(ended, 0, token)
+        written = torch.column_stack([written, token])
+        ended |= token == end_id
+    return written[:, 1:]
 
 
 # --- the clinic
@@ -366,6 +417,41 @@ class ForgetsAfterFour(KeyValueCache):
         return tuple(t[:, :, -3:] for t in super().append(layer, keys, values))
 
 
+def step_by_subclass(model, tokens, position, encoder_states, encoder_mask, cache):
+    """The keys and values are slipped in between the parts of the attention."""
+    x = model.embedding(tokens) + model.target_positions.embedding(torch.tensor([position]))
+    for number, block in enumerate(model.decoder):
+        attention: MultiHeadAttention = block.self_attention
+        y = block.norm1(x)
+        q, k, v = (
+            split_heads(part(y), attention.num_heads) for part in (attention.query, attention.key, attention.value)
+        )
+        k, v = cache.append(number, k, v)
+        weights = torch.softmax((q @ k.mT) * q.shape[-1] ** -0.5, dim=-1)
+        x = x + attention.output(merge_heads(weights @ v))
+        x = x + block.cross_attention(block.norm2(x), encoder_states, encoder_mask=encoder_mask)[0]
+        x = x + block.feed_forward(block.norm3(x))
+    return model.head(model.decoder_norm(x))
+
+
+def step_with_names(model, tokens, position, encoder_states, encoder_mask, cache):
+    """Another order of numbers in the cache."""
+
+    class Renamed:
+        def append(self, layer, keys, values):
+            return cache.append(7 - layer, keys, values)
+
+    return decode_one_step(model, tokens, position, encoder_states, encoder_mask, Renamed())
+
+
+def step_from_position_1(model, tokens, position, encoder_states, encoder_mask, cache):
+    return decode_one_step(model, tokens, (position + 1) % 9, encoder_states, encoder_mask, cache)
+
+
+def step_that_forgets(model, tokens, position, encoder_states, encoder_mask, cache):
+    return decode_one_step(model, tokens, position, encoder_states, encoder_mask, KeyValueCache())
+
+
 def cached_with_dicts(model, source, start_id, end_id, max_length):
     memory = KeyValueCache()
     states = model.encode(source)
@@ -406,6 +492,7 @@ HONEST: dict[str, list[Any]] = {
     "sample_with_temperature": [sample_by_bisection, sample_each_row, sample_by_numpy, sample_nearly_cold],
     "top_k_filter": [k_by_sort, lambda logits, k: top_k_filter(logits.clone(), min(k, 10**6)).contiguous()],
     "top_p_filter": [p_by_threshold, p_by_numpy],
+    "generate": [generate_with_lists, generate_by_wrapping, generate_with_sorted_probabilities],
     "ends_each_sequence": [ends_by_counting, ends_by_strings],
     "beam_search": [beam_by_heap, beam_with_positional_penalty, beam_refilled],
     "best_of_n": [
@@ -419,6 +506,7 @@ HONEST: dict[str, list[Any]] = {
         ),
     ],
     "KeyValueCache": [PairsCache, lambda: KeyValueCache()],
+    "decode_one_step": [step_by_subclass, step_with_names],
     "cached_greedy_decode": [
         cached_with_dicts,
         lambda model, source, start_id, end_id, max_length: cached_with_dicts(
@@ -481,6 +569,15 @@ WRONG: dict[str, list[Any]] = {
         lambda logits, p: top_k_filter(logits, 2),
         lambda logits, p: top_p_filter(logits, p).nan_to_num(neginf=-1e30),
     ],
+    "generate": [
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, a, e, longest, t, k + 1, p, g),
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, a, e, longest, t, k, p**2, g),
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, a, e, longest, t**2, k, p, g),
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, e, a, longest, t, k, p, g),
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, a, e, longest, t, k, p, g).float(),
+        lambda m, s, a, e, longest, t, k, p, g: generate(m, s, a, e, longest, t, k, p, g.manual_seed(3)),
+        lambda m, s, a, e, longest, t, k, p, g: greedy_decode(m, s, a, e, longest),
+    ],
     "ends_each_sequence": [
         lambda decode, model, sources: True,
         lambda decode, model, sources: False,
@@ -521,6 +618,16 @@ WRONG: dict[str, list[Any]] = {
         ForgetsAfterFour,
         dict,
         lambda: None,
+    ],
+    "decode_one_step": [
+        step_from_position_1,
+        step_that_forgets,
+        lambda model, tokens, position, states, mask, cache: decode_one_step(
+            model, tokens, position, states, mask, cache
+        ).softmax(-1),
+        lambda model, tokens, position, states, mask, cache: decode_one_step(
+            model, tokens, position, states.flip(1), mask, cache
+        ),
     ],
     "cached_greedy_decode": [
         cached_and_checked,

@@ -9,6 +9,7 @@ from tests.lessons.tables import write
 
 LAST, FIRST = "last digit first", "first digit first"
 WRITINGS = {LAST: Writing(least_first=True, width=DIGITS), FIRST: Writing(least_first=False, width=DIGITS)}
+TESTS = ("random sums", "long carries")
 SEEDS, STEPS, EVERY = (0, 1, 2), 2000, 250
 
 
@@ -18,8 +19,8 @@ def test_05_digit_order() -> None:
         found = by_digit_order(CausalSeq2SeqTransformer, WRITINGS, seed=seed, steps=STEPS, every=EVERY)
         print(seed, found, flush=True)
         for order, curves in found.items():
-            for place, (random_sums, long_carries) in enumerate(zip(*curves.values(), strict=True)):
-                rows.append((order, seed, EVERY * place, random_sums, long_carries))
+            for place, shares in enumerate(zip(*(curves[test] for test in TESTS), strict=True)):
+                rows.append((order, seed, EVERY * place, *shares))
     table = pd.DataFrame(rows, columns=["order", "seed", "step", "random_sums", "long_carries"])
     write("05_digit_order", table)
     last = table[table["step"] == STEPS]

@@ -1,0 +1,259 @@
+"""Diagnoses: a mistake is recognised although another slip comes along, and nothing else is called by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from grader.authoring import aspects
+from grader.authoring.calls import call
+from grader.authoring.draw import dims, normal
+from grader.authoring.patients import Patient
+from grader.authoring.spec import Case, Exercise, Mistake
+from grader.checking.judge import PASSED, Judge, Verdict
+from grader.checking.notebook import Checker
+from grader.running.grade import without_hidden_cases
+
+
+def row_means(x: torch.Tensor, weight: float) -> torch.Tensor:
+    if weight < 0:
+        raise ValueError("a weight is never negative")
+    return weight * x.mean(dim=1) if x.shape[1] else torch.zeros(len(x), dtype=x.dtype)
+
+
+def _sums(x: torch.Tensor, weight: float) -> torch.Tensor:
+    if weight < 0:
+        raise ValueError("a weight is never negative")
+    return weight * x.sum(dim=1)
+
+
+def _never_refuses(x: torch.Tensor, weight: float) -> torch.Tensor:
+    return row_means(x, abs(weight)) * (1 if weight >= 0 else -1)
+
+
+def _sign_dropped(x: torch.Tensor, weight: float) -> torch.Tensor:
+    return row_means(x, abs(weight))
+
+
+def _empty_is_nan(x: torch.Tensor, weight: float) -> torch.Tensor:
+    return row_means(x, weight) if x.shape[1] else x.mean(dim=1)
+
+
+def _cases(generator: np.random.Generator) -> list[Case]:
+    n, d = dims(generator, 2, 3, 6)
+    return [
+        Case.of("on a matrix", x=normal(generator, n, d), weight=1.5),
+        Case.of("on a wide matrix", x=normal(generator, n, d + 5), weight=0.5),
+        Case.of("with float64", "float64", x=normal(generator, n, d, dtype=torch.float64), weight=2.0),
+        Case.of("on empty rows", "empty", x=torch.zeros(n, 0), weight=1.0),
+        Case.of("with a negative weight", "negative", x=normal(generator, n, d), weight=-1.0),
+    ]
+
+
+SUM = Mistake("sum_not_mean", _sums, "Yours is the sum. What turns a sum into a mean?", central=True)
+NEVER = Mistake("never_refuses", _never_refuses, "You never refuse a weight. Which ones make no sense?")
+DROPPED = Mistake("sign_dropped", _sign_dropped, "You drop the sign. Is the weight the caller's or yours?")
+NAN = Mistake("empty_is_nan", _empty_is_nan, "Empty rows give NaN. What is the mean of nothing here?")
+EXERCISE = Exercise(
+    symbol="row_means",
+    points=3,
+    cases=_cases,
+    references=(row_means,),
+    aspects=(
+        aspects.shape(),
+        aspects.values(),
+        aspects.dtype(),
+        aspects.special("float64", "float64"),
+        aspects.special("empty rows", "empty"),
+        aspects.refused("negative weights are refused", "negative"),
+        aspects.untouched(),
+    ),
+    mistakes=(SUM, NEVER, DROPPED, NAN),
+)
+
+
+def probe(symbol: Any, inputs: Any) -> dict[str, Any]:
+    return call(symbol, inputs["x"], inputs["weight"])
+
+
+def verdict(symbol: Callable[..., Any], exercise: Exercise = EXERCISE) -> Verdict:
+    judge = Judge(exercise, probe, 3)
+    return judge.verdict(judge.observe(symbol))
+
+
+def sums(x: torch.Tensor, weight: float) -> torch.Tensor:
+    return weight * torch.einsum("ij->i", x)
+
+
+def _another_error(x: torch.Tensor, weight: float) -> torch.Tensor:
+    assert weight >= 0
+    return sums(x, weight)
+
+
+def _stops_on_empty_rows(x: torch.Tensor, weight: float) -> torch.Tensor:
+    x[:, 0]
+    return _another_error(x, weight)
+
+
+def _changes_its_argument(x: torch.Tensor, weight: float) -> torch.Tensor:
+    result = _another_error(x, weight)
+    x += 1
+    return result
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _another_error,
+        _stops_on_empty_rows,
+        _changes_its_argument,
+        lambda x, weight: _another_error(x, weight).float(),
+        lambda x, weight: _another_error(x, weight).numpy(),
+        lambda x, weight: _another_error(x, weight).tolist(),
+    ],
+)
+def test_a_mistake_is_recognised_although_another_slip_comes_along(answer: Callable[..., Any]) -> None:
+    found = verdict(answer)
+    assert found.diagnosis == "sum_not_mean"
+    assert found.message.startswith(SUM.advice)
+
+
+def test_another_kind_of_result_is_said_besides() -> None:
+    assert "but it is a NumPy array" in verdict(lambda x, weight: _another_error(x, weight).numpy()).message
+
+
+def test_two_mistakes_are_reported_as_two() -> None:
+    def nan_and_sign(x: torch.Tensor, weight: float) -> torch.Tensor:
+        return _sign_dropped(x, weight) if x.shape[1] else x.mean(dim=1)
+
+    found = verdict(nan_and_sign)
+    assert {found.diagnosis} < {"sign_dropped", "empty_is_nan"}
+    assert DROPPED.advice in found.message
+    assert NAN.advice in found.message
+    assert "There is a second mistake, too." in found.message
+    (one,) = [m for m in (NEVER, DROPPED) if m is NEVER]
+    only = replace(EXERCISE, mistakes=(SUM, one, NAN))
+    both = verdict(lambda x, weight: weight * x.sum(dim=1), only)
+    assert both.diagnosis == "sum_not_mean"
+    assert both.message == f"{SUM.advice} There is a second mistake, too. {NEVER.advice}"
+
+
+def test_what_looks_alike_gets_no_name() -> None:
+    """Two mistakes go on where an error is asked for: with a wrong core nobody can tell which of them it is."""
+    assert verdict(sums).message == SUM.advice
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, weight: row_means(x, weight) * 3,
+        lambda x, weight: row_means(x, max(weight, 0.0)),  # it goes on, and not like a mistake that is known
+        lambda x, weight: row_means(x, weight).double(),
+        lambda x, weight: x.no_such_thing,
+    ],
+)
+def test_other_answers_get_no_name(answer: Callable[..., Any]) -> None:
+    found = verdict(answer)
+    assert found.diagnosis is None
+    assert not any(mistake.advice in found.message for mistake in EXERCISE.mistakes)
+
+
+def test_a_judge_without_a_mistake_does_not_know_it() -> None:
+    judge = Judge(EXERCISE, probe, 3)
+    seen = judge.keep(judge.observe(_sums))
+    assert judge.judged(seen).diagnosis == "sum_not_mean"
+    assert judge.without(SUM).judged(seen).diagnosis is None
+    assert judge.judged(seen).diagnosis == "sum_not_mean"
+
+
+# --- what only hidden cases tell ----------------------------------------------------------------------------------
+
+
+def test_when_only_the_hidden_cases_recognise_the_mistake_its_advice_is_shown() -> None:
+    hidden = verdict(_another_error)
+    public = replace(hidden, diagnosis=None, advice="", message="Something is wrong.")
+    shown = without_hidden_cases(hidden, public)
+    assert (shown.diagnosis, shown.message) == ("sum_not_mean", f"{SUM.advice} Something is wrong.")
+    passed = replace(public, status=PASSED, message="row_means is right.")
+    assert without_hidden_cases(hidden, passed).message.endswith(SUM.advice)
+
+
+# --- clinics -------------------------------------------------------------------------------------------------------
+
+
+def patient(sound: bool) -> Patient:
+    return Patient({"look": lambda: sound})
+
+
+def _clinic(generator: np.random.Generator) -> list[Case]:
+    tried = [("sound", True)] * 2 + [("broken", False)] * 3 + [("mild", False)] * 2
+    return [
+        Case(f"with model {number}", {}, frozenset({tag}), partial(patient, sound))
+        for number, (tag, sound) in enumerate(tried)
+    ]
+
+
+CLINIC = Exercise(
+    symbol="is_sound",
+    points=2,
+    cases=_clinic,
+    references=(lambda ask: ask("look"),),
+    aspects=(*aspects.tells_apart(sound="sound ones pass", broken="faults are found"), aspects.special("mild", "mild")),
+    mistakes=(Mistake("always_true", lambda ask: True, "Every model passes. What do you compare?"),),
+)
+
+
+def treated(symbol: Callable[..., Any]) -> Verdict:
+    judge = Judge(CLINIC, lambda test, inputs: {"output": test(inputs["patient"])}, 0)
+    return judge.verdict(judge.observe(symbol))
+
+
+def test_a_clinic_says_which_patients_a_test_misjudges() -> None:
+    said = "It says True, where False is right, with model 2; with model 3; with model 4; and in 2 more cases."
+    found = treated(lambda ask: True)
+    assert found.message == f"Every model passes. What do you compare? {said}"
+    assert found.patients == said
+    assert treated(lambda ask: not ask("look")).message == (
+        f"It says False, where True is right, with model 0; and with model 1. {said}"
+    )
+    assert treated(lambda ask: ask("look")).status == PASSED
+    assert treated(lambda ask: 3).patients == ""
+
+
+def test_hidden_grading_names_the_patients_too() -> None:
+    hidden = treated(lambda ask: True)
+    passed = replace(hidden, status=PASSED, message="is_sound is right.", advice="", patients="")
+    assert without_hidden_cases(hidden, passed).message.endswith(hidden.patients)
+
+
+def test_the_notebooks_check_names_the_patients_of_a_lesson() -> None:
+    found = Checker("01").verdict("loss_is_sound", lambda loss: True)
+    assert "It says True, where False is right, with the suspicious loss" in found.message
+
+
+# --- what is shown of a case ---------------------------------------------------------------------------------------
+
+
+def test_only_what_the_learner_passes_is_shown() -> None:
+    hidden = replace(EXERCISE, cases=lambda g: [replace(c, inputs={**c.inputs, "way": "ring"}) for c in _cases(g)])
+    message = verdict(lambda x, weight: x.sum(), hidden).message
+    assert "ring" not in message
+    assert "weight 1.5" in message or "weight 0.5" in message
+
+
+def test_an_author_chooses_what_is_shown_and_how_it_is_called() -> None:
+    chosen = replace(
+        EXERCISE, called={"output": "the share of each row"}, shown=lambda case: {"p": torch.ones(2), "seed": 7}
+    )
+    found = verdict(lambda x, weight: 3 * row_means(x, weight), chosen)
+    assert found.message.startswith("The share of each row has the right shape")
+    assert "(p of shape (2,), seed 7)" in found.message
+    assert found.evidence is not None
+    assert found.evidence.called == "the share of each row"
+    assert list(found.evidence.beside) == ["p", "seed"]

@@ -1,0 +1,100 @@
+"""Whatever a check accepts, every later cell runs with: right answers in place of the course's own, and then all cells.
+
+What the library trains is cut short: the question is whether the cells run, not what comes out. In each run every
+exercise is answered differently from the course; the next run takes the next answer. `make claims` runs them all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import itertools
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import jupytext
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from nbformat import NotebookNode
+
+from course.progress import Progress
+from grader.repository import Repository
+from grader.syllabus import lesson_names, load_lesson
+
+REPOSITORY = Repository.find()
+STEPS = 2
+
+
+def ways(lesson: str) -> dict[str, list[tuple[str, Any]]]:
+    """For each exercise all right answers that we know, by name."""
+    honest = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers").HONEST
+    return {
+        exercise.symbol: [
+            *exercise.variants.items(),
+            *((f"honest {i}", answer) for i, answer in enumerate(honest[exercise.symbol])),
+        ]
+        for exercise in load_lesson(lesson).exercises
+    }
+
+
+def runs() -> list[Any]:
+    return [
+        pytest.param(lesson, i, id=f"{lesson[:2]}-{i}")
+        for lesson in lesson_names()
+        for i in range(max(len(known) for known in ways(lesson).values()))
+    ]
+
+
+def cells(lesson: str) -> list[NotebookNode]:
+    """The code cells of a lesson's text."""
+    text = REPOSITORY.text(lesson).read_text("utf-8")
+    return [cell for cell in jupytext.reads(text, fmt="py:percent").cells if cell.cell_type == "code"]
+
+
+class Short(Progress):
+    """A bar for a few steps."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.islice(super().__iter__(), STEPS)
+
+
+@contextlib.contextmanager
+def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is printed, no figure stays open, and what the library trains ends after a few steps."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("course.") and name != "course.progress" and hasattr(module, "Progress"):
+            monkeypatch.setattr(module, "Progress", Short)
+    monkeypatch.setattr(plt, "show", lambda *_, **__: None)
+    threads = torch.get_num_threads()
+    with mpl.rc_context(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            plt.close("all")
+            torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize(("lesson", "number"), runs())
+def test_every_later_cell_runs(lesson: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ways(lesson)
+    importlib.import_module(f"lessons.lesson_{lesson[:2]}.experiments")
+    space: dict[str, Any] = {"__name__": "__main__"}
+    taken = {}
+    with cut_short(monkeypatch):
+        for place, cell in enumerate(cells(lesson)):
+            symbol = cell.metadata.get("exercise")
+            if symbol:
+                name, space[symbol] = known[symbol][number % len(known[symbol])]
+                taken[symbol] = name
+                continue
+            try:
+                exec(compile(cell.source, f"<{lesson}, cell {place}>", "exec"), space)
+            except Exception as error:
+                error.add_note(f"{lesson}, cell {place}, with {taken}:\n{cell.source}")
+                raise
