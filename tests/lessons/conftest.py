@@ -9,10 +9,6 @@ import pytest
 from tests.lessons.seeds import CLAIMS, record
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "second_seed: measured by `make claims` only")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--long", False):
         later = [item for item in items if item.get_closest_marker("second_seed")]
