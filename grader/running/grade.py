@@ -37,7 +37,7 @@ from grader.running.intake import Cell, Submission, read_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session, Stopped, error_in
-from grader.running.setting import setting_of
+from grader.running.setting import Setting, setting_of
 from grader.syllabus import load_lesson, load_probes
 
 
@@ -69,8 +69,9 @@ def grade(
     submission = read_submission(data, lesson)
     found = submission.lesson
     own: tuple[OwnResult, ...] = ()
-    with Session(setting_of(found.name), limits or Limits()) as session:
-        marks = _Walk(found, session, _judges(found.name, seed))
+    setting, judges = _prepared(found.name, seed)
+    with Session(setting, limits or Limits()) as session:
+        marks = _Walk(found, session, judges)
         marks.go(submission, files or {})
         words = marks
         if marks.left_to_say or own_tests:
@@ -81,6 +82,18 @@ def grade(
     verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in found.exercises)
     repairs = (*submission.repairs, *words.troubles)
     return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(marks.took))
+
+
+# Some versions of Python mix two threads up that parse at the same time: "AST constructor recursion depth mismatch"
+# (python/cpython issue 106905). And whatever two threads prepare at once is prepared twice.
+_PREPARING = threading.Lock()
+
+
+def _prepared(lesson: str, seed: int) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
+    """What every submission of a lesson needs, made by whoever comes first."""
+    with _PREPARING:
+        _sources(lesson)
+        return setting_of(lesson), _judges(lesson, seed)
 
 
 @lru_cache(maxsize=16)

@@ -5,7 +5,10 @@ A session costs two seconds, so many situations share a notebook.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import torch
 
 from grader.checking.judge import Judge, Verdict
 from grader.checking.notebook import Checker
+from grader.running import grade as grading
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import Result
@@ -149,6 +153,20 @@ def test_cells_that_fail_are_told(battered: Result) -> None:
     # What had run is there again after each new start; and half a character can be written to a page.
     assert "<b>kept" in text
     text.encode("utf-8")
+
+
+def test_two_threads_never_prepare_a_lesson_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    meeting = threading.Barrier(2)
+    met = []
+
+    def prepare(lesson: str) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            met.append(meeting.wait(timeout=0.2))
+
+    monkeypatch.setattr(grading, "_sources", prepare)
+    with ThreadPoolExecutor(2) as pool:
+        assert len(list(pool.map(lambda seed: grading._prepared(LESSON, seed), (5, 5)))) == 2
+    assert met == []
 
 
 # --- what is right stays right ----------------------------------------------------------------------------------
