@@ -22,6 +22,7 @@ It is found through the variable GRADER_LESSONS (`grader --lessons FOLDER` sets 
 
 from __future__ import annotations
 
+import csv
 import importlib
 import importlib.util
 import os
@@ -83,6 +84,18 @@ class Syllabus:
     def tagline(self) -> str:
         """What the course is about, in half a sentence; may be empty."""
         return str(getattr(self._import(self.package), "TAGLINE", ""))
+
+    @property
+    def preview(self) -> tuple[str, list[list[str]]] | None:
+        """What the finished course can do, if it says so: a caption, and a table whose first row is its head.
+
+        They stand in `preview.csv` beside the lessons; the caption is its first line, behind a "# ".
+        """
+        path = self.folder / "preview.csv"
+        if not path.is_file():
+            return None
+        caption, *lines = path.read_text("utf-8").splitlines()
+        return caption.removeprefix("# "), list(csv.reader(lines))
 
     @property
     def version(self) -> str:

@@ -58,6 +58,7 @@ class CoursePage(JupyterHandler):
             _template().render(
                 title=" · ".join(syllabus.title for syllabus in syllabi()),
                 tagline=syllabi()[0].tagline,
+                preview=syllabi()[0].preview,
                 standings=found,
                 here=next_up(found),
                 folder=folder,

@@ -73,6 +73,12 @@ def test_an_empty_folder_is_said_in_plain_words(ada: Visitor, folder: Path) -> N
     assert list(folder.iterdir()) == []
 
 
+def test_a_beginner_sees_what_the_finished_course_can_do(ada: Visitor) -> None:
+    page = ada.get()
+    assert "<caption>By lesson 5 you will have built a small Transformer that writes words backwards." in page
+    assert re.search(r'<th scope="row">badge</th><td>ijjbadg</td>.*<td>egdab</td></tr>', page)
+
+
 def test_a_stranger_has_to_log_in_first(ada: Visitor) -> None:
     page = Visitor(ada.address).get()
     assert "Transformers, cell by cell" not in page
