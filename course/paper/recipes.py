@@ -1,0 +1,46 @@
+"""How large a model is and how it is trained, for each rung of the ladder."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from course.paper.model import Transformer
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The sizes of a model, and everything that its training needs to know."""
+
+    d_model: int
+    num_layers: int
+    num_heads: int
+    d_ff: int
+    dropout: float
+    max_length: int
+    """No source or target is longer, in tokens."""
+    steps: int
+    warmup_steps: int
+    max_tokens: int
+    """The most tokens in a batch, on either side, padding included."""
+    smoothing: float = 0.1
+    max_norm: float = 1.0
+    """Gradients are scaled down to this norm; the paper doesn't clip."""
+
+    def build(
+        self, src_vocab_size: int, tgt_vocab_size: int, *, build: type[nn.Module] = Transformer, seed: int = 0
+    ) -> nn.Module:
+        """A model of these sizes, of the class `build`, with its first weights drawn by
+        `seed`.
+        """
+        torch.manual_seed(seed)
+        return build(
+            src_vocab_size,
+            tgt_vocab_size,
+            self.d_model,
+            self.num_layers,
+            self.num_heads,
+            self.d_ff,
+            self.dropout,
+            self.max_length,
+        )
