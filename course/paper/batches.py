@@ -103,8 +103,8 @@ def write_all(
     `decode(source)` takes ids (batch, length) and returns ids (batch, columns). The
     answers are lists of ids, without padding.
 
-    >>> write_all(lambda source: source + 1, [[3, 4], [5]])
-    [[4, 5], [6]]
+    >>> write_all(lambda source: source * 2, [[3, 4], [5]])
+    [[6, 8], [10]]
     """
     answers: dict[int, list[int]] = {}
     batches = Batches([(source, []) for source in sources], max_tokens)
