@@ -44,3 +44,17 @@ class Recipe:
             self.dropout,
             self.max_length,
         )
+
+
+CPU = Recipe(
+    d_model=128, num_layers=2, num_heads=4, d_ff=512, dropout=0.1, max_length=64,
+    steps=1200, warmup_steps=400, max_tokens=2000,
+)  # fmt: skip
+"""Multi30k in about five minutes on two cores; vocabulary 4,000."""
+
+GPU = Recipe(
+    d_model=512, num_layers=6, num_heads=8, d_ff=2048, dropout=0.1, max_length=256,
+    steps=20_000, warmup_steps=4000, max_tokens=12_500,
+)  # fmt: skip
+"""The paper's base model (table 3). The paper trains it for 100,000 steps on 25,000 tokens a side, with 8 GPUs, on 150
+times as many sentences as Multi30k has."""
