@@ -59,9 +59,9 @@ def word_by_word(pairs: Sequence[Pair]) -> Callable[[str], str]:
     german: Counter[str] = Counter()
     together: dict[str, Counter[str]] = {}
     for source, target in pairs:
-        there = set(words_of(target))
+        there = set(filter(str.isalnum, words_of(target)))  # punctuation translates nothing, and stays as it is
         german.update(there)
-        for word in set(words_of(source)):
+        for word in filter(str.isalnum, set(words_of(source))):
             english[word] += 1
             together.setdefault(word, Counter()).update(there)
     spelling = _usual_spelling(target for _, target in pairs)
