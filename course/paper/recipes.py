@@ -1,5 +1,6 @@
 """How large a model is and how it is trained, for each rung of the ladder."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -28,7 +29,7 @@ class Recipe:
     """Gradients are scaled down to this norm; the paper doesn't clip."""
 
     def build(
-        self, src_vocab_size: int, tgt_vocab_size: int, *, build: type[nn.Module] = Transformer, seed: int = 0
+        self, src_vocab_size: int, tgt_vocab_size: int, *, build: Callable[..., nn.Module] = Transformer, seed: int = 0
     ) -> nn.Module:
         """A model of these sizes, of the class `build`, with its first weights drawn by
         `seed`.

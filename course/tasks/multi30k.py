@@ -68,6 +68,7 @@ def word_by_word(pairs: Sequence[Pair]) -> Callable[[str], str]:
     best = {
         word: max(counts, key=lambda other: (2 * counts[other] / (english[word] + german[other]), other))
         for word, counts in together.items()
+        if counts
     }
 
     def translate(sentence: str) -> str:
