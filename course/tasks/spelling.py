@@ -108,7 +108,12 @@ def score(said: Mapping[str, Sequence[str]], wanted: Mapping[str, Sequence[Sound
 
     >>> score({"cats": ["K", "AE", "T"]}, {"cats": [("K", "AE", "T", "S")]})
     Score(words=0.0, sounds=0.75)
+
+    Raises:
+        ValueError: when there is no word to score.
     """
+    if not wanted:
+        raise ValueError("there is no word to score")
     right = wrong = length = 0
     for word, spoken in wanted.items():
         distance, best = min(((edits(said[word], one), one) for one in spoken), key=lambda pair: pair[0])

@@ -21,7 +21,7 @@ from course.tasks.ten_pairs import PAIRS, ten_pairs
 
 Build = Callable[..., nn.Module]  # the class Transformer, or one with the same arguments
 
-TEN = Recipe(32, 1, 2, 64, 0.0, 12, steps=150, warmup_steps=100, max_tokens=200, smoothing=0.0)
+TEN = Recipe(32, 1, 2, 64, 0.0, 12, steps=100, warmup_steps=200, max_tokens=200, smoothing=0.0)
 REVERSAL = Recipe(64, 1, 4, 128, 0.0, 12, steps=800, warmup_steps=400, max_tokens=768)
 LETTERS = Symbols(tuple("abcdefghij"))
 

@@ -1,5 +1,6 @@
 """The third rung: how is a word said? Real words, a baseline, and attention that can be read letter by letter."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import pandas as pd
@@ -66,7 +67,9 @@ def spelling_scores(said: dict[str, dict[str, list[str]]], data: SpellingData) -
         row = {"said by": name, "words": whole.words, "sounds": whole.sounds}
         for related in (True, False):
             some = {word: spoken for word, spoken in data.test.items() if has_relative(word, data.train) is related}
-            row["words with a relative" if related else "words without"] = score(answers, some).words
+            row["words with a relative" if related else "words without"] = (
+                score(answers, some).words if some else math.nan
+            )
         rows.append(row)
     return pd.DataFrame(rows)
 
