@@ -1,0 +1,77 @@
+"""How the symbols of lesson 08 are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from grader.authoring.calls import Probe, call, call_and_follow, given
+from grader.authoring.modules import answered_rows, built, followed
+
+Inputs = Mapping[str, Any]
+
+
+def _in_order(*names: str) -> Probe:
+    def probe(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+        return call(symbol, *given(inputs, *names))
+
+    return probe
+
+
+def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
+    """Whether dropout acts: in training two calls differ, in evaluation they don't."""
+    found = {}
+    for mode, training in (("training", True), ("evaluation", False)):
+        module.train(training)
+        torch.default_generator.manual_seed(0)
+        first, second = module(*arguments), module(*arguments)
+        found[mode] = "the same twice" if torch.equal(first, second) else "different each time"
+    return found
+
+
+def _layer(*sizes: str) -> Probe:
+    """Built without dropout and followed; where a case names a rate, built again with it."""
+
+    def probe(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+        x = inputs["x"]
+        arguments = given(inputs, "x", "encoder_states", "self_mask", "encoder_mask", "mask")
+        wide = [x.shape[-1], *given(inputs, *sizes)]
+        module = built(symbol, *wide, 0.0)
+        rows = answered_rows(inputs.get("mask"), x.shape[:-1])
+        seen = followed(module, inputs["weights"], arguments, rows)
+        if "rate" in inputs:
+            seen["dropout"] = _acts(built(symbol, *wide, inputs["rate"]), *arguments)
+        return seen
+
+    return probe
+
+
+def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    """The rates after so many steps, and what became of the parameters, which only the optimiser may change."""
+    groups = [nn.Parameter(torch.ones(2)) for _ in range(inputs["groups"])]
+    optimizer = torch.optim.SGD([{"params": [group], "lr": 0.5} for group in groups])
+    schedule = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
+    rates, returned = [], []
+    for _ in range(inputs["steps"]):
+        returned.append(schedule.step())
+        rates.append([float(group["lr"]) for group in optimizer.param_groups])
+    return {"output": rates, "arguments": [group.detach() for group in groups]}
+
+
+def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    loss = symbol(*given(inputs, "vocab_size", "smoothing", "pad_id"))
+    return call_and_follow(loss, *given(inputs, "logits", "targets"))
+
+
+PROBES: dict[str, Probe] = {
+    "PositionwiseFeedForward": _layer("d_ff"),
+    "EncoderLayer": _layer("num_heads", "d_ff"),
+    "create_padding_mask": _in_order("tokens", "pad_id"),
+    "create_masks": _in_order("source", "target_input"),
+    "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
+    "NoamSchedule": _schedule,
+    "LabelSmoothingLoss": _smoothing,
+}
