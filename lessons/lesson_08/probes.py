@@ -32,16 +32,21 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
     return found
 
 
-def _layer(*sizes: str) -> Probe:
-    """Built without dropout and followed; where a case names a rate, built again with it."""
+def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
+    """Built without dropout and followed; where a case names a rate, built again with it.
+
+    Of a layer made of parts the contract names the parts, `named`, and leaves open what they are made of.
+    """
 
     def probe(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         x = inputs["x"]
-        arguments = given(inputs, "x", "encoder_states", "self_mask", "encoder_mask", "mask")
+        arguments = given(inputs, "x", "mask")
         wide = [x.shape[-1], *given(inputs, *sizes)]
         module = built(symbol, *wide, 0.0)
         rows = answered_rows(inputs.get("mask"), x.shape[:-1])
         seen = followed(module, inputs["weights"], arguments, rows)
+        if named:
+            seen["parts"] = {name: "there" if hasattr(module, name) else "missing" for name in named}
         if "rate" in inputs:
             seen["dropout"] = _acts(built(symbol, *wide, inputs["rate"]), *arguments)
         return seen
@@ -68,7 +73,7 @@ def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 PROBES: dict[str, Probe] = {
     "PositionwiseFeedForward": _layer("d_ff"),
-    "EncoderLayer": _layer("num_heads", "d_ff"),
+    "EncoderLayer": _layer("num_heads", "d_ff", named=("attention", "feed_forward", "norm1", "norm2")),
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),

@@ -5,13 +5,22 @@ import pytest
 from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge
 from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
+from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
 from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
 from lessons.lesson_08.exercises.schedule import NOAM_RATE, NOAM_SCHEDULE
 from lessons.lesson_08.exercises.smoothing import LABEL_SMOOTHING
 from lessons.lesson_08.probes import PROBES
 
-EXERCISES = (POSITIONWISE_FEED_FORWARD, CREATE_PADDING_MASK, CREATE_MASKS, NOAM_RATE, NOAM_SCHEDULE, LABEL_SMOOTHING)
+EXERCISES = (
+    POSITIONWISE_FEED_FORWARD,
+    ENCODER_LAYER,
+    CREATE_PADDING_MASK,
+    CREATE_MASKS,
+    NOAM_RATE,
+    NOAM_SCHEDULE,
+    LABEL_SMOOTHING,
+)
 
 
 @pytest.mark.parametrize("seed", [0, 7])

@@ -54,7 +54,8 @@ def test_ten_pairs_are_learnt_by_heart_with_the_learners_parts() -> None:
 
 def test_a_rung_reports_tokens_and_rows() -> None:
     learnt = lab.reverse_letters(recipe=replace(SMALL, max_length=12), train=300, watch_every=2)
-    assert list(learnt.curve["step"]) == [0, 2, 3]
+    assert list(learnt.curve["step"]) == [0, 3]
+    assert set(learnt.before_averaging) == {"tokens", "rows"}
     assert list(learnt.written.columns) == ["source", "wanted", "written"]
     assert learnt.curve["rows"].iloc[-1] == learnt.exact
     assert lab.letter_scores(["ba", "c"], ["ba", "dc"]) == {"tokens": 0.5, "rows": 0.5}
