@@ -48,10 +48,10 @@ class Recipe:
 
 
 CPU = Recipe(
-    d_model=128, num_layers=2, num_heads=4, d_ff=512, dropout=0.1, max_length=64,
-    steps=1200, warmup_steps=400, max_tokens=2000,
+    d_model=128, num_layers=2, num_heads=4, d_ff=256, dropout=0.1, max_length=64,
+    steps=1600, warmup_steps=800, max_tokens=1000,
 )  # fmt: skip
-"""Multi30k in about five minutes on two cores; vocabulary 4,000."""
+"""Multi30k on two cores, with a vocabulary of 4,000: about 0.35 processor seconds per step."""
 
 GPU = Recipe(
     d_model=512, num_layers=6, num_heads=8, d_ff=2048, dropout=0.1, max_length=256,
