@@ -71,11 +71,17 @@ def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return call_and_follow(loss, *given(inputs, "logits", "targets"))
 
 
+def _masks_are_sound(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    ask = inputs["patient"]
+    return {"output": symbol(lambda source, target_input: ask("masks", source, target_input))}
+
+
 PROBES: dict[str, Probe] = {
     "PositionwiseFeedForward": _layer("d_ff"),
     "EncoderLayer": _layer("num_heads", "d_ff", named=("attention", "feed_forward", "norm1", "norm2")),
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
+    "masks_are_sound": _masks_are_sound,
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
     "NoamSchedule": _schedule,
     "LabelSmoothingLoss": _smoothing,

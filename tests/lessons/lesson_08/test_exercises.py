@@ -5,6 +5,7 @@ import pytest
 from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge
 from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
+from lessons.lesson_08.exercises.clinic import MASKS_ARE_SOUND
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
 from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
@@ -20,6 +21,7 @@ EXERCISES = (
     NOAM_RATE,
     NOAM_SCHEDULE,
     LABEL_SMOOTHING,
+    MASKS_ARE_SOUND,
 )
 
 
