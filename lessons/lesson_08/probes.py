@@ -76,12 +76,59 @@ def _masks_are_sound(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return {"output": symbol(lambda source, target_input: ask("masks", source, target_input))}
 
 
+class _Diarist(nn.Module):
+    """A small model that notes how it was called: the next token hangs on the last one, and on the source's tokens."""
+
+    def __init__(self, table: torch.Tensor, memory: torch.Tensor) -> None:
+        super().__init__()
+        self.table, self.memory = nn.Parameter(table), nn.Parameter(memory)
+        self.modes: list[bool] = []
+
+    def forward(self, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+        self.modes.append(self.training)
+        return self.table[target_input] + self.memory[source].mean(dim=1, keepdim=True)
+
+
+class _Rates:
+    """A schedule that sets another rate for each step, and notes when."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, diary: list[str]) -> None:
+        self.optimizer, self.diary, self.count = optimizer, diary, 0
+
+    def step(self) -> None:
+        self.count += 1
+        self.diary.append("schedule")
+        for group in self.optimizer.param_groups:
+            group["lr"] = 0.5 / self.count
+
+
+def _epoch(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    model = _Diarist(inputs["table"], inputs["memory"])
+    if inputs.get("evaluating"):
+        model.eval()
+    if inputs.get("left_over"):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    diary: list[str] = []
+    optimizer.register_step_pre_hook(lambda *_: diary.append("optimiser"))
+    batches = iter(inputs["batches"]) if inputs.get("once") else inputs["batches"]
+
+    def loss_function(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
+
+    output = symbol(model, batches, loss_function, optimizer, _Rates(optimizer, diary))
+    weights = [parameter.detach() for parameter in model.parameters()]
+    return {"output": output, "weights": weights, "diary": diary, "mode": model.modes}
+
+
 PROBES: dict[str, Probe] = {
     "PositionwiseFeedForward": _layer("d_ff"),
     "EncoderLayer": _layer("num_heads", "d_ff", named=("attention", "feed_forward", "norm1", "norm2")),
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
     "masks_are_sound": _masks_are_sound,
+    "train_epoch": _epoch,
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
     "NoamSchedule": _schedule,
     "LabelSmoothingLoss": _smoothing,

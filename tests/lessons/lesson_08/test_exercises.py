@@ -7,6 +7,7 @@ from grader.checking.judge import Judge
 from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
 from lessons.lesson_08.exercises.clinic import MASKS_ARE_SOUND
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
+from lessons.lesson_08.exercises.epoch import TRAIN_EPOCH
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
 from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
 from lessons.lesson_08.exercises.schedule import NOAM_RATE, NOAM_SCHEDULE
@@ -21,6 +22,7 @@ EXERCISES = (
     NOAM_RATE,
     NOAM_SCHEDULE,
     LABEL_SMOOTHING,
+    TRAIN_EPOCH,
     MASKS_ARE_SOUND,
 )
 
