@@ -10,8 +10,10 @@ from torch import nn
 
 from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
+from lessons.lesson_04 import probes as lesson_04
 
 Inputs = Mapping[str, Any]
+DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
 
 
 def _in_order(*names: str) -> Probe:
@@ -52,6 +54,20 @@ def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
         return seen
 
     return probe
+
+
+def _decoder_layer(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    """As lesson 4's block, built without dropout; where a case names a rate, built again with it."""
+
+    def without_dropout(*sizes: int) -> Any:
+        return symbol(*sizes, 0.0)
+
+    seen = DECODER_BLOCK(without_dropout, inputs)
+    if "rate" in inputs:
+        x = inputs["x"]
+        module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
+        seen["dropout"] = _acts(module, x, inputs["encoder_states"])
+    return seen
 
 
 def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -125,6 +141,7 @@ def _epoch(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 PROBES: dict[str, Probe] = {
     "PositionwiseFeedForward": _layer("d_ff"),
     "EncoderLayer": _layer("num_heads", "d_ff", named=("attention", "feed_forward", "norm1", "norm2")),
+    "DecoderLayer": _decoder_layer,
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
     "masks_are_sound": _masks_are_sound,

@@ -6,6 +6,7 @@ from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge
 from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
 from lessons.lesson_08.exercises.clinic import MASKS_ARE_SOUND
+from lessons.lesson_08.exercises.decoder_layer import DECODER_LAYER
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
 from lessons.lesson_08.exercises.epoch import TRAIN_EPOCH
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
@@ -17,6 +18,7 @@ from lessons.lesson_08.probes import PROBES
 EXERCISES = (
     POSITIONWISE_FEED_FORWARD,
     ENCODER_LAYER,
+    DECODER_LAYER,
     CREATE_PADDING_MASK,
     CREATE_MASKS,
     NOAM_RATE,
