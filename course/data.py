@@ -1,6 +1,5 @@
 """The small texts that come with the course: found from any working folder, in the repository and installed."""
 
-import gzip
 from functools import cache
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -38,23 +37,6 @@ def moby_dick() -> str:
     'CHAPTER 1. Loomings.\\n\\nCall me Ishmael. '
     """
     return data_file("moby_dick.txt").read_text(encoding="utf-8")
-
-
-@cache
-def cmudict() -> dict[str, list[tuple[str, ...]]]:
-    """The CMU Pronouncing Dictionary: each word with its pronunciations, the usual one
-    first.
-
-    A sound is one of 39 phonemes; a vowel has a digit for its stress.
-
-    >>> cmudict()["grape"]
-    [('G', 'R', 'EY1', 'P')]
-    """
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for line in gzip.decompress(data_file("cmudict.dict.gz").read_bytes()).decode("utf-8").splitlines():
-        word, *sounds = line.partition("#")[0].split()  # a remark may follow
-        found.setdefault(word.partition("(")[0], []).append(tuple(sounds))  # grape(2) is a second way to say it
-    return found
 
 
 def _installed(name: str) -> Path | None:

@@ -17,11 +17,9 @@ class Progress(Bar):
     ...     bar.show_loss(1.0 / (step + 1))
     """
 
-    def show_loss(self, loss: float, more: str = "") -> None:
-        """Write `loss` beside the bar, and `more` after it, at the bar's own next
-        refresh.
-        """
-        self.set_postfix_str(", ".join(filter(None, [f"loss {loss:.4f}", more])), refresh=False)
+    def show_loss(self, loss: float) -> None:
+        """Write `loss` beside the bar, at the bar's own next refresh."""
+        self.set_postfix_str(f"loss {loss:.4f}", refresh=False)
 
     def close(self) -> None:
         """Finish, and clear the bar away where a notebook would keep it."""

@@ -45,9 +45,9 @@ def trace(model: nn.Module, batch: torch.Tensor) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["module", "type", "input", "output", "parameters"])
 
 
-def attention_maps(model: nn.Module, *batch: torch.Tensor) -> dict[str, torch.Tensor]:
-    """{name of an attention module: the weights that it returned for `model(*batch)`},
-    in the order of the calls.
+def attention_maps(model: nn.Module, batch: torch.Tensor) -> dict[str, torch.Tensor]:
+    """{name of an attention module: the weights that it returned for `batch`}, in the
+    order of the calls.
 
     An attention module is one whose forward returns a pair of tensors,
     (output, weights). Its weights are (batch, query_length, key_length), or
@@ -65,7 +65,7 @@ def attention_maps(model: nn.Module, *batch: torch.Tensor) -> dict[str, torch.Te
             maps[name] = output[1].detach().cpu()
 
     with _listening(model, None, keep):
-        model(*(tensor.to(device_of(model)) for tensor in batch))
+        model(batch.to(device_of(model)))
     return maps
 
 

@@ -106,7 +106,8 @@ def fit(
         loss: torch.Tensor = loss_function(logits, targets)
         run.losses.append(loss.item())
         run.tokens += int((targets != 0).sum())
-        bar.show_loss(run.losses[-1], f"{run.tokens / (run.seconds + time.perf_counter() - start):,.0f} tokens/s")
+        speed = run.tokens / (run.seconds + time.perf_counter() - start)
+        bar.set_postfix_str(f"loss {run.losses[-1]:.4f}, {speed:,.0f} tokens/s", refresh=False)
         if curves is not None:
             curves.add_scalar("loss", run.losses[-1], len(run.losses))
             curves.add_scalar("learning rate", optimizer.param_groups[0]["lr"], len(run.losses) - 1)

@@ -3,6 +3,7 @@
 The sounds are the dictionary's 39 phonemes, without the marks for stress.
 """
 
+import gzip
 import random
 import re
 from collections import Counter, defaultdict
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from course.data import cmudict
+from course.data import data_file
 from course.tasks.symbols import Example, Symbols
 
 Sounds = tuple[str, ...]
@@ -32,6 +33,21 @@ class SpellingData:
         """Training words as ids, each with its first pronunciation."""
         words = list(self.train) if words is None else words
         return [(LETTERS.encode(word), self.sounds.target(self.train[word][0])) for word in words]
+
+
+@cache
+def cmudict() -> dict[str, list[Sounds]]:
+    """The CMU Pronouncing Dictionary: each word with its pronunciations, the usual one
+    first. A vowel has a digit for its stress.
+
+    >>> cmudict()["grape"]
+    [('G', 'R', 'EY1', 'P')]
+    """
+    found: dict[str, list[Sounds]] = {}
+    for line in gzip.decompress(data_file("cmudict.dict.gz").read_bytes()).decode("utf-8").splitlines():
+        word, *sounds = line.partition("#")[0].split()  # a remark may follow
+        found.setdefault(word.partition("(")[0], []).append(tuple(sounds))  # grape(2) is a second way to say it
+    return found
 
 
 @cache

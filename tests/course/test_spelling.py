@@ -2,8 +2,16 @@
 
 import pytest
 
-from course.data import cmudict
-from course.tasks.spelling import LETTERS, edits, has_relative, letter_lookup, pronunciations, score, spelling_task
+from course.tasks.spelling import (
+    LETTERS,
+    cmudict,
+    edits,
+    has_relative,
+    letter_lookup,
+    pronunciations,
+    score,
+    spelling_task,
+)
 from course.tasks.symbols import Symbols
 from course.tasks.ten_pairs import PAIRS, ten_pairs
 

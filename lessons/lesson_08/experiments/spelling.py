@@ -9,12 +9,12 @@ from torch import nn
 
 from course.paper.batches import Batches
 from course.paper.fitting import OURS, Parts, Run, fit
+from course.paper.looking import translation_maps
 from course.paper.model import Transformer
 from course.paper.recipes import Recipe
 from course.paper.writing import write
 from course.tasks.spelling import LETTERS, LONGEST, SpellingData, edits, has_relative, letter_lookup, score
 from course.tasks.symbols import Symbols
-from course.tracing import attention_maps
 
 SPELLING = Recipe(128, 2, 4, 256, 0.1, LONGEST + 2, steps=700, warmup_steps=400, max_tokens=2000)
 
@@ -99,7 +99,7 @@ def letters_looked_at(model: nn.Module, word: str, sounds: Symbols) -> tuple[dic
     """
     (said,) = write(model, [LETTERS.encode(word)], max_length=LONGEST + 1)
     written = [sounds.start_id, *said]
-    maps = attention_maps(model, torch.tensor([LETTERS.encode(word)]), torch.tensor([written[:-1]]))
+    maps = translation_maps(model, torch.tensor([LETTERS.encode(word)]), torch.tensor([written[:-1]]))
     crossing = [weights for name, weights in maps.items() if "cross" in name][-1][0]  # (heads, sounds, letters)
     heads = {f"head {number}": weights for number, weights in enumerate(crossing)}
     return {**heads, "mean of the heads": crossing.mean(dim=0)}, [*sounds.decode(said), "(end)"][: len(said)]

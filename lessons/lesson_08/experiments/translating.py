@@ -12,6 +12,7 @@ from torch import nn
 from course.decoding import greedy_decode
 from course.paper.batches import Batches, Example
 from course.paper.fitting import OURS, Parts, Run, fit, mean_loss
+from course.paper.looking import translation_maps
 from course.paper.model import Transformer
 from course.paper.recipes import CPU, Recipe
 from course.paper.smoothing import LabelSmoothingLoss
@@ -19,7 +20,6 @@ from course.paper.writing import write
 from course.scoring import TranslationScore, sentence_chrf, translation_score
 from course.subwords import LibrarySubwords, Subwords, as_examples
 from course.tasks.multi30k import Pair, copy, multi30k, word_by_word
-from course.tracing import attention_maps
 
 LONGEST = 60
 """No translation is longer, in sub-words."""
@@ -157,7 +157,7 @@ def words_looked_at(
     (said,) = write(model, [source], max_length=LONGEST)
     device = next(model.parameters()).device
     shown = [subwords.start_id, *said[:-1]]
-    maps = attention_maps(model, torch.tensor([source], device=device), torch.tensor([shown], device=device))
+    maps = translation_maps(model, torch.tensor([source], device=device), torch.tensor([shown], device=device))
     crossing = [weights for name, weights in maps.items() if "cross" in name][-1][0]  # (heads, written, source)
     written = [*subwords.pieces(said), "(end)"][: len(said)]
     return {f"head {number}": weights for number, weights in enumerate(crossing)}, written, subwords.pieces(source)

@@ -5,9 +5,9 @@ from torch import nn
 
 from course.beam import beam_search
 from course.decoding import greedy_decode
+from course.paper.looking import translation_maps
 from course.paper.model import Transformer
 from course.paper.writing import ReadsOnce, write
-from course.tracing import attention_maps
 
 
 def model() -> Transformer:
@@ -49,7 +49,7 @@ def test_a_model_in_one_piece_is_called_as_it_is() -> None:
 
 
 def test_attention_can_be_seen_on_both_sides() -> None:
-    maps = attention_maps(model(), torch.tensor([[5, 3, 8]]), torch.tensor([[1, 6]]))
+    maps = translation_maps(model(), torch.tensor([[5, 3, 8]]), torch.tensor([[1, 6]]))
     assert {name: tuple(weights.shape) for name, weights in maps.items() if "layers.1" in name} == {
         "encoder.layers.1.attention": (1, 2, 3, 3),
         "decoder.layers.1.self_attention": (1, 2, 2, 2),
