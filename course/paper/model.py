@@ -206,15 +206,6 @@ class Transformer(nn.Module):
         ### END SOLUTION
 
 
-def base_model(vocab_size: int = 37000) -> Transformer:
-    """The paper's base model, with its shared vocabulary of about 37,000 byte pairs.
-
-    Source: Vaswani et al. 2017, table 3, row "base": N = 6, d_model = 512, d_ff = 2048,
-    h = 8, P_drop = 0.1.
-    """
-    return Transformer(vocab_size, vocab_size, 512, 6, 8, 2048, 0.1, 512, share_embeddings=True)
-
-
 def count_parameters(model: nn.Module) -> int:
     """How many numbers a model learns; a matrix that is used in several places counts
     once.
