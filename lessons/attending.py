@@ -11,7 +11,8 @@ from grader.authoring.spec import Aspect, Case, Observation
 
 def attention_weights(weight: float = 2.0) -> Aspect:
     """The second thing that attention returns."""
-    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=weight)
+    meaning = "The attention weights are returned as well, and they are right."
+    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=weight, meaning=meaning)
 
 
 def leave_open(observation: Observation, *masks: torch.Tensor | None) -> Observation:

@@ -158,7 +158,7 @@ def test_wrong_usage_is_two(grader: Any, arguments: list[str]) -> None:
     [
         (["grade", "a.ipynb", "--lesson", "99"], "There is no lesson '99'. These exist: "),
         (["autograde", "99"], "There is no lesson '99'. These exist: "),
-        (["autograde", "01"], "is no nbgrader course: go to the folder that holds nbgrader_config.py."),
+        (["autograde", "01"], "is not an nbgrader course: go to the folder that holds nbgrader_config.py."),
         (["build"], "make a course with grader new course FOLDER."),
         (["build", "--check"], "is not inside a course's repository"),
         (["demo"], "is not inside a course's repository"),

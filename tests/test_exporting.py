@@ -147,4 +147,4 @@ def test_the_command(
     assert err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
     assert run("01", "--out", tmp_path / "no" / "m.csv")[0] == 2
     monkeypatch.chdir(tmp_path)
-    assert "is no nbgrader course" in run("01")[2]
+    assert "is not an nbgrader course" in run("01")[2]

@@ -16,21 +16,23 @@ _BETWEEN = re.compile(r"(<!-- audit: begin -->\n).*?(<!-- audit: end -->)", re.D
 
 def audit_table(lesson: str, rows: list[Row]) -> Table:
     """A row for each exercise, and the sum."""
-    table = Table(title=lesson, box=None, title_justify="left")
-    table.add_column("exercise", no_wrap=True)
+    # In a window of 80 characters a long name is folded; no number is cut off.
+    table = Table(title=lesson, box=None, title_justify="left", pad_edge=False, collapse_padding=True)
+    table.add_column("exercise", overflow="fold")
     columns = (
         "mistakes\ncaught",
         "\ndiagnosed",
-        "and with\na slip",
-        "false\ndiagnoses",
-        "right answers\naccepted",
+        "with\na slip",
+        "falsely\ndiagnosed",
+        "right\naccepted",
         "mutants\ncaught",
-        "\nequivalent",
+        "equi-\nvalent",
     )
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    widths = [max(map(len, column.split("\n"))) for column in columns]
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column, justify="right", no_wrap=True, min_width=width)
     for row in [*rows, total(rows)]:
-        table.add_row(row.symbol, *_cells(row), str(row.equivalent))
+        table.add_row(row.symbol, *(cell.replace(" ", "") for cell in _cells(row)), str(row.equivalent))
     return table
 
 

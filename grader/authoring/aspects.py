@@ -5,6 +5,7 @@ tag of its own ("one", "float64", ...) decides about an aspect of its own. Where
 nothing is known about gradients and arguments, so nothing is deducted for them.
 
 Each aspect has a `meaning`, one sentence for learners: cards show it on hover, and in text where the aspect fails.
+Names that mean the same in every course, such as "a batch of one", bring theirs along: see `MEANINGS`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,16 @@ __all__ = [
 CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
 KNOWN = CONTENT - {"error"} | {"dtype"}
 
+MEANINGS: Mapping[str, str] = {
+    "a batch of one": "A batch of a single example gives the right result too.",
+    "axes of length one": "The result is also right when some axes have length one.",
+    "float32": "With float32 arguments, the result is right too.",
+    "float64": "With float64 arguments, the result is accurate to float64 precision.",
+    "any layout in memory": "The result is also right for tensors that aren't contiguous in memory, such as a "
+    "transpose or a slice.",
+}
+"""What a special case with one of these names means, unless its author says something else."""
+
 
 def of_function(**special_cases: str) -> tuple[Aspect, ...]:
     """What matters about a plain function: the kind of result, the result itself, special cases, its arguments.
@@ -47,8 +58,8 @@ def of_function(**special_cases: str) -> tuple[Aspect, ...]:
             "the right kind of result",
             kinds=frozenset({"error", "type", "shape", "dtype"}),
             tags=USUAL,
-            meaning="The function returns what its docstring promises: a number, a text, a list or an array, of the "
-            "right size.",
+            meaning="The function returns what its docstring promises: say, a number, a string, or a list of the right "
+            "length.",
         ),
         values(),
         *(special(name, tag) for tag, name in special_cases.items()),
@@ -62,7 +73,7 @@ def shape() -> Aspect:
         "shape",
         kinds=frozenset({"error", "type", "shape"}),
         tags=USUAL,
-        meaning="The result is of the right type and has the shape that the docstring gives.",
+        meaning="The result has the right type, and the shape that the docstring gives.",
     )
 
 
@@ -78,9 +89,9 @@ def values(weight: float = 4.0) -> Aspect:
     )
 
 
-def special(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
-    """The right result in the cases with one special tag."""
-    return Aspect(name, kinds=CONTENT, weight=weight, tags=frozenset({tag}), meaning=meaning)
+def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
+    """The right result in the cases with one special tag. A name in `MEANINGS` needs no `meaning`."""
+    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag), meaning=meaning or MEANINGS.get(name, ""))
 
 
 def dtype() -> Aspect:
@@ -110,7 +121,7 @@ def untouched(name: str = "arguments untouched", weight: float = 1.0, meaning: s
         keys=("arguments",),
         kinds=KNOWN,
         weight=weight,
-        meaning=meaning or "After the call, everything that was handed in is as it was before.",
+        meaning=meaning or "After the call, the arguments are just as they were before.",
     )
 
 
@@ -134,13 +145,8 @@ def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
     """What holds for whatever numbers come in: the dtype is kept, float64 is right too, and so is any layout."""
     return (
         dtype(),
-        special("float64", "float64", meaning="With float64 arguments the result is right to all their digits."),
-        special(
-            "any layout in memory",
-            "strided",
-            layout,
-            "The result is also right for tensors that aren't contiguous in memory, such as a transpose or a slice.",
-        ),
+        special("float64", "float64"),
+        special("any layout in memory", "strided", layout),
     )
 
 
@@ -151,7 +157,7 @@ def parts(weight: float = 1.0) -> Aspect:
         keys=("parts", "unused"),
         kinds=KNOWN,
         weight=weight,
-        meaning="The module's parts have the names and shapes that the docstring gives, and each of them is trained.",
+        meaning="The module's parts have the names and shapes that the docstring gives, and all of them are used.",
     )
 
 
@@ -162,8 +168,7 @@ def modes(name: str = "train and eval mode untouched", weight: float = 0.5, mean
         keys=("training_mode",),
         kinds=KNOWN,
         weight=weight,
-        meaning=meaning
-        or "After the call, a module in training mode is in training mode, and one in eval mode in eval mode.",
+        meaning=meaning or "After the call, the module is in the same mode as before: training or eval.",
     )
 
 

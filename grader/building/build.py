@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -15,6 +13,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from grader.building.origins import made_from
 from grader.building.pictures import attached
 from grader.building.release import release, undefined_names
 from grader.building.source import comparable, source_notebook
@@ -22,7 +21,6 @@ from grader.errors import GraderError
 from grader.learning.lessons import offer
 from grader.repository import Repository
 from grader.syllabus import VARIABLE, load_lesson
-from grader.travelling import file_of, imported, parsed
 
 CELL_SECONDS = 300
 
@@ -110,31 +108,7 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
         raise GraderError(f"{lesson}: the solution itself does not pass {cell.source}: got {marks}.")
 
 
-# --- what a solution was made from ---------------------------------------------------------------------------
-#
-# What a cell puts out and how a picture's edges are smoothed may differ from processor to processor. So neither is ever
-# compared with another one: what both were made from is.
-
-_PICTURES = "pictures"
-_ENGINE = frozenset({"grader"})
-
-
-def made_from(repository: Repository, lesson: str) -> dict[str, str]:
-    """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
-
-    What was executed are the modules of the repository that the lesson's text reaches, and what was drawn are those
-    that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". Of the text
-    it is only what its set-up cell imports: the notebook's other cells are compared one by one.
-    """
-    text = repository.text(lesson)
-    executed = _digest(repository, _reached(repository, text), leaving_out=text)
-    executed.update(repository.syllabus.setup(lesson).encode())
-    solution = _read(repository.solution(lesson))
-    pictures = attached(solution) if solution else {}
-    file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None
-    drawn = _digest(repository, _reached(repository, file, leaving_out=_ENGINE) if file else {})
-    drawn.update(json.dumps(pictures, sort_keys=True).encode())
-    return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
+# --- what is committed already --------------------------------------------------------------------------------
 
 
 def _drawn_before(repository: Repository, lesson: str) -> dict[str, dict[str, str]]:
@@ -143,48 +117,6 @@ def _drawn_before(repository: Repository, lesson: str) -> dict[str, dict[str, st
     if solution is None or _remembered(repository, lesson)["drawn"] != made_from(repository, lesson)["drawn"]:
         return {}
     return attached(solution)
-
-
-def _digest(repository: Repository, reached: dict[Path, ast.Module], leaving_out: Path | None = None) -> hashlib._Hash:
-    digest = hashlib.sha256()
-    named = {text for tree in reached.values() for text in _constants(tree)}
-    data = {path.name: path for path in (repository.root / "data").glob("*")}
-    tables = {
-        f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
-        for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
-    }
-    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {leaving_out}):
-        digest.update(path.relative_to(repository.root).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest
-
-
-def _reached(
-    repository: Repository, start: Path, leaving_out: frozenset[str] = frozenset({_PICTURES, *_ENGINE})
-) -> dict[Path, ast.Module]:
-    """The file and the modules of the repository that it reaches by its imports, as syntax trees.
-
-    No cell runs pictures: they stand in the prose. And the engine changes no output.
-    """
-    reached: dict[Path, ast.Module] = {}
-    waiting = [start]
-    while waiting:
-        path = waiting.pop()
-        if path in reached:
-            continue
-        lines = path.read_text("utf-8").splitlines(keepends=True)
-        reached[path] = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
-        package = ".".join(path.parent.relative_to(repository.root).parts)
-        names = {part for name in imported(reached[path], package) for part in (name, name.rpartition(".")[0])}
-        names = {name for name in names if name and not leaving_out & set(name.split("."))}
-        waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
-    return reached
-
-
-def _constants(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
 
 
 def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from grader.checking.compare import near
-from grader.checking.judge import MISSING, PARTIAL, PASSED, Evidence, Verdict
+from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
 from grader.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
@@ -52,8 +52,9 @@ def plain(verdict: Verdict) -> str:
     title = _LOOK.get(verdict.status, _WRONG)[2]
     lines = [f"{verdict.symbol}: {title.lower()}, {points(verdict.score)} of {points(verdict.max_score)} points"]
     if verdict.status != MISSING:
+        explained = _explained(verdict)
         for aspect in verdict.aspects:
-            meaning = f": {aspect.meaning}" if aspect.meaning and not aspect.passed else ""
+            meaning = f": {aspect.meaning}" if aspect in explained else ""
             lines.append(f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}{meaning}")
     if verdict.status != PASSED:
         lines.append(f"  {verdict.message}")
@@ -95,9 +96,19 @@ def card(verdict: Verdict) -> str:
     )
 
 
+def _explained(verdict: Verdict) -> list[AspectResult]:
+    """The aspects whose meaning stands in the text: those that fail, or of these only the core, where it fails.
+
+    Somebody who has yet to get the core right fails in most other aspects too, and has no use for their list.
+    """
+    failing = [aspect for aspect in verdict.aspects if not aspect.passed]
+    core = [aspect for aspect in failing if aspect.core]
+    return [aspect for aspect in core or failing if aspect.meaning]
+
+
 def _aspects(verdict: Verdict) -> str:
-    """A sign and a name for each. What a name means is shown on hover, and in text where the aspect fails."""
-    items, failing = [], []
+    """A sign and a name for each. What a name means is shown on hover; `_explained` says where in text as well."""
+    items = []
     for aspect in verdict.aspects:
         sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
         name, meaning = html.escape(aspect.name), html.escape(aspect.meaning)
@@ -106,9 +117,12 @@ def _aspects(verdict: Verdict) -> str:
             f'<span style="display:inline-block;margin:2px 14px 2px 0"{hover}><span style="{_paint("color", tone)}" '
             f'role="img" aria-label="{state}">{sign}</span> {name}</span>'
         )
-        if meaning and not aspect.passed:
-            failing.append(f'<li style="margin:2px 0"><b>{name}</b>: {meaning}</li>')
-    listed = f'<ul style="margin:6px 0 0;padding-left:18px;font-size:13px">{"".join(failing)}</ul>' if failing else ""
+    explained = [
+        f'<li style="margin:2px 0"><b>{html.escape(aspect.name)}</b>: {html.escape(aspect.meaning)}</li>'
+        for aspect in _explained(verdict)
+    ]
+    style = "margin:6px 0 0;padding-left:18px;font-size:13px"
+    listed = f'<ul style="{style}">{"".join(explained)}</ul>' if explained else ""
     return f'<div style="margin-top:6px">{"".join(items)}</div>{listed}'
 
 

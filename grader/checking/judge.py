@@ -45,6 +45,8 @@ class AspectResult:
     passed: bool
     meaning: str = ""
     """One sentence that explains the name, if its author wrote one. Not part of the JSON."""
+    core: bool = False
+    """Whether it belongs to what the exercise is about. Not part of the JSON."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class Verdict:
 
 def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
     """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
-    aspects = tuple(AspectResult(aspect.name, False, aspect.meaning) for aspect in exercise.aspects)
+    aspects = tuple(AspectResult(aspect.name, False, aspect.meaning, aspect.core) for aspect in exercise.aspects)
     return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
 
 
@@ -250,7 +252,7 @@ class Judge:
             for case, found in zip(self.cases, differences, strict=True)
             for difference in found
         )
-        return AspectResult(aspect.name, not fails, aspect.meaning)
+        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core)
 
     def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
         return any(

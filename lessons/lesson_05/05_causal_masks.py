@@ -869,7 +869,7 @@ many.set_index("seed")[["long_carries", "no_carry", "both_right"]]
 # So when you see that line jump up during training, don't celebrate. Ask for the twins.
 #
 # Two questions stay open here, and we have tested neither. Would a deeper model learn to work the carries out, first digit first? Would a much longer run? We think that depth could help, since every block lets a carry
-# travel on. Lee and others (2024, section 3) compare the two orders too: answers written in reverse took their models far fewer examples.
+# travel on. Lee and others (2024) compare the two orders too: answers written in reverse took their models far fewer examples.
 
 # %% [markdown]
 # ## Explain it
@@ -981,7 +981,7 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 # - Bengio, Vinyals, Jaitly, Shazeer, [Scheduled Sampling](https://arxiv.org/abs/1506.03099), NeurIPS 2015: section 2, on reading the truth in training and your own words later.
 # - Ranzato, Chopra, Auli, Zaremba, [Sequence Level Training with Recurrent Neural Networks](https://arxiv.org/abs/1511.06732), ICLR 2016: section 1 names exposure bias.
 # - Elhage and others, [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html), 2021: the residual stream.
-# - Lee and others, [Teaching Arithmetic to Small Transformers](https://arxiv.org/abs/2307.03381), ICLR 2024: section 3, answers written in reverse.
+# - Lee and others, [Teaching Arithmetic to Small Transformers](https://arxiv.org/abs/2307.03381), ICLR 2024: answers written in reverse.
 # - Nogueira, Jiang, Lin, [Investigating the Limitations of Transformers with Simple Arithmetic Tasks](https://arxiv.org/abs/2102.13019), 2021: how numbers are written decides what is learnt.
 # - Geirhos and others, [Shortcut Learning in Deep Neural Networks](https://arxiv.org/abs/2004.07780), *Nature Machine Intelligence* 2, 2020: right answers for the wrong reason.
 # - Jain, Wallace, [Attention is not Explanation](https://arxiv.org/abs/1902.10186), NAACL 2019: where a model looks, and what it uses.

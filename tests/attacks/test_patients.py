@@ -173,7 +173,7 @@ def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.M
     assert found["ends_each_sequence"].score == 0.0
     work = {aspect.name: aspect.passed for aspect in found["cached_greedy_decode"].aspects}
     assert work["the ids of greedy_decode"]
-    assert not work["nothing read twice"]
+    assert not work["nothing is read twice"]
     assert found["cached_greedy_decode"].diagnosis == "read_anew_each_step"
 
 

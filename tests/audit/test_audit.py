@@ -80,7 +80,8 @@ def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_every_lesson_reaches_the_floors(name: str) -> None:
-    rows = audit_lesson(load_lesson(name), lambda symbol: None)
+    # Each mistake meets two or three other slips here, and all of them in `grader audit`.
+    rows = audit_lesson(load_lesson(name), lambda symbol: None, slips=4)
     assert below_the_floors(rows) == []
     assert all(row.caught.total >= 3 and row.accepted.total >= 3 for row in rows)
     assert total(rows).mutants.total >= 20

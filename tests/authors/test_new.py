@@ -128,7 +128,7 @@ FAULTS = {
         "points=two,",
         r"exercises\.py, line \d+, stops with Name",
     ),
-    "a text that is no Python": (f"{LESSON}.py", "initials(", "initials((", r"is no Python"),
+    "a text that is not valid Python": (f"{LESSON}.py", "initials(", "initials((", r"is not valid Python"),
     "no core aspect": (
         "exercises.py",
         'aspects.of_function(single="a single name", spaces="any number of spaces")',

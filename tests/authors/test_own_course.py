@@ -100,8 +100,8 @@ def hand_in(root: Path) -> None:
 def test_the_page_leads_to_a_graded_class(course: Course) -> None:
     assert {command.split()[0] for command in COMMANDS} == {"grader", "cd", "python"}
     audit = course.said["grader audit 02"]
-    assert re.search(r"median +4 / 4 +4 / 4 +2 / 2 +(\d+) / \1 ", audit)
-    assert re.search(r"spread +3 / 3 +3 / 3 +2 / 2 +(\d+) / \1 ", audit)
+    assert re.search(r"median +4/4 +4/4 +(\d+)/\1 +0/\d+ +2/2 +(\d+)/\2 ", audit)
+    assert re.search(r"spread +3/3 +3/3 +(\d+)/\1 +0/\d+ +2/2 +(\d+)/\2 ", audit)
     assert "2 passed" in course.said["python -m pytest"]
     report = " ".join(course.said["grader report 02"].split())
     assert "You take the number in the middle of the list as it stands." in report

@@ -172,7 +172,7 @@ def test_hints_unfold_one_at_a_time_by_keyboard(lesson: Notebook) -> None:
             expect(later).to_be_hidden()
         hint.focus()
         lesson.page.keyboard.press("Space")
-    expect(prose.get_by_text("One line, of the form")).to_be_visible()
+    expect(prose.get_by_text("One line of the form")).to_be_visible()
 
 
 def test_a_wrong_answer_and_then_a_right_one(lesson: Notebook) -> None:
@@ -180,7 +180,7 @@ def test_a_wrong_answer_and_then_a_right_one(lesson: Notebook) -> None:
     lesson.run("def batched_dot")
     cell = lesson.run("check(batched_dot)")
     wrong = cell.get_by_role("group", name="Not yet: batched_dot")
-    expect(wrong).to_contain_text("You have every dot product, with the last two axes swapped")
+    expect(wrong).to_contain_text("You have every dot product, but the last two axes are swapped")
     expect(wrong.get_by_role("img", name="fails")).not_to_have_count(0)
     expect(wrong.get_by_role("img", name="holds")).not_to_have_count(0)
     for title in ("expected (4, 6, 7), entry [0]", "yours (4, 7, 6), entry [0]"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -144,6 +145,20 @@ def test_a_meaning_is_shown_on_hover_and_in_text_where_the_aspect_fails() -> Non
         '  [ ] dtype kept: float64 stays "float64".',
         "  [ ] values",
     ]
+
+
+def test_where_the_core_fails_only_the_core_is_explained_in_text() -> None:
+    values = AspectResult("values", False, "The result itself is right.", core=True)
+    kept = AspectResult("dtype kept", False, "float64 stays float64.")
+    found = verdict(FAILED, aspects=(kept, values))
+    html, text = card(found), read(card(found)).text
+    assert html.count(" title=") == 2  # on hover, every name is explained
+    assert "values: The result itself is right." in text
+    assert "float64 stays" not in text
+    assert plain(found).splitlines()[1:3] == ["  [ ] dtype kept", "  [ ] values: The result itself is right."]
+    right = verdict(aspects=(kept, replace(values, passed=True)))
+    assert "dtype kept: float64 stays float64." in read(card(right)).text
+    assert plain(right).splitlines()[1:3] == ["  [ ] dtype kept: float64 stays float64.", "  [x] values"]
 
 
 def test_inputs_that_help_stand_beside_the_two() -> None:

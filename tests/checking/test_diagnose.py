@@ -234,7 +234,7 @@ def test_hidden_grading_names_the_patients_too() -> None:
 
 def test_the_notebooks_check_names_the_patients_of_a_lesson() -> None:
     found = Checker("01").verdict("loss_is_sound", lambda loss: True)
-    assert "It says True, where False is right, with a loss that broadcasts" in found.message
+    assert "It says True, where False is right, with the suspicious loss" in found.message
 
 
 # --- what is shown of a case ---------------------------------------------------------------------------------------

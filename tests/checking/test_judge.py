@@ -70,6 +70,7 @@ def test_a_right_answer() -> None:
     found = verdict(lambda x: x.sum(1) / x.shape[1])
     assert (found.score, found.max_score, found.status) == (5.0, 5.0, PASSED)
     assert passed(found) == [aspect.name for aspect in ASPECTS]
+    assert [aspect.core for aspect in found.aspects] == [aspect.core for aspect in ASPECTS]
     assert found.message == "row_means is right."
     assert found.diagnosis is None
     assert found.evidence is None

@@ -130,7 +130,7 @@ def test_the_files_of_submit(tmp_path: Path) -> None:
         f"{name}/{LESSON}/{file}" for name in ("ada", "Bob_B") for file in ("timestamp.txt", f"{LESSON}.ipynb")
     }
     assert said(done) == (
-        f"{LESSON}.submission.zip/{LESSON}.ipynb: Nobody knows whose it is: "
+        f"{LESSON}.submission.zip/{LESSON}.ipynb: It doesn't say whose it is: "
         "put it into a folder with the learner's name."
     )
     # The file itself may be named, and what a platform says goes first.

@@ -40,7 +40,7 @@ def test_into_the_course_that_one_stands_in(run: Run, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     code, out, err = run(path)
     assert (code, out) == (2, "")
-    assert "is no nbgrader course: go to the folder that holds nbgrader_config.py." in err
+    assert "is not an nbgrader course: go to the folder that holds nbgrader_config.py." in err
     shutil.copy(Repository.find(Path(__file__).parent).root / "nbgrader_config.py", tmp_path)
     code, out, err = run(path)
     assert (code, err) == (0, "")

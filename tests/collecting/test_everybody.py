@@ -68,7 +68,7 @@ def test_a_line_for_each_owner_without_a_notebook(tmp_path: Path) -> None:
         "Fy (6)",
     ]
     assert lines["Cy (3)"] == "Cy (3): There is no notebook, only hw.rar, notes.txt. Ask for the .ipynb file."
-    assert "only text that was typed" in lines["Ed (5)"]
+    assert "only text typed into a box" in lines["Ed (5)"]
     assert "scan.jpg" in lines["Fy (6)"]
 
 
@@ -251,7 +251,8 @@ def test_once_for_a_team(tmp_path: Path) -> None:
     alone = collect([path], tmp_path / "alone")
     assert students(alone) == ["Team_Red"]
     assert (
-        "the work of all who are in no group (Default group): say who they are with --roster" in doubt_lines(alone)[0]
+        "the work of everyone who is in no group (Default group): say who they are with --roster"
+        in doubt_lines(alone)[0]
     )
 
 

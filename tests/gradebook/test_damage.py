@@ -76,11 +76,11 @@ def with_cell(source: str) -> Callable[[NotebookNode], str]:
 # Who, what happened, and words of the repair's sentence; each of them keeps full marks.
 MENDED: dict[str, tuple[Callable[[NotebookNode], str], str]] = {
     "doubled": (doubled, "2 cells are called batched_dot"),
-    "stripped": (stripped, "metadata is gone"),
+    "stripped": (stripped, "lost its cell metadata"),
     "points_edited": (points_edited, "points of pick"),
     "marks_edited": (marks_edited, "cell of batched_dot had lost its mark"),
     "checks_edited": (checks_edited, "check of pick had been changed"),
-    "retyped": (retyped, "was no code cell any more"),
+    "retyped": (retyped, "was no longer a code cell"),
     "moved": (moved, ""),
     "system_exit": (with_cell("raise SystemExit"), "SystemExit"),
     "kills": (with_cell("import os\nos._exit(1)"), "ended the Python process"),

@@ -121,7 +121,7 @@ def test_what_can_not_be_reset_stays_as_it_is(
 def test_another_file_is_no_notebook_of_the_course(tmp_path: Path) -> None:
     for name, text in (("mine.ipynb", '{"cells": []}'), (f"{LESSON}.txt", "{}")):
         (tmp_path / name).write_text(text)
-        with pytest.raises(GraderError, match="is no notebook of this course"):
+        with pytest.raises(GraderError, match="is not a notebook from this course"):
             reset(tmp_path / name)
 
 

@@ -176,6 +176,14 @@ def test_cases_and_names_tell_things_apart(lesson: str, symbol: str) -> None:
         assert any(aspect.tags <= case.tags for case in cases), f"no case is about {aspect.name}"
 
 
+@every_exercise
+def test_each_aspect_is_explained_in_one_short_sentence(lesson: str, symbol: str) -> None:
+    for aspect in load_lesson(lesson)[symbol].aspects:
+        assert aspect.meaning, f"{aspect.name} has no meaning"
+        assert aspect.meaning.endswith("."), aspect.meaning
+        assert len(aspect.meaning) <= 160, aspect.meaning
+
+
 def _drawn(case: Case) -> dict[str, object]:
     """The inputs, and what a case's patient is made of."""
     return dict(case.inputs) | ({"patient": case.patient.args} if isinstance(case.patient, partial) else {})

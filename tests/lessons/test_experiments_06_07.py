@@ -113,13 +113,13 @@ def test_with_somebody_there_the_sliders_call_the_function(monkeypatch: pytest.M
 
 
 def test_an_animation_is_a_gif_with_a_frame_a_step_that_runs_once() -> None:
-    moving = plots.decoding_steps(["ab", "c"], ["ba$", "c$_"])
+    moving = plots.decoding_steps(["ab", "c"], ["ba.", "c._"])
     image = Image.open(io.BytesIO(moving.gif()))
     assert image.format == "GIF"
     assert getattr(image, "n_frames") == 4  # noqa: B009  PIL's stubs don't know it
     assert "loop" not in image.info
     assert repr(moving) == moving.twin.text
-    assert moving.twin.text.splitlines()[1] == "ab: b a $ (ends at step 3)"
+    assert moving.twin.text.splitlines()[1] == "ab: b a . (ends at step 3)"
 
 
 def test_an_answer_that_is_cut_off_says_so() -> None:

@@ -80,7 +80,7 @@ def test_it_writes_one_file_and_says_what_to_do(file: Path) -> None:
     assert note["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     text = repr(receipt)
     assert text.startswith(f"Ready to hand in: {NAME}.\nIt is in {file.parent}, and holds the notebook as you saved it")
-    assert "11 exercises are still blank" in text
+    assert "12 exercises are still blank" in text
     assert text.endswith("Upload this file where your class hands in its work.")
     assert receipt._repr_html_().startswith('<div role="status"><p>Ready to hand in')
 

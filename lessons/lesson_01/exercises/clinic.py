@@ -126,11 +126,30 @@ LOSS_IS_SOUND = Exercise(
     cases=_losses,
     references=(loss_is_sound, _tensors_only),
     aspects=(
-        *tells_apart(sound="sound losses pass", broken="broadcasts are found"),
-        special("absolute errors too", "absolute"),
-        special("broadcasts of flat predictions too", "column"),
-        special("mild bugs too", "mild"),
-        special("losses that return a float", "float"),
+        *tells_apart(
+            meanings={
+                "sound": "True for a loss that gives (n, 1) and (n,) predictions the same number.",
+                "broken": "False for a loss that compares each prediction with every target.",
+            },
+            sound="sound losses pass",
+            broken="broadcasts are found",
+        ),
+        special(
+            "absolute errors too",
+            "absolute",
+            meaning="A loss that broadcasts is found even if it takes absolute errors instead of squares.",
+        ),
+        special(
+            "broadcasts of flat predictions too",
+            "column",
+            meaning="A loss is found out even if it is the flat predictions, (n,), that broadcast.",
+        ),
+        special("mild bugs too", "mild", meaning="A loss is found out even if only one of its two terms broadcasts."),
+        special(
+            "losses that return a float",
+            "float",
+            meaning="A loss that returns a Python float is judged correctly too.",
+        ),
     ),
     mistakes=(
         Mistake(

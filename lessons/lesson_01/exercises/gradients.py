@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.mlp import loss_gradients, mlp_predict, mse_loss
-from grader.authoring.aspects import CONTENT, USUAL, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import CONTENT, USUAL, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_batch, relu, spread
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -157,7 +158,7 @@ LOSS_GRADIENTS = Exercise(
         shape(),
         values(),
         special("a single layer", "single"),
-        special("one output", "column"),
+        special("one output", "column", meaning="A network with a single output gives the right gradients too."),
         special("a batch of one", "one"),
         *any_numbers(),
         Aspect(
@@ -166,7 +167,7 @@ LOSS_GRADIENTS = Exercise(
             kinds=CONTENT | {"dtype"},
             weight=3.0,
             tags=frozenset({"used"}),
-            meaning="What the parameters' .grad held before the call is still there after it.",
+            meaning="Whatever the parameters' .grad held before the call is still there after it.",
         ),
         untouched(weight=5.0),
     ),

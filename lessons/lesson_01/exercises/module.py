@@ -11,9 +11,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
-from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, untouched, values
 from grader.authoring.draw import strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import NetworkSizes, draw_network
 from lessons.lesson_01.exercises.models import (
     ActivationBeside,
@@ -64,7 +65,7 @@ MLP_MODULE = Exercise(
             keys=("layers", "separate"),
             kinds=KNOWN,
             weight=3.0,
-            meaning="`layers` holds the Linears, in order, each with weights of its own.",
+            meaning="model.layers holds the Linear layers, in order, each with weights of its own.",
         ),
         Aspect(
             "parameters registered",

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.mlp import l2_penalty
-from grader.authoring.aspects import USUAL, any_numbers, gradients, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
 from lessons.lesson_01.exercises.loss import number, one_number
 

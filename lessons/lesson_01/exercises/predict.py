@@ -11,9 +11,10 @@ from torch.nn import functional as F
 
 from course.mlp import mlp_predict
 from course.mlp_numpy import mlp_predict_numpy
-from grader.authoring.aspects import any_numbers, dtype, gradients, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, dtype, gradients, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import NetworkSizes, Params, draw_network, forward, spread, to_numpy
 from lessons.lesson_01.exercises.forward import FORWARD_MISTAKES, all_but_the_last, bent_otherwise, with_activation
 

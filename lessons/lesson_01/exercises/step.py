@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.training import sgd_step
-from grader.authoring.aspects import USUAL, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import Params, draw_params, spread
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from course.training import train
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
+from grader.authoring.aspects import CONTENT, KNOWN, USUAL, special, untouched
 from grader.authoring.draw import dims, normal
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_01.exercises.drawing import draw_params
@@ -65,9 +65,9 @@ def _numbers(observation: Observation, case: Case) -> Observation:
     return {**observation, "losses": losses}
 
 
-def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
+def _on(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
     """Weights and losses, in the cases with one special tag."""
-    return Aspect(name, keys=("weights", "losses"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+    return special(name, tag, weight, meaning, keys=("weights", "losses"))
 
 
 TRAIN = Exercise(
@@ -84,7 +84,7 @@ TRAIN = Exercise(
             weight=4.0,
             core=True,
             tags=USUAL,
-            meaning="After the steps the weights are where the optimiser should have taken them.",
+            meaning="After training, the weights are where the optimiser should have taken them.",
         ),
         Aspect(
             "losses",
@@ -92,13 +92,22 @@ TRAIN = Exercise(
             kinds=KNOWN,
             weight=2.0,
             tags=USUAL,
-            meaning="The list holds the loss before each step, one for each step.",
+            meaning="The list holds one loss for each step, measured before that step.",
         ),
-        Aspect("Python floats", keys=("kind_of_losses",), kinds=KNOWN),
-        _on("any optimizer", "adam"),
-        _on("one output", "column", 2.0),
+        Aspect(
+            "Python floats",
+            keys=("kind_of_losses",),
+            kinds=KNOWN,
+            meaning="The losses are plain Python floats, not tensors.",
+        ),
+        _on("any optimizer", "adam", meaning="Training works with whichever optimiser is passed in, such as Adam."),
+        _on("one output", "column", 2.0, meaning="A model with a single output is trained correctly too."),
         _on("a batch of one", "one"),
-        _on("as many steps as asked", "few"),
+        _on(
+            "as many steps as asked",
+            "few",
+            meaning="Training takes exactly as many steps as asked, even if that is one or none.",
+        ),
         _on("float64", "float64"),
         untouched(),
     ),

@@ -127,13 +127,28 @@ ROUND_TRIPS = Exercise(
     cases=_pairs,
     references=(round_trips,),
     aspects=(
-        *tells_apart(sound="sound tokenizers pass", broken="losses are found"),
-        special("losses that keep the length", "length"),
-        special("capitals count", "capitals"),
-        special("every space counts", "ends"),
-        special("every repetition counts", "symbols"),
-        special("the order counts", "order"),
-        special("an error means False", "errors", weight=3.0),
+        *tells_apart(
+            meanings={
+                "sound": "True for a tokenizer that gives back the text it was given.",
+                "broken": "False for a tokenizer that loses or changes a part of the text.",
+            },
+            sound="sound tokenizers pass",
+            broken="losses are found",
+        ),
+        special(
+            "losses that keep the length",
+            "length",
+            meaning="False even if the text that comes back is as long as the original.",
+        ),
+        special("capitals count", "capitals", meaning="False if capitals come back as lower-case letters."),
+        special(
+            "every space counts",
+            "ends",
+            meaning="False if a space is lost, at either end of the text or between two words.",
+        ),
+        special("every repetition counts", "symbols", meaning="False if a character comes back twice."),
+        special("the order counts", "order", meaning="False if the characters come back in a different order."),
+        special("an error means False", "errors", weight=3.0, meaning="False if encode or decode stops with an error."),
     ),
     mistakes=(
         Mistake(

@@ -158,11 +158,19 @@ APPLY_MERGES = Exercise(
     cases=_words,
     references=(apply_merges,),
     aspects=(
-        main("the right tokens"),
-        special("runs, from left to right", "runs"),
-        special("whole tokens are compared", "whole"),
-        special("unknown characters stay", "strange"),
-        special("nothing to do", "bare"),
+        main("the right tokens", meaning="The word is cut into the right tokens, in order."),
+        special(
+            "runs, from left to right", "runs", meaning="In a run such as 'aaa', pairs are merged from left to right."
+        ),
+        special(
+            "whole tokens are compared",
+            "whole",
+            meaning="Only whole tokens make a pair, not parts of longer ones.",
+        ),
+        special("unknown characters stay", "strange", meaning="Characters that no merge mentions stay as they are."),
+        special(
+            "nothing to do", "bare", meaning="An empty list of merges and an empty word give the right result too."
+        ),
         untouched("the merges stay as they were"),
     ),
     mistakes=(
@@ -294,9 +302,9 @@ BYTE_PAIR_DECODE = Exercise(
     cases=_tokens,
     references=(byte_pair_decode,),
     aspects=(
-        main("the word again"),
-        special("a single token", "one"),
-        special("no tokens", "empty"),
+        main("the word again", meaning="The tokens are joined into the word they came from."),
+        special("a single token", "one", meaning="A single token gives the right word too."),
+        special("no tokens", "empty", meaning="An empty list of tokens gives an empty word."),
         untouched("the tokens stay as they were"),
     ),
     mistakes=(

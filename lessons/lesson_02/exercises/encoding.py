@@ -66,10 +66,12 @@ ENCODE = Exercise(
     cases=_texts,
     references=(encode,),
     aspects=(
-        main("the right ids"),
-        special("one character", "one"),
-        special("an empty text", "empty"),
-        special("spaces count", "spaces"),
+        main("the right ids", meaning="Each character of the text becomes its id, in order."),
+        special("one character", "one", meaning="A text of one character is encoded correctly too."),
+        special("an empty text", "empty", meaning="An empty text is encoded correctly too."),
+        special(
+            "spaces count", "spaces", meaning="Spaces at either end of the text are encoded like any other character."
+        ),
         refused("unknown characters are refused", "unknown", weight=5.0),
         untouched("the vocabulary stays as it was"),
     ),

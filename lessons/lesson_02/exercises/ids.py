@@ -94,10 +94,14 @@ BYTE_PAIR_VOCABULARY = Exercise(
     cases=_merges,
     references=(byte_pair_vocabulary,),
     aspects=(
-        main("an id for each merged token"),
-        special("the same token twice", "doubled"),
-        special("a single merge", "one"),
-        special("no merges", "none"),
+        main("an id for each merged token", meaning="Each merged token gets the id that the docstring gives it."),
+        special(
+            "the same token twice",
+            "doubled",
+            meaning="A token that two merges make has one id, the first, and no id is left out.",
+        ),
+        special("a single merge", "one", meaning="A single merge gives the right vocabulary too."),
+        special("no merges", "none", meaning="An empty list of merges gives an empty vocabulary."),
         untouched("the merges stay as they were"),
     ),
     mistakes=(
@@ -269,11 +273,18 @@ BYTE_PAIR_IDS = Exercise(
     cases=_texts,
     references=(byte_pair_ids,),
     aspects=(
-        main("the right ids"),
-        special("spaces, capitals, punctuation", "text"),
-        special("characters of several bytes", "bytes", weight=5.0),
-        special("bytes alone", "plain"),
-        special("an empty text", "empty"),
+        main("the right ids", meaning="The text becomes the right ids, in order."),
+        special(
+            "spaces, capitals, punctuation", "text", meaning="Spaces, capitals and punctuation get the right ids too."
+        ),
+        special(
+            "characters of several bytes",
+            "bytes",
+            weight=5.0,
+            meaning="Characters that take several bytes in UTF-8, such as 'é', get the right ids.",
+        ),
+        special("bytes alone", "plain", meaning="A text without any merged token becomes its bytes' ids."),
+        special("an empty text", "empty", meaning="An empty text gives an empty list of ids."),
         untouched("the arguments stay as they were"),
     ),
     mistakes=(

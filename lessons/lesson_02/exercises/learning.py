@@ -245,12 +245,25 @@ BYTE_PAIR_MERGES = Exercise(
     cases=_corpora,
     references=(byte_pair_merges,),
     aspects=(
-        main("the most frequent pair each time"),
-        special("whole tokens are compared", "whole"),
-        special("ties: the larger pair", "ties"),
-        special("runs such as 'aaa'", "runs"),
-        special("until no pair is left", "end"),
-        special("nothing to merge", "none"),
+        main(
+            "the most frequent pair each time",
+            meaning="At each step, the pair that is most frequent at that point is merged.",
+        ),
+        special(
+            "whole tokens are compared",
+            "whole",
+            meaning="Only whole tokens make a pair, not parts of longer ones.",
+        ),
+        special(
+            "ties: the larger pair",
+            "ties",
+            meaning="Of several equally frequent pairs, the lexicographically largest is merged.",
+        ),
+        special(
+            "runs such as 'aaa'", "runs", meaning="Runs of one letter, such as 'aaa', are counted and merged correctly."
+        ),
+        special("until no pair is left", "end", meaning="The list ends early when no pair is left to merge."),
+        special("nothing to merge", "none", meaning="The list is empty if num_merges is 0, or if there are no pairs."),
         untouched("the words stay as they were"),
     ),
     mistakes=(

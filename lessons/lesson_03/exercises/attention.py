@@ -12,9 +12,10 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import scaled_dot_product_attention
-from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs, mask, padding, with_an_empty_row
 
@@ -184,7 +185,11 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         attention_weights(),
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
-        special("axes of length one, and none", "thin"),
+        special(
+            "axes of length one, and none",
+            "thin",
+            meaning="The result is also right with axes of length one, and without a batch axis.",
+        ),
         special("a row with nothing allowed", "empty"),
         special("large scores", "large"),
         *any_numbers(0.5),

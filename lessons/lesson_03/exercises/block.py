@@ -13,9 +13,10 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import EncoderBlock, FeedForward, LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
@@ -202,7 +203,12 @@ ENCODER_BLOCK = Exercise(
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
         special("axes of length one", "one"),
-        special("a row that is all padding", "empty", 0.5),
+        special(
+            "a row that is all padding",
+            "empty",
+            0.5,
+            meaning="A row of nothing but padding gives finite numbers, not NaN.",
+        ),
         *any_numbers(0.5),
         modes(),
         untouched(),

@@ -11,9 +11,10 @@ from torch import nn
 from course.blocks import EncoderBlock
 from course.classifier import TransformerClassifier
 from grader.authoring import draw
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from grader.authoring.aspects import USUAL
+from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons.drawing import Inputs
+from lessons.lesson_03.exercises.looks import FEW, LOOKS
 from lessons.lesson_03.exercises.models import (
     Bare,
     BatchNormed,
@@ -52,16 +53,6 @@ EVERYTHING = (
     "what_is_never_trained",
     "the_mode",
     "arguments",
-)
-FEW = ("shape_and_dtype", "every_logit", "each_row")
-ESSENTIAL = (
-    "what_reaches_the_logits",
-    "the_influence_of_padding",
-    "what_attention_sees",
-    "the_order_of_the_tokens",
-    "the_stack",
-    "what_the_last_layer_reads",
-    "what_you_return",
 )
 
 
@@ -112,95 +103,7 @@ TRANSFORMER_CLASSIFIER = Exercise(
     cases=_models,
     references=(TransformerClassifier,),
     canonical=_either_reading,
-    aspects=(
-        Aspect(
-            "a classifier as a whole",
-            keys=ESSENTIAL,
-            kinds=KNOWN,
-            weight=13.0,
-            tags=USUAL,
-            meaning="A classifier works only if all of it does: padding stays unread, every other token and its place "
-            "count, each block is used, the right position is read, and raw scores come out.",
-        ),
-        Aspect("logits (batch, num_classes)", keys=("shape_and_dtype",), kinds=CONTENT, tags=USUAL),
-        Aspect(
-            "every token is read",
-            keys=("what_reaches_the_logits",),
-            kinds=CONTENT,
-            weight=3.0,
-            core=True,
-            tags=USUAL,
-            meaning="Changing any real token of a row changes its logits.",
-        ),
-        Aspect(
-            "padding is hidden",
-            keys=("the_influence_of_padding", "what_attention_sees"),
-            kinds=KNOWN,
-            weight=4.0,
-            meaning="No block's attention looks at padding, and the vector of id 0 doesn't move the logits.",
-        ),
-        Aspect(
-            "the order matters",
-            keys=("the_order_of_the_tokens",),
-            kinds=KNOWN,
-            weight=3.0,
-            meaning="The same tokens in another order get other logits.",
-        ),
-        Aspect(
-            "num_layers blocks, each its own",
-            keys=("the_stack",),
-            kinds=KNOWN,
-            weight=3.0,
-            meaning="There are num_layers blocks with weights of their own, and each is called once.",
-        ),
-        Aspect("num_heads and d_ff used", keys=("each_block",), kinds=KNOWN, weight=2.0),
-        Aspect(
-            "reads the last position or the masked mean",
-            keys=("what_the_last_layer_reads",),
-            kinds=KNOWN,
-            weight=3.0,
-            meaning="The last layer reads the CLS token's vector, or the mean of the real tokens.",
-        ),
-        Aspect(
-            "a norm after the stack",
-            keys=("what_follows_the_stack",),
-            kinds=KNOWN,
-            weight=2.0,
-            meaning="The residual stream is normalised once more before the last layer reads it.",
-        ),
-        Aspect(
-            "raw scores",
-            keys=("what_you_return",),
-            kinds=KNOWN,
-            weight=2.0,
-            meaning="The logits come out as they are: the cross-entropy takes the softmax.",
-        ),
-        Aspect(
-            "each row by itself",
-            keys=("each_row",),
-            kinds=KNOWN,
-            meaning="A row gets the same logits alone and in a batch.",
-        ),
-        Aspect(
-            "every part is trained",
-            keys=("what_is_never_trained",),
-            kinds=KNOWN,
-            meaning="A gradient reaches every parameter of the model.",
-        ),
-        Aspect(
-            "the same in training",
-            keys=("the_mode",),
-            kinds=KNOWN,
-            meaning="Training mode and eval mode give the same logits, as there is no dropout.",
-        ),
-        Aspect("any length up to max_length", FEW, CONTENT, tags=tagged("full")),
-        Aspect("other sizes", FEW, CONTENT, tags=tagged("sizes")),
-        Aspect("a batch of one, a single token", FEW, CONTENT, tags=tagged("one")),
-        Aspect("a row of padding gives finite numbers", FEW, CONTENT, weight=0.5, tags=tagged("empty")),
-        Aspect("float64", FEW, CONTENT, tags=tagged("float64")),
-        Aspect("finite logits", keys=("every_logit",), kinds=KNOWN, weight=0.5),
-        untouched("tokens untouched", 0.5),
-    ),
+    aspects=LOOKS,
     mistakes=(
         Mistake(
             "no_positions",

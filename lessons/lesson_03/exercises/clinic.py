@@ -202,24 +202,64 @@ IGNORES_PADDING = Exercise(
     cases=_models,
     references=(ignores_padding,),
     aspects=(
-        *(replace(aspect, weight=8.0) for aspect in tells_apart(sound="sound models pass")),
-        *tells_apart(broken="leaks are found"),
+        *(
+            replace(aspect, weight=8.0)
+            for aspect in tells_apart(
+                meanings={"sound": "A model whose logits don't depend on padding passes."}, sound="sound models pass"
+            )
+        ),
+        *tells_apart(
+            meanings={"broken": "A model whose logits depend on padding is found out."}, broken="leaks are found"
+        ),
         Aspect(
             "neither amount nor content gets past",
             kinds=CONTENT,
             weight=10.0,
             tags=tagged("leak"),
-            meaning="A test that misses the amount of padding, or its content, is half a test.",
+            meaning="Leaks are found whether they come from the amount of padding or from its content.",
         ),
-        special("every row counts", "rows"),
-        special("small leaks too", "mild"),
-        special("leaks of the amount", "amount"),
-        special("rows without padding", "none"),
-        special("a leak after the first column", "second", 0.5),
-        special("leaks of the content alone", "content"),
-        special("dropout is no leak", "dropout"),
-        special("rounding is no leak", "rounding"),
-        special("positions are no leak", "places"),
+        special(
+            "every row counts",
+            "rows",
+            meaning="A leak is found even if the model hides the padding in some of the rows.",
+        ),
+        special(
+            "small leaks too",
+            "mild",
+            meaning="A leak is found even if it is very small, or moves only one of the logits.",
+        ),
+        special(
+            "leaks of the amount",
+            "amount",
+            meaning="A leak is found if the logits depend on how much padding there is.",
+        ),
+        special(
+            "rows without padding",
+            "none",
+            meaning="A leak is found even if the rows that are passed in have no padding.",
+        ),
+        special(
+            "a leak after the first column",
+            "second",
+            0.5,
+            meaning="A leak is found even if the model hides the first column of padding.",
+        ),
+        special(
+            "leaks of the content alone",
+            "content",
+            meaning="A leak is found even if it goes away when the vector of id 0 is all zeros.",
+        ),
+        special(
+            "dropout is no leak",
+            "dropout",
+            meaning="A sound model with dropout passes, even when it is in training mode.",
+        ),
+        special(
+            "rounding is no leak",
+            "rounding",
+            meaning="A sound model passes even if the last digits of its logits depend on the length.",
+        ),
+        special("positions are no leak", "places", meaning="A sound model with learned positions passes."),
         modes("train and eval mode restored", 1.0),
         untouched("the model is left as it was"),
     ),

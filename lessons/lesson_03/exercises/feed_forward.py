@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 from course.blocks import FeedForward
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
 

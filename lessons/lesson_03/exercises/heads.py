@@ -134,7 +134,7 @@ _ASPECTS = (
     values(),
     gradients(1.0),
     special("axes of length one", "one"),
-    special("whole numbers", "whole", 0.5),
+    special("whole numbers", "whole", 0.5, meaning="Tensors of integers work as well as tensors of floats."),
     dtype(),
     special("float64", "float64", 0.5),
     special("any layout in memory", "strided"),

@@ -11,9 +11,10 @@ from torch import nn
 
 from course.attention import MultiHeadAttention, scaled_dot_product_attention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.layers import (
@@ -104,7 +105,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         attention_weights(),
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
-        special("one head", "one head"),
+        special("one head", "one head", meaning="A layer with a single head gives the right result too."),
         special("axes of length one", "one"),
         special("rows with nothing allowed", "empty"),
         *any_numbers(0.5),

@@ -12,20 +12,10 @@ from torch.nn import functional as F
 
 from course.blocks import LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import (
-    KNOWN,
-    USUAL,
-    any_numbers,
-    gradients,
-    modes,
-    parts,
-    shape,
-    special,
-    untouched,
-    values,
-)
+from grader.authoring.aspects import KNOWN, USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 
 
@@ -186,15 +176,31 @@ LAYER_NORM = Exercise(
     canonical=_eps_apart,
     aspects=(
         parts(),
-        Aspect("begins with ones and zeros", keys=("start",), kinds=KNOWN),
+        Aspect(
+            "begins with ones and zeros",
+            keys=("start",),
+            kinds=KNOWN,
+            meaning="A new layer has a weight of ones and a bias of zeros.",
+        ),
         shape(),
         values(),
         gradients(),
-        special("any number of axes", "axes"),
+        special(
+            "any number of axes",
+            "axes",
+            meaning="The input may have any number of axes: a single vector works too.",
+        ),
         special("a batch of one, a single token", "one", 0.5),
-        special("eps where it matters", "eps", 2.0),
-        special("another eps", "other eps"),
-        special("equal numbers", "constant"),
+        special(
+            "eps where it matters",
+            "eps",
+            2.0,
+            meaning="The result is right even if the numbers are so close together that eps matters.",
+        ),
+        special("another eps", "other eps", meaning="The eps that is passed in is used."),
+        special(
+            "equal numbers", "constant", meaning="A vector whose numbers are all equal gives the right result, not NaN."
+        ),
         *any_numbers(0.5),
         modes(),
         untouched(),

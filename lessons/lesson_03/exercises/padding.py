@@ -9,9 +9,10 @@ import torch
 
 from course.attention import padding_mask
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.aspects import USUAL, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.drawing import Inputs
 
 
@@ -89,13 +90,22 @@ PADDING_MASK = Exercise(
     cases=_tokens,
     references=(padding_mask,),
     aspects=(
-        Aspect("shape (batch, 1, 1, length)", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
+        Aspect(
+            "shape (batch, 1, 1, length)",
+            kinds=frozenset({"error", "type", "shape"}),
+            tags=USUAL,
+            meaning="The mask has the shape (batch, 1, 1, length).",
+        ),
         values(),
-        Aspect("boolean", kinds=frozenset({"dtype"})),
+        Aspect("boolean", kinds=frozenset({"dtype"}), meaning="The entries are True and False."),
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a single token", "one"),
-        special("all padding, or none", "all"),
+        special(
+            "all padding, or none",
+            "all",
+            meaning="Rows that are all padding, and rows without any, get the right mask.",
+        ),
         special("any layout in memory", "strided", 0.5),
         untouched(weight=0.5),
     ),

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from course.blocks import LearnedPositionalEmbedding
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.slips import slip
 
@@ -128,8 +129,13 @@ LEARNED_POSITIONAL_EMBEDDING = Exercise(
         shape(),
         values(),
         gradients(),
-        special("a full table", "full"),
-        special("batch, length and d_model of one size", "equal", 0.5),
+        special("a full table", "full", meaning="A row as long as the table gets the right positions too."),
+        special(
+            "batch, length and d_model of one size",
+            "equal",
+            0.5,
+            meaning="The positions run along the right axis even when batch, length and d_model are equal.",
+        ),
         special("a batch of one, a single token", "one"),
         *any_numbers(0.5),
         modes(),

@@ -9,9 +9,10 @@ import torch
 from torch.nn import functional as F
 
 from course.attention import masked_softmax
-from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, shape, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.attending import where_answered
 from lessons.drawing import mask, with_an_empty_row
 from lessons.lesson_03.exercises import softmaxes as written
@@ -74,8 +75,12 @@ MASKED_SOFTMAX = Exercise(
         special("masks that broadcast", "broadcast", 2.0),
         special("a row with nothing allowed", "empty", 2.0),
         special("large scores", "large"),
-        special("hidden scores far above the rest", "high"),
-        special("a single key", "thin", 0.5),
+        special(
+            "hidden scores far above the rest",
+            "high",
+            meaning="Hidden scores get no weight even when they are far larger than the visible ones.",
+        ),
+        special("a single key", "thin", 0.5, meaning="The result is right when there is only one key."),
         *any_numbers(0.5),
         untouched(),
     ),

@@ -12,7 +12,7 @@ import torch
 
 from grader.authoring import aspects
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Mistake, Observation
+from grader.authoring.spec import Case, Mistake, Observation
 from lessons.lesson_04.exercises.drawing import as_number
 from lessons.lesson_04.exercises.patients import writer
 
@@ -111,11 +111,6 @@ def _in_words(number: Any) -> Any:
     if number < -_NOTHING:
         return "below 0"
     return "above 0" if number > _NOTHING else "0"
-
-
-def on(key: str, name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """The right answer in the cases with one special tag."""
-    return Aspect(name, keys=(key,), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
 
 
 def next_ids(tokens: torch.Tensor, step: int = 1) -> torch.Tensor:

@@ -11,9 +11,10 @@ from torch import nn
 
 from course.seq2seq import DecoderBlock
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import leave_open
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises import layers as written
@@ -138,8 +139,8 @@ DECODER_BLOCK = Exercise(
         shape(),
         values(),
         gradients(),
-        special("self_mask", "self_mask", 2.0),
-        special("encoder_mask", "encoder_mask", 2.0),
+        special("self_mask", "self_mask", 2.0, meaning="The self-attention follows self_mask."),
+        special("encoder_mask", "encoder_mask", 2.0, meaning="The cross-attention follows encoder_mask."),
         special("axes of length one", "one"),
         special("a source that is all padding", "empty", 0.5),
         dtype(),

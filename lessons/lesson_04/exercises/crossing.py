@@ -11,9 +11,10 @@ import torch
 
 from course.seq2seq import CrossAttention
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
+from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_04.exercises.attending import (
@@ -41,7 +42,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
 
     allow = partial(drawing.mask, generator)
     b, t, s, heads = draw.dims(generator, 4, 3, 6)
-    width = int(generator.integers(2, 4))
+    width, other_width = (int(w) for w in generator.permutation([2, 7]))  # of a head; no length is the same number
     sizes = (b, t, s, heads, width)
     laid_out = layer(*sizes)
     laid_out |= {name: turned(laid_out[name]) for name in ("decoder_states", "encoder_states")}
@@ -49,7 +50,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
     large["encoder_states"] *= 200
     return [
         Case("with five different sizes", layer(*sizes), USUAL),
-        Case("with other sizes", layer(t, s, b, 2, 3), USUAL),
+        Case("with other sizes", layer(t, s, b, 2, other_width), USUAL),
         Case("with a padding mask", {**layer(*sizes), "mask": drawing.padding(generator, b, s)}, tagged("mask")),
         Case("with a mask for each head", {**layer(*sizes), "mask": allow(b, heads, t, s)}, tagged("mask")),
         Case("with heads that share a mask", {**layer(*sizes), "mask": allow(b, 1, t, s)}, tagged("mask")),
@@ -152,7 +153,12 @@ CROSS_ATTENTION = Exercise(
         values(),
         attention_weights(),
         gradients(),
-        special("masks", "mask", 3.0),
+        special(
+            "masks",
+            "mask",
+            3.0,
+            meaning="A mask hides the right source tokens, whatever shape it has.",
+        ),
         special("axes of length one", "one"),
         special("large scores", "large", 0.5),
         special("a source that is all padding", "empty"),

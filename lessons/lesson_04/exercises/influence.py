@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from course.seq2seq import encoder_influence
-from grader.authoring.aspects import modes, tells_apart, untouched
-from grader.authoring.spec import Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import modes, special, tells_apart, untouched
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.lesson_04.exercises.asking import (
     MODES,
     Draw,
@@ -20,7 +20,6 @@ from lessons.lesson_04.exercises.asking import (
     misjudged,
     module_expected,
     next_ids,
-    on,
     tried,
 )
 
@@ -191,6 +190,16 @@ def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor)
 
 _right = _of(lambda moved: moved.abs().max().item())
 
+_MEANINGS = {
+    "deaf": "A model that never looks at the source gets 0.",
+    "listens": "A model that looks at the source gets more than 0.",
+}
+
+
+def _on(name: str, tag: str, meaning: str, weight: float = 1.0) -> Aspect:
+    return special(name, tag, weight, meaning, keys=("influence",))
+
+
 ENCODER_INFLUENCE = Exercise(
     symbol="encoder_influence",
     points=3,
@@ -200,18 +209,33 @@ ENCODER_INFLUENCE = Exercise(
     aspects=(
         *(
             replace(aspect, weight=8.0) if aspect.tags == tagged("deaf") else aspect
-            for aspect in tells_apart("influence", deaf="deaf models get 0", listens="listening is found")
+            for aspect in tells_apart(
+                "influence", meanings=_MEANINGS, deaf="deaf models get 0", listens="listening is found"
+            )
         ),
-        on("influence", "a source without order", "bag"),
-        on("influence", "a batch of one", "one row"),
-        on("influence", "the first token", "first"),
-        on("influence", "the last token", "last"),
-        on("influence", "one place of several", "within", 3.0),
-        on("influence", "whatever the token is", "token", 2.0),
-        on("influence", "up or down", "sign"),
-        on("influence", "small moves", "faint"),
-        on("influence", "ids that exist", "ids"),
-        on("influence", "models with parameters", "module"),
+        _on(
+            "a source without order",
+            "bag",
+            "A model that reads the source as a bag, without its order, gets more than 0.",
+        ),
+        _on("a batch of one", "one row", "Influence is found in a batch of one too."),
+        _on("the first token", "first", "Influence is found even if only the first source token has any."),
+        _on("the last token", "last", "Influence is found even if only the last source token has any."),
+        _on(
+            "one place of several",
+            "within",
+            "Influence is found even if it reaches a single target position, or a single row.",
+            3.0,
+        ),
+        _on("whatever the token is", "token", "Influence is found whatever the id of the token that matters.", 2.0),
+        _on("up or down", "sign", "A logit that falls counts as much as one that rises."),
+        _on("small moves", "faint", "Influence is found even if it moves a logit only a little."),
+        _on("ids that exist", "ids", "Only ids that exist are passed to the model."),
+        _on(
+            "models with parameters",
+            "module",
+            "An nn.Module gets the right number too, in training mode and in eval mode.",
+        ),
         modes(),
         untouched(),
     ),

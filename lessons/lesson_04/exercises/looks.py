@@ -61,9 +61,9 @@ def lower(inputs: Inputs) -> Inputs:
     return {**inputs, "target_mask": torch.ones(length, length, dtype=torch.bool).tril()}
 
 
-def seen(name: str, tag: str, *keys: str, weight: float = 1.0, core: bool = False) -> Aspect:
+def seen(name: str, tag: str, *keys: str, meaning: str, weight: float = 1.0, core: bool = False) -> Aspect:
     """What one look found under these names."""
-    return Aspect(name, keys=keys, kinds=KNOWN | CONTENT, weight=weight, core=core, tags=tagged(tag))
+    return Aspect(name, keys, KNOWN | CONTENT, weight, core, tagged(tag), meaning)
 
 
 USUAL_LOOKS = (
@@ -72,8 +72,14 @@ USUAL_LOOKS = (
         "usual",
         "shape_of_the_logits",
         "shape_of_the_states",
+        meaning="The logits and the encoder's states have the shapes that the docstring gives.",
     ),
-    seen("encode, then decode", "usual", "the_two_steps"),
+    seen(
+        "encode, then decode",
+        "usual",
+        "the_two_steps",
+        meaning="Calling encode and then decode gives the same logits as forward.",
+    ),
     seen(
         "num_layers blocks on each side, all in use",
         "usual",
@@ -81,10 +87,29 @@ USUAL_LOOKS = (
         "blocks_in_use",
         "parameters_without_use",
         weight=3.0,
+        meaning="The encoder and the decoder have num_layers blocks each, and all of them are used.",
     ),
-    seen("no dropout, modes untouched", "usual", "training_mode", "modes"),
-    seen("dtype kept", "usual", "dtype", "dtype_of_a_float64_model"),
-    seen("one norm a stack, called once", "usual", "encoder_norm_is_called", "decoder_norm_is_called"),
+    seen(
+        "no dropout, modes untouched",
+        "usual",
+        "training_mode",
+        "modes",
+        meaning="Training mode and eval mode give the same logits, and the model stays in the mode it is in.",
+    ),
+    seen(
+        "dtype kept",
+        "usual",
+        "dtype",
+        "dtype_of_a_float64_model",
+        meaning="A float32 model gives float32 logits, and a float64 model float64 logits.",
+    ),
+    seen(
+        "one norm a stack, called once",
+        "usual",
+        "encoder_norm_is_called",
+        "decoder_norm_is_called",
+        meaning="encoder_norm and decoder_norm are called once each, not after every block.",
+    ),
     seen(
         "padding of the source is hidden",
         "padding",
@@ -92,6 +117,8 @@ USUAL_LOOKS = (
         "padding_in_the_decoder",
         "a_row_by_itself",
         weight=5.0,
+        meaning="Neither the encoder nor the decoder sees the source's padding, so a row gets "
+        "the same logits alone and in a batch.",
     ),
     seen(
         "the source reaches the logits",
@@ -101,23 +128,54 @@ USUAL_LOOKS = (
         "another_row_of_the_batch",
         weight=3.0,
         core=True,
+        meaning="Every source token reaches every logit of its own row, and of no other row.",
     ),
-    seen("the source has an order", "reading", "the_source's_order", weight=2.0),
+    seen(
+        "the source has an order",
+        "reading",
+        "the_source's_order",
+        weight=2.0,
+        meaning="When two source tokens swap places, the encoder notices.",
+    ),
 )
 LAST_LOOKS = (
-    seen("encoder_norm", "norms", "encoder_norm", "the_two_norms"),
-    seen("decoder_norm", "norms", "decoder_norm"),
+    seen(
+        "encoder_norm",
+        "norms",
+        "encoder_norm",
+        "the_two_norms",
+        meaning="encoder_norm is the last step of encode, and the decoder has a norm of its own.",
+    ),
+    seen("decoder_norm", "norms", "decoder_norm", meaning="decoder_norm comes between the last block and the logits."),
     # In two looks; where one of them stops with an error, its other aspects say so.
-    Aspect("a Linear layer to the logits", keys=("the_logits", "the_step_to_the_logits"), kinds=CONTENT - {"error"}),
-    seen("decode uses what it is given", "decoding", "source_tokens_in_decode", "encoder_states_in_decode"),
+    Aspect(
+        "a Linear layer to the logits",
+        keys=("the_logits", "the_step_to_the_logits"),
+        kinds=CONTENT - {"error"},
+        meaning="The logits come straight from a Linear layer.",
+    ),
+    seen(
+        "decode uses what it is given",
+        "decoding",
+        "source_tokens_in_decode",
+        "encoder_states_in_decode",
+        meaning="decode uses the encoder states just as it gets them, and doesn't encode the source again.",
+    ),
     seen(
         "rows of every length",
         "sizes",
         "the_longest_rows",
         "rows_of_one_token",
         "a_source_of_padding_alone",
+        meaning="Rows may be as short as one token or as long as max_length, and a source may be all padding.",
     ),
-    seen("num_heads", "sizes", "another_number_of_heads", weight=0.5),
+    seen(
+        "num_heads",
+        "sizes",
+        "another_number_of_heads",
+        weight=0.5,
+        meaning="The blocks use num_heads: another number of heads gives other logits.",
+    ),
 )
 
 
@@ -136,6 +194,6 @@ ESSENTIALS = Aspect(
     ),
     kinds=(KNOWN | CONTENT) - {"error"},
     weight=13.0,
-    meaning="The source reaches the logits, its padding doesn't, the target mask is kept, every block is used, and "
-    "what comes out are logits.",
+    meaning="The source reaches the logits, its padding doesn't, the target mask is obeyed, every block is used, and "
+    "logits come out.",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import sequence_cross_entropy
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, dtype, refused, shape, untouched, values
+from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_scored, ragged, turned
 
 Loss = Callable[..., Any]
@@ -69,7 +71,7 @@ def scored_cases(generator: np.random.Generator) -> list[Case]:
 
 def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
     """The right number and the right gradients, in the cases with one special tag."""
-    return Aspect(name, keys=("output", "gradients"), kinds=CONTENT, weight=weight, tags=frozenset({tag}))
+    return special(name, tag, weight, keys=("output", "gradients"))
 
 
 def surprises(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -183,7 +185,7 @@ SEQUENCE_CROSS_ENTROPY = Exercise(
         _on("padding counts nowhere", "padding", 4.0),
         _on("padding anywhere in a row", "anywhere"),
         _on("another pad_id", "pad_id"),
-        Aspect("gradients flow", keys=("gradients",), kinds=KNOWN, weight=2.0, tags=USUAL),
+        replace(gradients(), tags=USUAL),
         _on("a batch of one, a row of one", "one"),
         _on("logits of any size", "extreme"),
         dtype(),

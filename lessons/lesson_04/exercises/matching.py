@@ -10,9 +10,10 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import exact_match
-from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.aspects import USUAL, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import a_number, draw_tokens
 
 Rows = Callable[[torch.Tensor, torch.Tensor, int], Any]
@@ -190,11 +191,23 @@ EXACT_MATCH = Exercise(
     references=(exact_match,),
     canonical=a_number,
     aspects=(
-        Aspect("one number", kinds=frozenset({"error", "type", "shape"}), tags=USUAL),
+        Aspect(
+            "one number",
+            kinds=frozenset({"error", "type", "shape"}),
+            tags=USUAL,
+            meaning="The result is a single number.",
+        ),
         values(),
-        special("padding does not matter", "padding", 3.0),
-        special("wider predictions", "wider"),
-        special("narrower predictions", "narrower", 2.0),
+        special(
+            "padding does not matter",
+            "padding",
+            3.0,
+            meaning="Whatever is predicted where the target is padding doesn't matter, but every real token does.",
+        ),
+        special("wider predictions", "wider", meaning="The predictions may have more columns than the targets."),
+        special(
+            "narrower predictions", "narrower", 2.0, meaning="The predictions may have fewer columns than the targets."
+        ),
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
         special("any layout in memory", "strided"),

@@ -86,9 +86,11 @@ SHIFT_RIGHT = Exercise(
     aspects=(
         shape(),
         values(),
-        special("any start_id", "start"),
+        special(
+            "any start_id", "start", meaning="Each row begins with the start_id that is passed in, whatever it is."
+        ),
         special("a batch of one", "one"),
-        special("rows of a single token", "single"),
+        special("rows of a single token", "single", meaning="Rows of a single token give the right result too."),
         dtype(),
         untouched(),
     ),

@@ -7,8 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import perplexity, sequence_cross_entropy
-from grader.authoring.aspects import any_numbers, refused, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, refused, shape, untouched, values
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
+from lessons.aspects import special
 from lessons.lesson_04.exercises.loss import averaging, ignored, mean_of_means, refusing, scored_cases, scoring
 
 

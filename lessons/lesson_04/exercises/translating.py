@@ -52,8 +52,20 @@ SEQ2SEQ_TRANSFORMER = Exercise(
     aspects=(
         ESSENTIALS,
         *USUAL_LOOKS,
-        seen("target tokens see each other", "writing", "a_target_token", weight=2.0),
-        seen("the target has an order", "writing", "the_target's_order", weight=2.0),
+        seen(
+            "target tokens see each other",
+            "writing",
+            "a_target_token",
+            weight=2.0,
+            meaning="Without a mask, every target position sees the first and the last target token.",
+        ),
+        seen(
+            "the target has an order",
+            "writing",
+            "the_target's_order",
+            weight=2.0,
+            meaning="When two target tokens swap places, the decoder notices.",
+        ),
         seen(
             "target_mask",
             "masking",
@@ -62,6 +74,7 @@ SEQ2SEQ_TRANSFORMER = Exercise(
             "a_mask_for_batch_and_heads",
             "the_mask_in_decode",
             weight=4.0,
+            meaning="target_mask decides what each target position sees, in forward and in decode.",
         ),
         *(replace(look, weight=3.0) if look.name == "a Linear layer to the logits" else look for look in LAST_LOOKS),
         untouched(),

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.causal import causal_mask, decoder_mask
-from grader.authoring.aspects import USUAL, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
 
 
@@ -47,8 +48,8 @@ CAUSAL_MASK = Exercise(
     aspects=(
         shape(),
         values(),
-        special("one and two positions", "short"),
-        special("many positions", "long"),
+        special("one and two positions", "short", meaning="The mask is right even for one or two positions."),
+        special("many positions", "long", meaning="The mask is right for a long row too."),
         Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
     ),
     mistakes=(
@@ -219,7 +220,7 @@ DECODER_MASK = Exercise(
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
-        special("a row that is all padding", "empty"),
+        special("a row that is all padding", "empty", meaning="A row of nothing but padding gets the right mask too."),
         Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
         untouched(),
     ),

@@ -252,12 +252,12 @@ MEANINGS = {
     "models that see order": "True for a model whose logits change under most reorderings.",
     "some reorderings change nothing": "True for a model that notices only some reorderings: one of them is enough.",
     "rounding isn't order": "False for a model whose logits change only by rounding when its tokens are reordered.",
-    "small changes count": "True even if a single logit changes, or if the winning class stays the same.",
+    "small changes count": "True even if only one logit changes, or if the winning class stays the same.",
     "every row, and a single row": "The last row of a batch counts as much as the first, and a batch may be one row.",
     "nothing to reorder": "False for rows of one token, and for rows of equal tokens.",
-    "dropout is off": "A model in training mode is looked at without its dropout.",
+    "dropout is off": "A model in training mode is tested with its dropout switched off.",
     "mode as it was": "A model in training mode is still in training mode afterwards.",
-    "model and tokens untouched": "The model's weights and the tokens are afterwards what they were before.",
+    "model and tokens untouched": "After the call, the model's weights and the tokens are just as they were before.",
 }
 
 SEES_ORDER = Exercise(
@@ -289,7 +289,7 @@ SEES_ORDER = Exercise(
         Mistake(
             "rows_shuffled",
             _tester(lambda tokens: [tokens.flip(0), tokens.roll(1, 0)]),
-            "You reorder the rows of the batch, and the answers simply move along with them. Which axis do the "
+            "You reorder the rows of the batch, and the answers move along with them. Which axis do the "
             "tokens of a row lie on?",
             central=True,
         ),

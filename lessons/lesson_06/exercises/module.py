@@ -12,9 +12,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.positions import SinusoidalPositionalEncoding, sinusoidal_positional_encoding
-from grader.authoring.aspects import KNOWN, USUAL, gradients, special, untouched, values
+from grader.authoring.aspects import KNOWN, USUAL, gradients, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 
 Add = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -143,7 +144,7 @@ MODULE = Exercise(
             keys=("learned",),
             kinds=KNOWN,
             weight=7.0,
-            meaning="The waves are fixed: no optimiser would find anything to change in the module.",
+            meaning="The waves are fixed: an optimiser finds nothing to train in the module.",
         ),
         Aspect(
             "a buffer",
@@ -153,7 +154,7 @@ MODULE = Exercise(
             meaning="The table is among model.buffers(), not model.parameters(), so that it moves with the model.",
         ),
         gradients(1.0),
-        special("rows of max_length", "full"),
+        special("rows of max_length", "full", meaning="A row of max_length tokens gets the right positions too."),
         special("a batch of one, rows of one", "one"),
         *ANY_NUMBERS,
         Aspect(

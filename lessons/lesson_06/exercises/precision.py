@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
-from grader.authoring.aspects import KNOWN, special
-from grader.authoring.spec import Aspect, Case, Observation
+from grader.authoring.aspects import KNOWN, dtype, special
+from grader.authoring.spec import Case, Observation
 
 ANY_NUMBERS = (
     # The dtype has a key of its own, since the canonical form below changes that of the output.
-    Aspect("dtype kept", keys=("dtype",), kinds=KNOWN),
-    special("float64", "float64"),
+    replace(dtype(), keys=("dtype",), kinds=KNOWN),
+    special("float64", "float64", meaning="With float64 arguments, the result is right too."),
     special("any layout in memory", "strided"),
 )
 

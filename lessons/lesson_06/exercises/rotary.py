@@ -10,9 +10,10 @@ import numpy as np
 import torch
 
 from course.positions import rotary_embedding, shift_matrix, sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, gradients, shape, untouched, values
 from grader.authoring.draw import dims, integers, normal
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 from lessons.lesson_06.exercises.waves import BASE, draw_base
 
@@ -202,9 +203,18 @@ ROTARY = Exercise(
         shape(),
         values(),
         gradients(),
-        special("any positions", "elsewhere", weight=4.0),
+        special(
+            "any positions",
+            "elsewhere",
+            weight=4.0,
+            meaning="Positions may come in any order, more than once, and below zero.",
+        ),
         special("another base", "base"),
-        special("one vector, one pair", "one"),
+        special(
+            "one vector, one pair",
+            "one",
+            meaning="A single vector, or vectors of just two numbers, give the right result too.",
+        ),
         *ANY_NUMBERS,
         untouched(),
     ),

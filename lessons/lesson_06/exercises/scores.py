@@ -90,14 +90,18 @@ SCORES = Exercise(
         shape(),
         values(),
         gradients(),
-        special("any positions", "elsewhere", weight=4.0),
+        special("any positions", "elsewhere", weight=4.0, meaning="Positions may come in any order."),
         Aspect(
             "only distances count",
             keys=("moved",),
             kinds=KNOWN,
             meaning="Adding the same number to all positions leaves the scores as they were.",
         ),
-        special("a batch of one, a single position", "one"),
+        special(
+            "a batch of one, a single position",
+            "one",
+            meaning="A batch of one and a single position give the right result too.",
+        ),
         *ANY_NUMBERS,
         untouched(),
     ),
@@ -157,7 +161,7 @@ SCORES = Exercise(
             lambda query, key, positions: (rotary_embedding(query, positions) * rotary_embedding(key, positions)).sum(
                 -1
             ),
-            "You have the product of each query with the key at its own position: just the diagonal. How do you "
+            "You have the product of each query with the key at its own position, only the diagonal. How do you "
             "compare every query with every key?",
         ),
         Mistake(

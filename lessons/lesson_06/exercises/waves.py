@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from course.positions import sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, shape, special, values
+from grader.authoring.aspects import USUAL, shape, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 
 BASE = 10000.0
 
@@ -140,9 +141,9 @@ SINUSOIDS = Exercise(
         shape(),
         values(),
         special("another base", "base", weight=2.0),
-        special("a single position", "one"),
+        special("a single position", "one", meaning="A single position gives the right result too."),
         special("two columns", "narrow"),
-        Aspect("float32", kinds=frozenset({"dtype"})),
+        Aspect("float32", kinds=frozenset({"dtype"}), meaning="The result is float32."),
     ),
     mistakes=(
         Mistake(

@@ -71,11 +71,30 @@ BEAM = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the best of several prefixes"),
-        special("exactly beam_width prefixes", "narrow", weight=4.0),
-        special("the length penalty", "penalty", weight=3.0),
-        special("answers that are cut off compete", "cut"),
-        special("a batch of one, a wide beam", "small"),
+        main(
+            "the best of several prefixes",
+            meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
+        ),
+        special(
+            "exactly beam_width prefixes",
+            "narrow",
+            weight=7.0,
+            meaning="With beam_width = 1, no more than one prefix is kept at each step.",
+        ),
+        special(
+            "the length penalty",
+            "penalty",
+            weight=3.0,
+            meaning="length_penalty decides between short answers and long ones as the docstring says.",
+        ),
+        special(
+            "answers that are cut off compete", "cut", meaning="An answer that is cut off at max_length can win too."
+        ),
+        special(
+            "a batch of one, a wide beam",
+            "small",
+            meaning="A batch of one, max_length = 1 and a beam wider than the vocabulary give the right answer too.",
+        ),
         *OF_IDS,
     ),
     mistakes=(

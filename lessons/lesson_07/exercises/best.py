@@ -11,9 +11,10 @@ from torch.nn import functional as F
 from course.beam import beam_search
 from course.decoding import greedy_decode
 from course.sampling import best_of_n, sample_with_temperature
-from grader.authoring.aspects import CONTENT, main, shape, special
-from grader.authoring.spec import Aspect, Exercise, Mistake
+from grader.authoring.aspects import main, shape, special
+from grader.authoring.spec import Exercise, Mistake
 from lessons.lesson_07.exercises.best_cases import ANSWERS, as_shares, best_cases
+from lessons.lesson_07.exercises.chance import from_the_generator
 from lessons.lesson_07.exercises.drawing import OF_IDS
 
 Likelihood = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -143,17 +144,6 @@ def _past_the_end(model: Any, source: torch.Tensor, start: int, end: int, max_le
     return written.reshape(len(source), n, -1)[torch.arange(len(source)), best, 1:]
 
 
-def _frequencies(name: str, tag: str) -> Aspect:
-    return Aspect(
-        name,
-        keys=(ANSWERS,),
-        kinds=CONTENT,
-        weight=2.0,
-        tags=frozenset({tag}),
-        meaning="So many answers are sampled that their frequencies show which probabilities they come from.",
-    )
-
-
 BEST_OF_N = Exercise(
     symbol="best_of_n",
     points=3,
@@ -162,11 +152,26 @@ BEST_OF_N = Exercise(
     canonical=as_shares,
     aspects=(
         shape(),
-        main("the most likely of many samples"),
-        _frequencies("with n = 1, the model's own distribution", "single"),
-        _frequencies("the best of a few samples", "few"),
+        main(
+            "the most likely of many samples",
+            meaning="Of many samples, each row keeps the one that the model finds most likely.",
+        ),
+        special(
+            "with n = 1, the model's own distribution",
+            "single",
+            2.0,
+            "Over many runs with n = 1, each answer comes up as often as the model's probabilities say.",
+            (ANSWERS,),
+        ),
+        special(
+            "the best of a few samples",
+            "few",
+            2.0,
+            "Over many runs with a small n, each answer wins as often as it should.",
+            (ANSWERS,),
+        ),
         special("a batch of one", "one"),
-        Aspect("randomness from the generator alone", ("chance",), CONTENT, tags=frozenset({"chance"})),
+        from_the_generator(),
         *OF_IDS,
     ),
     mistakes=(

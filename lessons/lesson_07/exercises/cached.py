@@ -13,8 +13,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape, special
+from grader.authoring.aspects import KNOWN, main, shape
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import (
     OF_IDS,
     Begin,
@@ -156,7 +157,7 @@ CACHED = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the ids of greedy_decode"),
+        main("the ids of greedy_decode", meaning="The ids are the ones that greedy_decode gives."),
         Aspect(
             "one new token at a time",
             keys=("way",),
@@ -173,7 +174,11 @@ CACHED = Exercise(
         ),
         special("rows that end at different times", "differ", weight=2.0),
         special("cut off at max_length", "cut"),
-        special("a batch of one, padded sources", "one"),
+        special(
+            "a batch of one, padded sources",
+            "one",
+            meaning="A batch of one, padded sources and a model in eval mode give the right answer too.",
+        ),
         *OF_IDS,
     ),
     mistakes=(

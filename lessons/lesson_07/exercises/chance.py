@@ -12,11 +12,18 @@ from typing import Any
 
 import torch
 
-from grader.authoring.spec import Observation
+from grader.authoring.aspects import special
+from grader.authoring.spec import Aspect, Observation
 
 FALSE_ALARM = 1e-10
 SAMPLED = "how_often_each_token_is_sampled"  # what a card calls the probabilities, and frequencies that fit none
 LEAST_EXPECTED = 20.0  # below that, counts are not normal enough for the test
+
+
+def from_the_generator(weight: float = 1.0) -> Aspect:
+    """All randomness comes from the generator that is passed in."""
+    meaning = "The same seed gives the same result, a different seed a different one, and no other randomness is used."
+    return special("randomness from the generator alone", "chance", weight, meaning, keys=("chance",))
 
 
 def fits(counts: torch.Tensor, probabilities: torch.Tensor) -> bool:

@@ -179,15 +179,55 @@ ENDS_EACH = Exercise(
     cases=_decoders,
     references=(ends_each_sequence,),
     aspects=(
-        *tells_apart(sound="sound decoders pass", broken="broken decoders are found"),
-        special("padding does not count", "width"),
-        special("the same alone and in the batch is sound", "alike"),
-        special("the end belongs to the answer", "ends", weight=2.0),
-        special("every row is checked", "one", weight=8.0),
-        special("each row is compared with its own answer", "order"),
-        special("the whole batch at once", "batches"),
-        special("a batch of one", "alone"),
-        Aspect("sources untouched", keys=("arguments",), kinds=KNOWN),
+        *tells_apart(
+            meanings={
+                "sound": "True for a decoder whose rows get the same answer alone and in the batch.",
+                "broken": "False for a decoder whose rows get a different answer in the batch.",
+            },
+            sound="sound decoders pass",
+            broken="broken decoders are found",
+        ),
+        special(
+            "padding does not count",
+            "width",
+            meaning="True even if the decoder adds columns of padding or returns 32-bit ids.",
+        ),
+        special(
+            "the same alone and in the batch is sound",
+            "alike",
+            meaning="True however odd the answers are, as long as each row gets the same one alone and in the batch.",
+        ),
+        special(
+            "the end belongs to the answer",
+            "ends",
+            weight=2.0,
+            meaning="False if an end token is missing or repeated, or if another token follows it.",
+        ),
+        special(
+            "every row is checked",
+            "one",
+            weight=8.0,
+            meaning="False even if a single row goes wrong, whichever row that is.",
+        ),
+        special(
+            "each row is compared with its own answer",
+            "order",
+            meaning="False if the rows come back in a different order.",
+        ),
+        special(
+            "the whole batch at once", "batches", meaning="False even if the decoder goes wrong only in larger batches."
+        ),
+        special(
+            "a batch of one",
+            "alone",
+            meaning="On a batch of one, every decoder gets True: alone and in the batch are the same.",
+        ),
+        Aspect(
+            "sources untouched",
+            keys=("arguments",),
+            kinds=KNOWN,
+            meaning="After the call, the sources are just as they were before.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -89,12 +89,12 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
     """A task whose greedy answers have these lengths, 0 for one that never ends, with no close call on the way.
 
     Many sources are answered at once, and the fitting ones are kept. Their answers differ from each other, and from
-    those to the end token in the start's place.
+    those to the end token or padding in the start's place.
     """
     while True:
         pool = draw_task(generator, 200, max_length)
         ids, gaps = rollout(pool)
-        misled, _ = rollout(replace(pool, start_id=pool.end_id))
+        misled = [rollout(replace(pool, start_id=other))[0] for other in (pool.end_id, 0)]
         found = lengths(ids, pool.end_id)
         clear = [float(row[: n or None].min()) > 0.05 for row, n in zip(gaps, found, strict=True)]
         varied = [len(set(row)) > min(2, max_length - 1) for row in ids.tolist()]
@@ -107,7 +107,7 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
                 if n == length
                 and clear[i]
                 and varied[i]
-                and not torch.equal(misled[i, : length or None], answers[i])
+                and not any(torch.equal(other[i, : length or None], answers[i]) for other in misled)
                 and not _among(answers, i, rows)
             )
             rows += list(fitting)[:1]

@@ -12,9 +12,10 @@ import torch
 
 from course.decoding import greedy_decode
 from course.sampling import generate, sample_with_temperature, top_k_filter, top_p_filter
-from grader.authoring.aspects import CONTENT, main, shape, special
+from grader.authoring.aspects import main, shape
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_07.exercises.chance import SAMPLED, distance, sampled, shows
+from lessons.aspects import special
+from lessons.lesson_07.exercises.chance import SAMPLED, distance, from_the_generator, sampled, shows
 from lessons.lesson_07.exercises.drawing import HIDDEN, OF_IDS, Task, draw_task, in_full_width, slips, writer
 from lessons.lesson_07.exercises.greedy import ending_cases
 
@@ -221,6 +222,11 @@ def _seeded(generator: torch.Generator) -> torch.Generator:
 
 _SLIPS = slips(_sampler)
 
+
+def _frequencies(name: str, tag: str, meaning: str, weight: float = 2.0) -> Aspect:
+    return special(name, tag, weight, meaning, keys=(SAMPLED,))
+
+
 GENERATE = Exercise(
     symbol="generate",
     points=4,
@@ -229,28 +235,37 @@ GENERATE = Exercise(
     canonical=_kept,
     aspects=(
         shape(),
-        main("the loop, where only one token is left", 3.0),
-        *(
-            Aspect(
-                name,
-                keys=(SAMPLED,),
-                kinds=CONTENT,
-                weight=weight,
-                tags=frozenset({tag}),
-                meaning="So many tokens are sampled that their frequencies show which probabilities they come from.",
-            )
-            for name, tag, weight in (
-                ("the temperature", "temperature", 2.0),
-                ("top-k", "top-k", 2.0),
-                ("top-p", "top-p", 2.0),
-                ("all three in their order", "all", 4.0),
-            )
+        main(
+            "the loop, where only one token is left",
+            3.0,
+            meaning="Where k or p leaves only one token to choose from, the answer is exactly that.",
         ),
-        special("temperature 0 is greedy", "zero"),
+        _frequencies(
+            "the temperature",
+            "temperature",
+            "Over many samples, tokens come up as often as they should at this temperature.",
+        ),
+        _frequencies("top-k", "top-k", "Over many samples, tokens come up as often as temperature and k allow."),
+        _frequencies("top-p", "top-p", "Over many samples, tokens come up as often as temperature and p allow."),
+        _frequencies(
+            "all three in their order",
+            "all",
+            "With temperature, top-k and top-p together, tokens come up as often as they should.",
+            4.0,
+        ),
+        special(
+            "temperature 0 is greedy",
+            "zero",
+            meaning="At temperature 0, the answer is the one that greedy decoding gives.",
+        ),
         special("rows that end at different times", "differ", weight=4.0),
         special("cut at max_length", "cut"),
-        special("a batch of one", "one"),
-        Aspect("randomness from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
+        special(
+            "a batch of one",
+            "one",
+            meaning="A batch of one gives the right answer too, and so does a model in eval mode.",
+        ),
+        from_the_generator(2.0),
         *OF_IDS,
     ),
     mistakes=(

@@ -10,9 +10,10 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from course.decoding import greedy_decode
-from grader.authoring.aspects import USUAL, main, shape, special
+from grader.authoring.aspects import USUAL, main, shape
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import OF_IDS, draw_ending, in_full_width, slips, writer
 
 
@@ -125,10 +126,17 @@ GREEDY = Exercise(
     canonical=in_full_width,
     aspects=(
         shape(),
-        main("the most likely token each time"),
+        main(
+            "the most likely token each time",
+            meaning="At every step, each row gets its most likely token.",
+        ),
         special("rows that end at different times", "differ", weight=6.0),
         special("cut off at max_length", "cut"),
-        special("a batch of one", "one"),
+        special(
+            "a batch of one",
+            "one",
+            meaning="A batch of one gives the right answer too, and so does a model in eval mode.",
+        ),
         *OF_IDS,
     ),
     mistakes=(

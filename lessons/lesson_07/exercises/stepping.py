@@ -167,17 +167,31 @@ STEP = Exercise(
     references=(decode_one_step,),
     aspects=(
         shape(),
-        main("the logits of the whole prefix"),
-        special("every block has its own cache", "blocks", weight=3.0),
-        special("the first token", "first"),
-        special("padding in the source", "padded"),
-        special("a batch of one, a full cache", "one"),
+        main(
+            "the logits of the whole prefix",
+            meaning="Each step gives the logits that the model gives when it reads the whole prefix.",
+        ),
+        special(
+            "every block has its own cache",
+            "blocks",
+            weight=3.0,
+            meaning="In a model with several blocks, each uses its own keys and values.",
+        ),
+        special(
+            "the first token", "first", meaning="The very first token, with an empty cache, gives the right logits too."
+        ),
+        special("padding in the source", "padded", meaning="Padded sources give the right logits too."),
+        special(
+            "a batch of one, a full cache",
+            "one",
+            meaning="A batch of one gives the right logits too, and so does a prefix of max_length tokens.",
+        ),
         Aspect(
             "one new token in each step",
             keys=("work",),
             kinds=KNOWN,
             weight=7.0,
-            meaning="The feed-forward networks see the newest position only; the older ones are in the cache.",
+            meaning="The feed-forward networks see only the newest position; the older ones are in the cache.",
         ),
         untouched(),
     ),

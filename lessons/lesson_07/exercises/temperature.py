@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 import torch
 
 from course.sampling import sample_with_temperature
-from grader.authoring.aspects import CONTENT, KNOWN, special, untouched
+from grader.authoring.aspects import KNOWN, shape, special, untouched
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from lessons.lesson_07.exercises.chance import SAMPLED, distance, sampled, shows
+from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from lessons.lesson_07.exercises.chance import SAMPLED, distance, from_the_generator, sampled, shows
 
 DRAWS = 4000  # a row
 
@@ -196,16 +197,8 @@ def _many_at_once(logits: torch.Tensor, temperature: float, generator: torch.Gen
     return drawn[:, 1]
 
 
-def _frequencies(name: str, tag: str, weight: float = 1.0, core: bool = False) -> Aspect:
-    return Aspect(
-        name,
-        keys=(SAMPLED,),
-        kinds=CONTENT,
-        weight=weight,
-        core=core,
-        tags=frozenset({tag}),
-        meaning="So many tokens are sampled that their frequencies show which probabilities they come from.",
-    )
+def _frequencies(name: str, tag: str, meaning: str) -> Aspect:
+    return special(name, tag, meaning=meaning, keys=(SAMPLED,))
 
 
 SAMPLE = Exercise(
@@ -215,19 +208,44 @@ SAMPLE = Exercise(
     references=(sample_with_temperature,),
     canonical=_as_shares,
     aspects=(
-        Aspect("shape", kinds=frozenset({"error", "type", "shape"}), tags=frozenset({"zero"})),
-        _frequencies("sampled from softmax(logits / temperature)", "likely", weight=5.0, core=True),
-        special("temperature 0 is argmax", "zero", weight=2.0),
-        _frequencies("temperature 1", "one"),
-        _frequencies("tokens that can't be sampled", "hidden"),
-        _frequencies("one row, float64", "row"),
-        _frequencies("large logits", "large"),
-        Aspect("randomness from the generator alone", ("chance",), CONTENT, weight=2.0, tags=frozenset({"chance"})),
+        replace(shape(), tags=tagged("zero")),
+        replace(
+            _frequencies(
+                "sampled from softmax(logits / temperature)",
+                "likely",
+                "Over many samples, tokens come up as often as softmax(logits / temperature) says.",
+            ),
+            weight=5.0,
+            core=True,
+        ),
+        special(
+            "temperature 0 is argmax",
+            "zero",
+            weight=2.0,
+            meaning="At temperature 0, each row gets its most likely token.",
+        ),
+        _frequencies(
+            "temperature 1", "one", "At temperature 1, tokens come up as often as the model's own distribution says."
+        ),
+        _frequencies(
+            "tokens that can't be sampled",
+            "hidden",
+            "A token whose logit is -inf never comes up, and the others come up as often as they should.",
+        ),
+        _frequencies(
+            "one row, float64",
+            "row",
+            "For a single row, and for float64 logits, tokens come up as often as they should.",
+        ),
+        _frequencies(
+            "large logits", "large", "However large or small the logits are, tokens come up as often as they should."
+        ),
+        from_the_generator(2.0),
         Aspect(
             "whole numbers, one per row",
             keys=("kind", "rows"),
             kinds=KNOWN,
-            meaning="The result holds integers, in the shape (batch,): one token for each row.",
+            meaning="The result holds integers and has the shape (batch,): one token for each row.",
         ),
         untouched(),
     ),

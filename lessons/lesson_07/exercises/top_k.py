@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from course.sampling import top_k_filter
-from grader.authoring.aspects import KNOWN, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
 
 
@@ -103,8 +104,8 @@ TOP_K = Exercise(
     aspects=(
         shape(),
         values(),
-        special("k = 1 to all", "ends"),
-        special("k above vocab_size", "above"),
+        special("k = 1 to all", "ends", meaning="The result is right from the smallest k to k = vocab_size."),
+        special("k above vocab_size", "above", meaning="If k is larger than vocab_size, every token is kept."),
         special("a batch of one", "one"),
         special("logits that are -inf already", "hidden"),
         *any_numbers(),

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from course.sampling import top_p_filter
-from grader.authoring.aspects import KNOWN, any_numbers, shape, special, untouched, values
+from grader.authoring.aspects import KNOWN, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, normal, strided
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
 
 Filter = Callable[[torch.Tensor, Any], Any]
@@ -171,10 +172,14 @@ TOP_P = Exercise(
     aspects=(
         shape(),
         values(),
-        special("never empty", "tiny", weight=2.0),
-        special("p = 1 keeps all", "all"),
+        special(
+            "never empty", "tiny", weight=2.0, meaning="Even with a tiny p, or p = 0, the most likely token stays."
+        ),
+        special("p = 1 keeps all", "all", meaning="With p = 1, every token stays."),
         special("a batch of one", "one"),
-        special("equal logits", "ties"),
+        special(
+            "equal logits", "ties", meaning="Rows in which several tokens are equally likely give the right result too."
+        ),
         special("logits that are -inf already", "hidden"),
         *any_numbers(),
         Aspect("a new tensor", keys=("tensor",), kinds=KNOWN, meaning="The result shares no memory with the argument."),

@@ -30,8 +30,8 @@ from course.tasks.difference import (
 )
 from course.vocabulary import build_vocabulary, decode, encode, prepare_example, round_trips
 from lessons.lesson_02 import experiments as lab
+from tests.lessons.seeds import both_seeds
 
-both_seeds = pytest.mark.parametrize("seed", [0, 1])
 Merges = list[tuple[str, str]]
 
 

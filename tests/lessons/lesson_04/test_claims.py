@@ -3,7 +3,6 @@
 import math
 from functools import cache
 
-import pytest
 import torch
 from torch import nn
 
@@ -14,8 +13,8 @@ from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
 from course.tasks import addition, reversal
 from lessons.lesson_04 import experiments as lab
+from tests.lessons.seeds import both_seeds
 
-both_seeds = pytest.mark.parametrize("seed", [0, 1])
 Tensors = tuple[torch.Tensor, torch.Tensor]
 WRITING = addition.Writing()
 SIZES = {"max_length": 16, "d_model": 64, "num_heads": 4, "d_ff": 128, "num_layers": 1}

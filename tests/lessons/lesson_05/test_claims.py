@@ -14,8 +14,8 @@ from course.sequences import exact_match, shift_right
 from course.tasks import addition, reversal
 from lessons.lesson_05 import experiments as lab
 from lessons.tables import measured
+from tests.lessons.seeds import both_seeds
 
-both_seeds = pytest.mark.parametrize("seed", [0, 1])
 Tensors = tuple[torch.Tensor, torch.Tensor]
 Scores = dict[str, list[float]]
 START, END = reversal.START_ID, reversal.END_ID

@@ -23,8 +23,8 @@ from course.positions import (
 from course.tasks import digit_operations, reversal
 from lessons.lesson_06 import experiments as lab
 from lessons.tables import measured
+from tests.lessons.seeds import both_seeds
 
-both_seeds = pytest.mark.parametrize("seed", [0, 1])
 ORDERED, UNORDERED = ("first", "second", "last"), ("max", "min")
 
 

@@ -1,0 +1,119 @@
+"""What a lesson's outputs, pictures and measurements come from, as digests.
+
+What a cell puts out and how a picture's edges are smoothed may differ from processor to processor. So neither is ever
+compared with another one: what both were made from is.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import json
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+
+from grader.building.pictures import attached
+from grader.repository import Repository
+from grader.travelling import file_of, imported, parsed
+
+_PICTURES = "pictures"
+_ENGINE = frozenset({"grader"})
+
+
+def made_from(repository: Repository, lesson: str) -> dict[str, str]:
+    """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
+
+    What was executed are the modules of the repository that the lesson's text reaches, and what was drawn are those
+    that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". Of the text
+    it is only what its set-up cell imports: the notebook's other cells are compared one by one.
+    """
+    text = repository.text(lesson)
+    executed = _digest(repository, _reached(repository, text), leaving_out=text)
+    executed.update(repository.syllabus.setup(lesson).encode())
+    path = repository.solution(lesson)
+    pictures = attached(nbformat.read(path, as_version=4)) if path.is_file() else {}
+    file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None
+    drawn = _digest(repository, _reached(repository, file, leaving_out=_ENGINE) if file else {})
+    drawn.update(json.dumps(pictures, sort_keys=True).encode())
+    return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
+
+
+def measured_from(repository: Repository, tests: Path) -> str:
+    """The digest of what a file of measurements runs: itself, and the modules and data that it reaches."""
+    return _digest(repository, _reached(repository, tests)).hexdigest()
+
+
+def _digest(repository: Repository, reached: dict[Path, ast.Module], leaving_out: Path | None = None) -> hashlib._Hash:
+    digest = hashlib.sha256()
+    named = {text for tree in reached.values() for text in _constants(tree)}
+    data = {path.name: path for path in (repository.root / "data").glob("*")}
+    tables = {
+        f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
+        for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
+    }
+    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {leaving_out}):
+        digest.update(path.relative_to(repository.root).as_posix().encode())
+        digest.update(code_of(path.read_text("utf-8")) if path.suffix == ".py" else path.read_bytes())
+    return digest
+
+
+def _reached(
+    repository: Repository, start: Path, leaving_out: frozenset[str] = frozenset({_PICTURES, *_ENGINE})
+) -> dict[Path, ast.Module]:
+    """The file and the modules of the repository that it reaches by its imports, as syntax trees.
+
+    No cell runs pictures: they stand in the prose. And the engine changes no output.
+    """
+    reached: dict[Path, ast.Module] = {}
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        if path in reached:
+            continue
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        reached[path] = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
+        package = ".".join(path.parent.relative_to(repository.root).parts)
+        names = {part for name in imported(reached[path], package) for part in (name, name.rpartition(".")[0])}
+        names = {name for name in names if name and not leaving_out & set(name.split("."))}
+        waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
+    return reached
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def code_of(source: str) -> bytes:
+    """What Python runs of a module: its text without comments and docstrings.
+
+    Texts are compared, not syntax trees, which every version of Python writes in its own way.
+    """
+    lines: list[str | None] = list(source.splitlines())
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _documented(node):
+            docstring = node.body[0]
+            last = docstring.end_lineno or docstring.lineno
+            lines[docstring.lineno - 1 : last] = [None] * (last - docstring.lineno + 1)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        row, column = token.start
+        line = lines[row - 1] if token.type == tokenize.COMMENT else None
+        if line is not None:
+            lines[row - 1] = line[:column].rstrip() or None
+    return "\n".join(line for line in lines if line is not None).encode()
+
+
+def _documented(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the body begins with a docstring that has its lines to itself."""
+    first = node.body[0] if node.body else None
+    return (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+        and first.lineno > getattr(node, "lineno", 0)
+    )
