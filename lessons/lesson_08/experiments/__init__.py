@@ -10,6 +10,7 @@ from lessons.lesson_08.experiments.background import (
     influence_by_distance,
     layer_seconds,
 )
+from lessons.lesson_08.experiments.comparing import built_in
 from lessons.lesson_08.experiments.ladder import (
     REVERSAL,
     TEN,
@@ -51,6 +52,7 @@ __all__ = [
     "as_convolutions",
     "baseline_translations",
     "baselines",
+    "built_in",
     "complexity_table",
     "corpus",
     "hardest",
