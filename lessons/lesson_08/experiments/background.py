@@ -108,17 +108,17 @@ def layer_seconds(lengths: Sequence[int], d_model: int = 128, batch: int = 8, re
     return pd.DataFrame(rows)
 
 
-def influence_by_distance(distances: Sequence[int], d_model: int = 64, seeds: int = 5) -> pd.DataFrame:
+def influence_by_distance(distances: Sequence[int], d_model: int = 64, layers: int = 5, seed: int = 0) -> pd.DataFrame:
     """How much the last output of a fresh layer depends on the token that is so many places before it.
 
     The size of the gradient of the last output on that token, divided by the size of its gradient on the last token;
-    the mean over some fresh layers.
+    the mean over some fresh layers, drawn by `seed`.
     """
     rows = []
     for distance in distances:
         found = {"self-attention": 0.0, "recurrent (GRU)": 0.0}
-        for seed in range(seeds):
-            torch.manual_seed(seed)
+        for place in range(layers):
+            torch.manual_seed(seed * layers + place)
             for name, layer in (
                 ("self-attention", SelfAttention(d_model)),
                 ("recurrent (GRU)", nn.GRU(d_model, d_model, batch_first=True)),
@@ -126,7 +126,7 @@ def influence_by_distance(distances: Sequence[int], d_model: int = 64, seeds: in
                 x = torch.randn(1, distance + 1, d_model, requires_grad=True)
                 last = layer(x)[0][0, -1]  # (d_model,)
                 (slopes,) = torch.autograd.grad(last @ torch.randn(d_model), x)
-                found[name] += float(slopes[0, 0].norm() / slopes[0, -1].norm()) / seeds
+                found[name] += float(slopes[0, 0].norm() / slopes[0, -1].norm()) / layers
         rows.append({"distance": distance, **found})
     return pd.DataFrame(rows)
 
