@@ -56,7 +56,8 @@
 # <details><summary>Answer</summary>
 #
 # Post-norm normalises after the sum: `norm(x + layer(x))`. Pre-norm normalises what goes into the layer:
-# `x + layer(norm(x))`. To read up: the norm in [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb).
+# `x + layer(norm(x))`. To read up: the norm in
+# [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb).
 # </details>
 #
 # **2.** In cross-attention, which side do the queries come from, and which side the keys and values?
@@ -147,9 +148,9 @@ torch.set_num_threads(1)  # one thread: on a machine that others use too, two ca
 #
 # In self-attention, any two words are one step apart, and all words are worked on at once.
 #
-# Let's measure the second point. We take a fresh layer of each kind, untrained, and ask how much its last output depends on
-# the last token, and how much on a token further back. The measure is the size of a gradient; the token at distance 0
-# counts as 1.
+# Let's measure the second point. We take a fresh layer of each kind, untrained, and ask how much its last output
+# depends on the last token, and how much on a token further back. The measure is the size of a gradient; the token at
+# distance 0 counts as 1.
 #
 # **How much does a token 20 places back count in the GRU?**
 #
@@ -183,8 +184,8 @@ plots.curves(
 # - In the GRU, a token 20 places back has less than a thousandth of the influence of the last one (0.00003 in our run). <!-- claim: the_gru_forgets -->
 # - In self-attention it still has more than a tenth (0.39 in our run). <!-- claim: attention_reaches_far -->
 #
-# These layers are untrained. Training can teach a GRU to remember, but the gradient that has to teach it comes by the same
-# long path.
+# These layers are untrained. Training can teach a GRU to remember, but the gradient that has to teach it comes by the
+# same long path.
 # </details>
 #
 # ### What a layer costs
@@ -199,7 +200,7 @@ plots.curves(
 # | convolution | $k \cdot n \cdot d^2$ | 1 | $n / k$, or $\log_k n$ with dilation |
 #
 # (The paper gives orders of magnitude, so constant factors are left out.) In numbers, for a sentence of 50 tokens and the
-# paper's width of 512:
+# paper's width of 512. A convolution of width k moves k - 1 places per layer, so our table counts that:
 
 # %%
 lab.complexity_table(n=50, d=512)
@@ -233,9 +234,20 @@ plots.curves(
 #
 # *The paper's section 3.*
 #
-# Attention itself (section 3.2) is done: `MultiHeadAttention` is yours from lesson 3, and `CrossAttention` from lesson 4. The
-# first cell has imported the course's versions. What is left of a layer is the feed-forward network, and the order in
-# which things are added, dropped and normalised.
+# Much of section 3 is done already. The first cell has imported the course's versions of what you wrote in earlier
+# lessons:
+#
+# | section | formula | in code |
+# |---|---|---|
+# | 3.2.1 attention | $\text{softmax}\left(QK^T / \sqrt{d_k}\right)V$ | inside `MultiHeadAttention`, lesson 3 |
+# | 3.2.2 several heads | $\text{Concat}(\text{head}_1, \dots, \text{head}_h)\,W^O$ | `MultiHeadAttention(d_model, num_heads)`, lesson 3 |
+# | 3.2.3 from decoder to encoder | Q from the decoder, K and V from the encoder | `CrossAttention(d_model, num_heads)`, lesson 4 |
+# | 3.2.3 no look ahead | $j \le i$ | `causal_mask(length)`, lesson 5 |
+# | 3.5 positions | $\sin(pos / 10000^{2i / d})$ and $\cos$ of the same | `SinusoidalPositionalEncoding(d_model, max_length)`, lesson 6 |
+#
+# One small difference: our projections have biases, and the paper's matrices $W^Q$, $W^K$, $W^V$ and $W^O$ are written
+# without. What is left of a layer is the feed-forward network, and the order in which things are added, dropped and
+# normalised.
 #
 # ### Exercise: `PositionwiseFeedForward` · core · difficulty 1 · 10 minutes
 #
@@ -244,8 +256,8 @@ plots.curves(
 #
 # $$\text{FFN}(x) = \max(0,\ x W_1 + b_1)\, W_2 + b_2$$
 #
-# In numbers: with x = 2, $W_1 = (1, -1)$, no biases and $W_2 = (3, 5)^T$, the hidden numbers are 2 and -2. ReLU makes them 2 and
-# 0, and out comes 6. In the paper, d_model is 512 and d_ff is 2048.
+# In numbers: with x = 2, $W_1 = (1, -1)$, no biases and $W_2 = (3, 5)^T$, the hidden numbers are 2 and -2. ReLU makes
+# them 2 and 0, and out comes 6. In the paper, d_model is 512 and d_ff is 2048.
 #
 # **Dropout** is new here. In training it sets each number to 0 with probability $p$, and divides the others by $1 - p$.
 # In evaluation mode it does nothing. The paper applies it "to the output of each sub-layer, before it is added to the
@@ -271,9 +283,9 @@ plots.curves(
 # %% exercise="PositionwiseFeedForward"
 
 # %% [markdown]
-# **What you made.** The paper has another name for it: "two convolutions with kernel size 1". A convolution slides a window over
-# the row. If the window is one token wide, it sees one token at a time, and that is a Linear layer applied to each
-# position. `lab.as_convolutions` copies your weights into two convolutions.
+# **What you made.** The paper has another name for it: "two convolutions with kernel size 1". A convolution slides a
+# window over the row. If the window is one token wide, it sees one token at a time, and that is a Linear layer applied
+# to each position. `lab.as_convolutions` copies your weights into two convolutions.
 
 # %%
 torch.manual_seed(0)
@@ -307,11 +319,12 @@ print(f"share of the outputs that dropout sets to 0 in training: {dropped:.2f}")
 # $$\text{LayerNorm}(x + \text{Sublayer}(x))$$
 #
 # Your layer can do both: `norm_first=False` is the paper's order, and `norm_first=True` the other. Which is better? In
-# lesson 3, post-norm failed at the highest learning rate, and pre-norm didn't. The paper gets along with post-norm thanks
-# to its learning rate, which starts near 0. You'll write that schedule after the break.
+# lesson 3, post-norm failed at the highest learning rate, and pre-norm didn't. The paper's learning
+# rate starts near 0, and Xiong and others (2020, section 3) show why post-norm wants that. You'll write that schedule
+# after the break.
 #
-# In numbers: for x = (1, 3) and a sub-layer that says (3, 1), post-norm adds them to (4, 4), and the norm makes that (0, 0).
-# Pre-norm adds what the sub-layer says to x and leaves the sum as it is.
+# In numbers: for x = (1, 3) and a sub-layer that says (3, 1), post-norm adds them to (4, 4), and the norm makes that
+# (0, 0). Pre-norm adds what the sub-layer says to x and leaves the sum as it is.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -335,8 +348,8 @@ print(f"share of the outputs that dropout sets to 0 in training: {dropped:.2f}")
 # %% exercise="EncoderLayer"
 
 # %% [markdown]
-# **What you made.** Half of the paper's figure 1. Here six fresh layers are stacked in each order. We look at how large the
-# vectors are on the way up.
+# **What you made.** Half of the paper's figure 1. Here six fresh layers are stacked in each order. We look at how large
+# the vectors are on the way up.
 
 
 # %%
@@ -504,13 +517,13 @@ plots.heatmap(
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The target mask is your `decoder_mask` from lesson 5: a padding mask and a causal mask, both of which must allow a position.
-# `causal_mask` is imported.
+# The target mask is your `decoder_mask` from lesson 5: a padding mask and a causal mask, both of which must allow a
+# position. `causal_mask` is imported.
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `create_padding_mask(target_input) & causal_mask(?)` broadcasts to `(batch, 1, target_length, target_length)`. The source comes
-# first in the pair that you return.
+# `create_padding_mask(target_input) & causal_mask(?)` broadcasts to `(batch, 1, target_length, target_length)`. The
+# source comes first in the pair that you return.
 # </details>
 #
 # Docs: [broadcasting](https://pytorch.org/docs/stable/notes/broadcasting.html) ·
@@ -551,8 +564,9 @@ plots.heatmaps(
 # Two details are easy to miss. The embeddings are **multiplied by** $\sqrt{d_{model}}$ (section 3.4). And dropout is
 # applied once more, "to the sums of the embeddings and the positional encodings" (section 5.4).
 #
-# Why the root? Your embeddings start with a standard deviation of $1 / \sqrt{d_{model}}$. That suits the output
-# layer, which may share their weights, as you'll see in a moment. But next to sinusoids, numbers that small would hardly be heard.
+# Why the root? The paper gives no reason, but here is one. Your embeddings start with a standard deviation of
+# $1 / \sqrt{d_{model}}$. That suits the output layer, which may share their weights, as you'll see in a moment. But
+# next to sinusoids, numbers that small would hardly be heard.
 #
 # In numbers: with d_model = 16, an embedding of 0.25 becomes 1.
 #
@@ -656,10 +670,10 @@ plots.bars(in_millions, title="Six layers of the paper's size", x_label="million
 # `decode` is then called for every token that is written. `forward` does both, for training.
 #
 # **Sharing weights.** With `share_embeddings=True` three matrices become one: the source embedding, the target
-# embedding and the weight of the output layer (section 3.4). An embedding has the shape `(vocab_size, d_model)`, and so has the
-# weight of `nn.Linear(d_model, vocab_size)`, so nothing has to be transposed. It makes sense, too: the output layer compares
-# the state with one vector per token, and the token's own embedding is a good candidate (Press and Wolf 2017).
-# Both sides must use one vocabulary then.
+# embedding and the weight of the output layer (section 3.4). An embedding has the shape `(vocab_size, d_model)`, and so
+# has the weight of `nn.Linear(d_model, vocab_size)`, so nothing has to be transposed. It makes sense, too: the output
+# layer compares the state with one vector per token, and the token's own embedding is a good candidate (Press and Wolf
+# 2017). Both sides must use one vocabulary then.
 #
 # $$\text{logit}_v = \text{state} \cdot \text{embedding}_v + b_v$$
 #
@@ -687,8 +701,8 @@ plots.bars(in_millions, title="Six layers of the paper's size", x_label="million
 # %% exercise="Transformer"
 
 # %% [markdown]
-# **What you made.** The model of the paper. So let's build it at the paper's size. Table 3 says that the base model
-# has about 65 million parameters. It shares its embeddings, and section 5.1 speaks of a vocabulary of about 37,000 tokens.
+# **What you made.** The model of the paper. So let's build it at the paper's size. Table 3 says that the base model has
+# about 65 million parameters. It shares its embeddings, and section 5.1 speaks of a vocabulary of about 37,000 tokens.
 #
 # **How many million parameters will yours have?** And **how many without sharing?** You have all the numbers you need.
 
@@ -719,14 +733,14 @@ plots.bars(millions, title="The base model", x_label="million parameters", level
 # | the output layer's bias | 37,000 |
 # | together | 63,119,496 |
 #
-# The paper rounds, and doesn't break its 65 million down, so we can't say where the remaining two million are. But without
-# sharing, you would be 36 million off.
+# The paper rounds, and doesn't break its 65 million down, so we can't say where the remaining two million are. But
+# without sharing, you would be 36 million off.
 # </details>
 #
 # ### The ladder
 #
-# A new model that doesn't learn translation could be broken in a hundred places. So don't begin with translation. Begin with
-# something so easy that failing can only mean a bug, and climb.
+# A new model that doesn't learn translation could be broken in a hundred places. So don't begin with translation. Begin
+# with something so easy that failing can only mean a bug, and climb.
 #
 # ![Four rungs, from bottom to top. 1: ten pairs, learnt by heart: does anything learn at all? 2: letters backwards, unseen rows: do attention and positions work? 3: spelling to sounds, real words: does it generalise? 4: English to German, real sentences: is it any good?](picture:four_rungs)
 #
@@ -753,15 +767,15 @@ ten.written
 #
 # - After 100 steps all ten are right, word for word. <!-- claim: ten_pairs_by_heart -->
 #
-# Look at the last row: in German the verb comes second, so "sees" has moved to the front. Has the model understood that?
-# No: it has learnt ten sentences by heart, and nothing more is claimed. But gradients flow, the masks let the right things through, and
-# the decoder stops when it should. A model that fails here would fail on the next rungs too.
+# Look at the last row: in German the verb comes second, so "sees" has moved to the front. Has the model understood
+# that? No: it has learnt ten sentences by heart, and nothing more is claimed. But gradients flow, the masks let the
+# right things through, and the decoder stops when it should. A model that fails here would fail on the next rungs too.
 # </details>
 #
 # ### Against PyTorch's own
 #
-# PyTorch has this model built in: `torch.nn.Transformer`. `lab.built_in` copies the weights of your trained model into one. If
-# your layers do what the paper says, both must give the same logits.
+# PyTorch has this model built in: `torch.nn.Transformer`. `lab.built_in` copies the weights of your trained model into
+# one. If your layers do what the paper says, both must give the same logits.
 
 # %%
 ours = ten.model.cpu()  # training may have moved it to a GPU
@@ -779,10 +793,10 @@ print(f"logits {tuple(our_logits.shape)}, largest difference {difference:.1e}")
 #
 # - The logits are the same, to within 0.0001. <!-- claim: same_as_the_built_in -->
 #
-# Then why did you write your own? Because yours shows its weights, and you can change any line of it. What the built-in one
-# does better is speed. It computes query, key and value with one matrix product instead of three. It calls a fused
-# kernel, `scaled_dot_product_attention`, which never stores the table of weights; on a GPU, and for long texts, that is
-# where the time and the memory go. And it leaves the token embeddings, the positions and the output layer to you.
+# Then why did you write your own? Because yours shows its weights, and you can change any line of it. The built-in one is
+# made for speed. It computes query, key and value with one matrix product instead of three. It calls
+# `scaled_dot_product_attention`, for which PyTorch has fused kernels: they never store the table of weights, which saves
+# time and memory on a GPU and with long texts. It leaves the embeddings, the positions and the output layer to you.
 #
 # How much that matters here depends on your machine:
 
@@ -815,9 +829,9 @@ plots.curves(
 # %% [markdown]
 # ## The bug clinic
 #
-# When a Transformer learns badly, look at its masks first. A mask of the wrong kind seldom raises an error. Here are three
-# colleagues' attempts. **Whose masks are sound?** A pair of masks is sound when every real token sees exactly what
-# it should. What a padding token sees doesn't matter: nobody reads what comes of it.
+# When a Transformer learns badly, look at its masks first. A mask of the wrong kind seldom raises an error. Here are
+# three colleagues' attempts. **Whose masks are sound?** A pair of masks is sound when every real token sees exactly
+# what it should. What a padding token sees doesn't matter: nobody reads what comes of it.
 
 
 # %%
@@ -855,8 +869,8 @@ def masks_of_gus(source, target_input):
 # gets past you. If there is no padding in it, a mask that shows padding gets past you. If there is one row, a mask that
 # uses the first row's padding for all rows gets past you.
 #
-# In numbers: sources of lengths 3, 1 and 5 and target inputs of lengths 4, 2 and 3 make a good batch. Its source mask must
-# broadcast to `(3, heads, queries, 5)`, for 5 queries and for 4.
+# In numbers: sources of lengths 3, 1 and 5 and target inputs of lengths 4, 2 and 3 make a good batch. Its source mask
+# must broadcast to `(3, heads, queries, 5)`, for 5 queries and for 4.
 #
 # If your test is wrong, the card tells you which kind of broken masks it lets through.
 #
@@ -871,8 +885,8 @@ def masks_of_gus(source, target_input):
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `mask.broadcast_to((batch, 2, queries, keys)).transpose(1, 2)[?]` picks the rows of the real queries, if `?` is a boolean tensor
-# `(batch, queries)`. Put it into `try`, and return False for a `RuntimeError`.
+# `mask.broadcast_to((batch, 2, queries, keys)).transpose(1, 2)[?]` picks the rows of the real queries, if `?` is a
+# boolean tensor `(batch, queries)`. Put it into `try`, and return False for a `RuntimeError`.
 # </details>
 #
 # Docs: [torch.broadcast_to](https://pytorch.org/docs/stable/generated/torch.broadcast_to.html) ·
@@ -905,18 +919,19 @@ pd.DataFrame({"sound?": {name: "yes" if verdict else "no" for name, verdict in v
 #
 # - Of the three colleagues, only Gus has made sound masks. <!-- claim: only_gus_is_sound -->
 #
-# Eve's decoder can read the answer: that is lesson 5 again. Finn's source mask fits the encoder, but in the cross-attention it
-# works only if source and target happen to be equally long, as they are in many a test. And Gus saves himself some work: target padding is on the right,
-# so it lies in the future of every real token, and the triangle hides it already.
+# Eve's decoder can read the answer: that is lesson 5 again. Finn's source mask fits the encoder, but in the
+# cross-attention it works only if source and target happen to be equally long. And Gus
+# saves himself some work: target padding is on the right, so it lies in the future of every real token, and the
+# triangle hides it already.
 # </details>
 #
 # ## Time for a break
 #
-# You have built the model of the paper, counted it, tested its masks and compared it with PyTorch's. What's left is how to train it, and
-# the three upper rungs.
+# You have built the model of the paper, counted it, tested its masks and compared it with PyTorch's. What's left is how
+# to train it, and the three upper rungs.
 #
-# Before you go, a question to take with you. A model is trained to say that the right word has probability 1, and all others 0.
-# Is that what you want from a translator?
+# Before you go, a question to take with you. A model is trained to say that the right word has probability 1, and all
+# others 0. Is that what you want from a translator?
 
 # %% [markdown]
 # ## Part 4 · Training
@@ -948,9 +963,9 @@ parts = Parts()
 # Why V - 2? Neither the target nor padding is among the others. Padding gets nothing because the model should never
 # write it. And where the *target* is padding, the position doesn't count at all.
 #
-# In numbers: four symbols and s = 0.2. The target gets 0.8 and the two others 0.1 each. If the model gives exactly these
-# probabilities, the loss is $-0.8 \log 0.8 - 0.2 \log 0.1 = 0.64$. So with label smoothing **a loss of 0 is out of reach**. With
-# 4,000 symbols and s = 0.1 even a perfect model has 1.15.
+# In numbers: four symbols and s = 0.2. The target gets 0.8 and the two others 0.1 each. If the model gives exactly
+# these probabilities, the loss is $-0.8 \log 0.8 - 0.2 \log 0.1 = 0.64$. So with label smoothing **a loss of 0 is out
+# of reach**. With 4,000 symbols and s = 0.1 even a perfect model has 1.15.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -958,8 +973,9 @@ parts = Parts()
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Pick the real tokens with a boolean mask first: after that, logits are `(tokens, vocab_size)` in both cases. Then either build the
-# softened targets, or work out two numbers per token: the log-probability of the target, and the sum over the others.
+# Pick the real tokens with a boolean mask first: after that, logits are `(tokens, vocab_size)` in both cases. Then
+# either build the softened targets, or work out two numbers per token: the log-probability of the target, and the sum
+# over the others.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -1030,8 +1046,8 @@ plots.chances(shares, symbol_names, title="What the two losses ask for, s = 0.3"
 # People call it the **Noam schedule**, after Noam Shazeer, one of the authors. The two terms meet where step = warmup:
 # there, both are $\text{warmup}^{-0.5}$. Wider models get a lower rate.
 #
-# In numbers: with d_model = 16 and 4 steps of warm-up, step 1 has the rate $\frac14 \cdot \min(1, \frac18) = 0.031$, and step 4
-# has $\frac14 \cdot \min(\frac12, \frac48) = 0.125$. From there on it falls.
+# In numbers: with d_model = 16 and 4 steps of warm-up, step 1 has the rate $\frac14 \cdot \min(1, \frac18) = 0.031$,
+# and step 4 has $\frac14 \cdot \min(\frac12, \frac48) = 0.125$. From there on it falls.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1082,8 +1098,8 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 #
 # ### Exercise: `NoamSchedule` · stretch · difficulty 2 · 15 minutes
 #
-# Now the formula has to reach the optimiser. A **schedule** sets the rate before each step. Its `step()` counts, and sets the
-# rate of every parameter group. It does nothing else: in particular, it doesn't step the optimiser.
+# Now the formula has to reach the optimiser. A **schedule** sets the rate before each step. Its `step()` counts, and
+# sets the rate of every parameter group. It does nothing else: in particular, it doesn't step the optimiser.
 #
 # In numbers: after the first call, each group has the rate of step 1; after the fourth, that of step 4.
 #
@@ -1097,8 +1113,8 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Count first, then `for group in self.optimizer.param_groups: group["lr"] = noam_learning_rate(?, ...)`. Leave `state_dict` and
-# `load_state_dict` as they are.
+# Count first, then `for group in self.optimizer.param_groups: group["lr"] = noam_learning_rate(?, ...)`. Leave
+# `state_dict` and `load_state_dict` as they are.
 # </details>
 #
 # Docs: [torch.optim](https://pytorch.org/docs/stable/optim.html) ·
@@ -1107,8 +1123,8 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # %% exercise="NoamSchedule"
 
 # %% [markdown]
-# **What you made.** PyTorch's way to do this is `LambdaLR`. It multiplies the optimiser's rate, which we set to 1, by a function
-# of the steps *already taken*, and it is told about a step afterwards. That is why its function has to add 1.
+# **What you made.** PyTorch's way to do this is `LambdaLR`. It multiplies the optimiser's rate, which we set to 1, by a
+# function of the steps *already taken*, and it is told about a step afterwards. That is why its function has to add 1.
 
 # %%
 weights = [torch.zeros(1, requires_grad=True)]
@@ -1137,8 +1153,9 @@ print(f"largest difference in 200 steps: {largest}")
 #
 # - Over 200 steps, both set the same rates, to within a billionth. <!-- claim: lambda_lr_agrees -->
 #
-# The optimiser itself is Adam, with the paper's values $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\epsilon = 10^{-9}$ (section 5.3). The course's harness adds one thing
-# that the paper doesn't have: it scales gradients down to a norm of 1 when they are larger. That is called **clipping**.
+# The optimiser itself is Adam, with the paper's values $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\epsilon = 10^{-9}$
+# (section 5.3). The course's harness adds one thing that the paper doesn't have: it scales gradients down to a norm of
+# 1 when they are larger. That is called **clipping**.
 #
 # ### Exercise: `train_epoch` · stretch · difficulty 2 · 20 minutes
 #
@@ -1153,8 +1170,9 @@ print(f"largest difference in 200 steps: {largest}")
 #
 # In shapes: from a target `(batch, target_length)` come two tensors `(batch, target_length - 1)`.
 #
-# You return the mean loss **per token**. Batches differ in size, and a batch's loss is a mean over its real tokens. So each counts as much as it has
-# tokens. In numbers: a batch of 10 tokens with loss 2 and one of 30 tokens with loss 4 make $(10 \cdot 2 + 30 \cdot 4) / 40 = 3.5$.
+# You return the mean loss **per token**. Batches differ in size, and a batch's loss is a mean over its real tokens. So
+# each counts as much as it has tokens. In numbers: a batch of 10 tokens with loss 2 and one of 30 tokens with loss 4
+# make $(10 \cdot 2 + 30 \cdot 4) / 40 = 3.5$.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1187,8 +1205,8 @@ print(f"{ten_again.run.tokens:,} tokens, {ten_again.run.tokens_per_second:,.0f} 
 # %% [markdown]
 # ### Exercise: `save_checkpoint` · stretch · difficulty 2 · 15 minutes
 #
-# The paper's base model trained for twelve hours, the big one for three and a half days (section 5.2). In that time, machines
-# break. A **checkpoint** holds everything that a run needs to go on:
+# The paper's base model trained for twelve hours, the big one for three and a half days (section 5.2). In that time,
+# machines break. A **checkpoint** holds everything that a run needs to go on:
 #
 # | what | why |
 # |---|---|
@@ -1238,8 +1256,8 @@ with tempfile.TemporaryDirectory() as folder:
 #
 # The way back. Everything gets the state that it had, and the number of steps is returned.
 #
-# A warning that isn't about Transformers: `torch.load` can run any code that somebody has hidden in the file, unless you say
-# `weights_only=True`. Say it.
+# A warning that isn't about Transformers: `torch.load` can run any code that somebody has hidden in the file, unless
+# you say `weights_only=True`. Say it.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1261,8 +1279,8 @@ with tempfile.TemporaryDirectory() as folder:
 # %% exercise="load_checkpoint"
 
 # %% [markdown]
-# **What you made.** A second life. One run takes 20 steps. Another is stopped after 10, and a *new* model goes on from its
-# checkpoint. Dropout is on, so the random state matters. **At how many of the 20 steps will the losses differ?**
+# **What you made.** A second life. One run takes 20 steps. Another is stopped after 10, and a *new* model goes on from
+# its checkpoint. Dropout is on, so the random state matters. **At how many of the 20 steps will the losses differ?**
 
 # %%
 guess_different = None  # a number from 0 to 20
@@ -1352,8 +1370,9 @@ wrong = table[table["right?"] == "no"]
 pd.concat([table[table["right?"] == "yes"].head(5), wrong.head(10)])
 
 # %% [markdown]
-# Remember the GRU of Part 1? Here it is, as an encoder and a decoder, with the same recipe and the same number of steps. All that its
-# decoder learns about the row is *one vector*, the encoder's last state. **Which of the two gets more rows right after 1,000 steps?**
+# Remember the GRU of Part 1? Here it is, as an encoder and a decoder, with the same recipe and the same number of
+# steps. All that its decoder learns about the row is *one vector*, the encoder's last state. **Which of the two gets
+# more rows right after 1,000 steps?**
 
 # %%
 guess_winner = None  # "Transformer" or "GRU"
@@ -1375,13 +1394,13 @@ plots.curves(
 )
 
 # %% [markdown]
-# Be careful with what you conclude. The recipe was chosen for the Transformer, and a GRU might do better with a recipe of its own.
-# What you see is one comparison, not a law.
+# Be careful with what you conclude. The recipe was chosen for the Transformer, and a GRU might do better with a recipe
+# of its own. What you see is one comparison, not a law.
 #
 # ### Rung 3: how is a word said?
 #
-# Now real data. The CMU Pronouncing Dictionary says how more than a hundred thousand English words are pronounced. Letters go in, sounds come
-# out:
+# Now real data. The CMU Pronouncing Dictionary says how more than a hundred thousand English words are pronounced.
+# Letters go in, sounds come out:
 #
 # | word | sounds |
 # |---|---|
@@ -1389,11 +1408,12 @@ plots.curves(
 # | through | TH R UW |
 # | tough | T AH F |
 #
-# The same four letters, `ough`, and three different endings. There are 39 sounds; the dictionary's marks for stress are left out.
-# We keep 2,000 words for the test, and the model never sees them.
+# The same four letters, `ough`, and three different endings. There are 39 sounds; the dictionary's marks for stress are
+# left out. We keep 2,000 words for the test, and the model never sees them.
 #
-# What would a shortcut score? Give each letter its most frequent sound, wherever it stands. Or do a little better, and look
-# at both of its neighbours too. **What share of the unseen words does the letter with its neighbours get right, all sounds together?**
+# What would a shortcut score? Give each letter its most frequent sound, wherever it stands. Or do a little better, and
+# look at both of its neighbours too. **What share of the unseen words does the letter with its neighbours get right,
+# all sounds together?**
 
 # %%
 guess_lookup = None  # a share
@@ -1415,14 +1435,14 @@ lookups.round(3)
 # - Letter by letter, 4 % of the unseen words are right, and 54 % of the sounds. <!-- claim: letters_alone -->
 # - With both neighbours it is 16 % of the words and 70 % of the sounds. <!-- claim: letters_and_neighbours -->
 #
-# `words` counts a word only if every sound is right. A word may have several pronunciations, and the closest one counts. `sounds` is 1 minus
-# the number of changes needed, divided by the number of sounds.
+# `words` counts a word only if every sound is right. A word may have several pronunciations, and the closest one
+# counts. `sounds` is 1 minus the number of changes needed, divided by the number of sounds.
 #
-# The last two columns split the test words. No word is in both sets, but a *relative* may be: "whale" helps with "whales". A test
-# without relatives is the harder one.
+# The last two columns split the test words. No word is in both sets, but a *relative* may be: "whale" helps with
+# "whales". A test without relatives is the harder one.
 # </details>
 #
-# Now your model: two layers on each side, d_model 128. This is the longest run so far, a minute or two.
+# Now your model: two layers on each side, d_model 128. This is the longest run so far.
 
 # %%
 speller, spelling_run = lab.train_speller(words, Transformer, parts)
@@ -1443,8 +1463,8 @@ spoken = lab.say_all(speller, my_words, words.sounds)
 pd.DataFrame({"sounds": {word: " ".join(sounds) for word, sounds in spoken.items()}})
 
 # %% [markdown]
-# **Which letter does each sound look at?** Rows are the sounds that the model wrote, columns the letters that it read. The weights are those of
-# the last cross-attention, one map per head and their mean.
+# **Which letter does each sound look at?** Rows are the sounds that the model wrote, columns the letters that it read.
+# The weights are those of the last cross-attention, one map per head and their mean.
 
 # %%
 word = "through"
@@ -1461,15 +1481,18 @@ plots.heatmaps(
 )
 
 # %% [markdown]
-# Try words with silent letters: "knight", "psalm". And remember lesson 5: a map shows where a model looks, not what it uses.
+# Try words with silent letters: "knight", "psalm". And remember lesson 5: a map shows where a model looks, not what it
+# uses.
 #
 # ### Rung 4: English to German
 #
-# The top rung is real translation. **Multi30k** (Elliott and others 2016) has 29,000 English sentences about photographs, with German
-# translations, and 1,000 more for the test. The paper trained on 4.5 million sentence pairs, so don't expect its scores.
+# The top rung is real translation. **Multi30k** (Elliott and others 2016) has 29,000 English sentences about
+# photographs, with German translations, and 1,000 more for the test. The paper trained on 4.5 million sentence pairs,
+# so don't expect its scores.
 #
-# The files aren't part of the course. The next cell downloads them once, checks them and keeps them, so you need a network connection. You also need the
-# libraries `tokenizers` and `sacrebleu`. If something is missing, the cell says what to do, and the ladder ends one rung lower for today.
+# The files aren't part of the course. The next cell downloads them once, checks them and keeps them, so you need a
+# network connection. You also need the libraries `tokenizers` and `sacrebleu`. If something is missing, the cell says
+# what to do, and the ladder ends one rung lower for today.
 
 # %%
 try:
@@ -1487,15 +1510,16 @@ if corpus is not None:
 
 # %% [markdown]
 # The vocabulary consists of **sub-words**, learnt by merging byte pairs as you did in
-# [lesson 2](../02_tokenizer/02_tokenizer.ipynb). There is one vocabulary for both languages, as in the paper (section 5.1).
+# [lesson 2](../02_tokenizer/02_tokenizer.ipynb). There is one vocabulary for both languages, as in the paper (section
+# 5.1).
 #
-# **Batches.** Sentences differ in length, and a batch is as wide as its longest sentence. The rest is padding, and padding
-# is computed like everything else, then thrown away.
+# **Batches.** Sentences differ in length, and a batch is as wide as its longest sentence. The rest is padding, and
+# padding is computed like everything else, then thrown away.
 #
 # ![Two batches of four sentences each, drawn as bars of cells. All lengths mixed: sentences of 2, 7, 3 and 5 tokens in a batch 7 wide, 11 of 28 cells are padding. Similar lengths together: sentences of 5, 5, 6 and 6 tokens in a batch 6 wide, 2 of 24 cells are padding.](picture:two_ways_to_batch)
 #
-# So sentences of similar length go together (section 5.1), and a batch has a budget of *tokens*, not of sentences: many short ones, or a few long
-# ones. **What share of all places is padding with mixed lengths, at 1,000 tokens a batch?**
+# So sentences of similar length go together (section 5.1), and a batch has a budget of *tokens*, not of sentences: many
+# short ones, or a few long ones. **What share of all places is padding with mixed lengths, at 1,000 tokens a batch?**
 
 # %%
 guess_padding = None  # a percentage, from 0 to 100
@@ -1524,10 +1548,11 @@ if corpus is not None:
 # | BLEU | runs of one to four words that the translation shares with the reference (Papineni and others 2002) |
 # | chrF | the same for runs of characters, so that nearly right words count too (Popović 2015) |
 #
-# Both go from 0 to 100, and both depend on details such as how words are split. So quote them with their **signature**, which
-# the library `sacrebleu` prints (Post 2018).
+# Both go from 0 to 100, and both depend on details such as how words are split. So quote them with their **signature**,
+# which the library `sacrebleu` prints (Post 2018).
 #
-# And two baselines: `copy` leaves the English as it is, and `word by word` looks up each word by itself. **Which BLEU does `copy` get?**
+# And two baselines: `copy` leaves the English as it is, and `word by word` looks up each word by itself. **Which BLEU
+# does `copy` get?**
 
 # %%
 guess_copy = None  # from 0 to 100
@@ -1554,7 +1579,7 @@ if corpus is not None:
 #
 # </details>
 #
-# **Training.** There are two presets. They differ in size, and in nothing else that matters:
+# **Training.** There are two presets:
 #
 # | | `CPU` | `GPU` |
 # |---|---|---|
@@ -1563,11 +1588,12 @@ if corpus is not None:
 # | tokens a batch | 1,000 | 12,500 |
 # | embeddings | three matrices | one shared matrix |
 #
-# The GPU preset has never been run, so we can't tell you what it reaches; its steps and batches are a guess for a single GPU. On a GPU that has it, training uses **bfloat16**,
-# numbers of 16 bits, wherever that is safe.
+# The GPU preset has never been run, so we can't tell you what it reaches; its steps and batches are a guess for a
+# single GPU. On a GPU that has it, training uses **bfloat16**, numbers of 16 bits, wherever that is safe.
 #
-# The cell below takes 400 of the CPU preset's 1,600 steps, which took 140 seconds of processor time in our run. A checkpoint is kept while the notebook is open: run the cell again
-# with 1600, and it goes on from there. **After 400 steps, will your model beat word by word in BLEU? And in chrF?**
+# The cell below takes 400 of the CPU preset's 1,600 steps, which took 140 seconds of processor time in our run. A
+# checkpoint is kept while the notebook is open: run the cell again with 1600, and it goes on from there. **After 400
+# steps, will your model beat word by word in BLEU? And in chrF?**
 
 # %%
 guess_bleu = None  # "yes" or "no"
@@ -1620,8 +1646,9 @@ if translator is not None:
 # - In BLEU your model beats word by word (13.7 and 9.7 on these 200 sentences in our run). <!-- claim: bleu_says_yes -->
 # - In chrF word by word is far ahead (34.5 and 49.6 in our run). <!-- claim: chrf_says_no -->
 #
-# The two scores disagree, and both have a point. Your model writes German *word order* and common phrases, and BLEU rewards runs of words. But
-# after so few steps it gets many of the rarer nouns wrong, and a look-up table doesn't. Read a few sentences before you believe either score.
+# The two scores disagree, and both have a point. BLEU rewards runs of words that are right together, which a look-up of
+# single words gets only by luck. chrF rewards every right run of characters, wherever it stands. Read a few sentences
+# of each kind before you believe either score.
 # </details>
 #
 # ### Where it goes wrong
@@ -1639,8 +1666,8 @@ if translator is not None and beats["chrF"] is not None:
 # ### Several translations at once
 #
 # The paper translates with a beam of 4 and a length penalty of 0.6 (section 6.1). You know both from
-# [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb). (The paper's penalty has a slightly different formula, that of
-# Wu and others 2016.) Does it help on the first 50 sentences?
+# [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb). (The paper's penalty has a slightly
+# different formula, that of Wu and others 2016.) Does it help on the first 50 sentences?
 
 # %%
 if translator is not None and beats["chrF"] is not None:
@@ -1686,35 +1713,42 @@ if translator is not None:
 #
 # *Sections 6 and 7.* You can't repeat these results on two cores. But now you can read them.
 #
-# **Translation (section 6.1, table 2).** On English to German, the base model gets BLEU 27.3 and the big one 28.4, more than any
-# model before it, ensembles included. On English to French it is 38.1 for the base model. The training data there are 4.5 million sentence pairs, and the
-# test sentences are news, so these numbers can't be compared with scores on Multi30k.
+# **Translation (section 6.1, table 2).** On English to German, the base model gets BLEU 27.3 and the big one 28.4, more
+# than any model before it, ensembles included. On English to French it is 38.1 for the base model. The training data
+# there are 4.5 million sentence pairs, and the test sentences are news, so these numbers can't be compared with scores
+# on Multi30k.
 #
-# **Cost (section 5.2, table 2).** The base model trained for 100,000 steps on eight GPUs, which took twelve hours. Table 2 puts the number of floating-point operations
-# next to each score: the base model needs fewer than the models it beats.
+# **Cost (section 5.2, table 2).** The base model trained for 100,000 steps on eight GPUs, which took twelve hours.
+# Table 2 puts the number of floating-point operations next to each score: the base model needs fewer than the models it
+# beats.
 #
-# **Variations (section 6.2, table 3).** The authors changed one thing at a time. A single head is 0.9 BLEU worse than the best setting, and too many heads are worse as well. Smaller keys hurt.
-# Larger models are better, and dropout helps a lot against over-fitting. Learned positions do about as well as sinusoids.
-# On two cores, you can change the same things on rung 2: see "Things to try".
+# **Variations (section 6.2, table 3).** The authors changed one thing at a time. A single head is 0.9 BLEU worse than
+# the best setting, and too many heads are worse as well. Smaller keys hurt. Larger models are better, and dropout helps
+# a lot against over-fitting. Learned positions do about as well as sinusoids. On two cores, you can change the same
+# things on rung 2: see "Things to try".
 #
-# **Another task (section 6.3).** The same model, with hardly any changes, learns to draw the grammatical tree of a sentence. It does well even with
-# 40,000 sentences to learn from. You have seen something similar in small: one class, four tasks.
+# **Another task (section 6.3).** The same model, with hardly any changes, learns to draw the grammatical tree of a
+# sentence. It does well even with 40,000 sentences to learn from. You have seen something similar in small: one class,
+# four tasks.
 #
 # ## Explain it
 #
-# A friend has trained a Transformer to translate. "The training loss is stuck at 1.2 and won't go down to 0, however long I train. I use label smoothing of 0.1
-# with 4,000 sub-words. Are my masks broken? And next time I'll leave out the warm-up: it only wastes steps."
+# A friend has trained a Transformer to translate. "The training loss is stuck at 1.2 and won't go down to 0, however
+# long I train. I use label smoothing of 0.1 with 4,000 sub-words. Are my masks broken? And next time I'll leave out the
+# warm-up: it only wastes steps."
 #
-# Answer in four or five sentences, in your own words. What does a loss of 1.2 mean here? How would you find out about the masks? And what would you say about the
-# warm-up?
+# Answer in four or five sentences, in your own words. What does a loss of 1.2 mean here? How would you find out about
+# the masks? And what would you say about the warm-up?
 
 # %% [markdown] explain=true
-# With label smoothing the loss can't get to 0: the target only gets 0.9, and the best possible loss for 4,000 symbols is
-# about 1.15. A training loss of 1.2 is therefore almost as low as it can be, and it says little about the translations. No honest
-# translator is that certain, since a sentence has many good translations, so I would suspect that the decoder reads the answer. To find out I'd
-# change a later target token and see whether an earlier output moves, or try the masks on a batch with padding and rows of different lengths, as masks_are_sound does.
-# Then I'd measure what counts: the loss without smoothing on validation sentences, and BLEU or chrF of what the model writes on its own. I'd keep the warm-up:
-# post-norm wants a rate that starts near 0 and rises slowly, because its gradients near the output are large at the start.
+# With label smoothing the loss can't get to 0: the target only gets 0.9, and the best possible loss for 4,000 symbols
+# is about 1.15. A training loss of 1.2 is therefore almost as low as it can be, and it says little about the
+# translations. No honest translator is that certain, since a sentence has many good translations, so I would suspect
+# that the decoder reads the answer. To find out I'd change a later target token and see whether an earlier output
+# moves, or try the masks on a batch with padding and rows of different lengths, as masks_are_sound does. Then I'd
+# measure what counts: the loss without smoothing on validation sentences, and BLEU or chrF of what the model writes on
+# its own. I'd keep the warm-up: post-norm wants a rate that starts near 0 and rises slowly, because its gradients near
+# the output are large at the start.
 
 # %% [markdown]
 # ## How good were your guesses?
@@ -1756,22 +1790,25 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 #
 # <details><summary>Answer</summary>
 #
-# Dropout acts on the output of each sub-layer before it is added to x, and on the sum of embeddings and positions. The norm comes after the sum: post-norm.
+# Dropout acts on the output of each sub-layer before it is added to x, and on the sum of embeddings and positions. The
+# norm comes after the sum: post-norm.
 # </details>
 #
 # **2.** Why are embeddings multiplied by the root of d_model, and which three matrices can be one?
 #
 # <details><summary>Answer</summary>
 #
-# They start with a standard deviation of 1 / root of d_model, much smaller than the sinusoids; the factor brings them to about the same size. Source embedding, target embedding and the weight of
-# the output layer can share one matrix, if both sides use one vocabulary.
+# They start with a standard deviation of 1 / root of d_model, much smaller than the sinusoids; the factor brings them
+# to about the same size. Source embedding, target embedding and the weight of the output layer can share one matrix, if
+# both sides use one vocabulary.
 # </details>
 #
 # **3.** What does a checkpoint need besides the weights, so that the losses go on as if nothing had happened?
 #
 # <details><summary>Answer</summary>
 #
-# The state of the optimiser, the state of the schedule, the number of steps, so that the next batch is the right one, and the random state, because of dropout.
+# The state of the optimiser, the state of the schedule, the number of steps, so that the next batch is the right one,
+# and the random state, because of dropout.
 # </details>
 #
 # ## Things to try
