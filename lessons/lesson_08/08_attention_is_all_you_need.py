@@ -1438,8 +1438,8 @@ lookups.round(3)
 # `words` counts a word only if every sound is right. A word may have several pronunciations, and the closest one
 # counts. `sounds` is 1 minus the number of changes needed, divided by the number of sounds.
 #
-# The last two columns split the test words. No word is in both sets, but a *relative* may be: "whale" helps with
-# "whales". A test without relatives is the harder one.
+# The last two columns split the test words. No word is in both sets, but a *relative* may be: whoever has learnt "whale"
+# has half learnt "whales". The words without relatives show what a model can do on its own.
 # </details>
 #
 # Now your model: two layers on each side, d_model 128. This is the longest run so far.
@@ -1551,7 +1551,7 @@ if corpus is not None:
 # Both go from 0 to 100, and both depend on details such as how words are split. So quote them with their **signature**,
 # which the library `sacrebleu` prints (Post 2018).
 #
-# And two baselines: `copy` leaves the English as it is, and `word by word` looks up each word by itself. **Which BLEU
+# There are two baselines: `copy` leaves the English as it is, and `word by word` looks up each word by itself. **What BLEU
 # does `copy` get?**
 
 # %%
@@ -1683,7 +1683,7 @@ if translator is not None and beats["chrF"] is not None:
     display(lab.score_table(greedy_and_beams, scored[:50])[0])
 
 # %% [markdown]
-# With 50 sentences, a difference of one BLEU point can be luck.
+# Fifty sentences are few, so don't read much into a small difference.
 #
 # ### Head by head
 #
