@@ -1208,13 +1208,13 @@ print(f"{ten_again.run.tokens:,} tokens, {ten_again.run.tokens_per_second:,.0f} 
 # The paper's base model trained for twelve hours, the big one for three and a half days (section 5.2). In that time,
 # machines break. A **checkpoint** holds everything that a run needs to go on:
 #
-# | what | why |
-# |---|---|
-# | the model's weights | what has been learnt so far; not enough by itself |
-# | the optimiser's state | Adam remembers two moving averages for each weight |
-# | the schedule's state | it knows which step it is |
-# | the number of steps | so that the next batch is the right one |
-# | the random state | dropout must go on where it stopped |
+# | key | what it holds | why |
+# |---|---|---|
+# | `"model"` | the weights | what has been learnt so far; not enough by itself |
+# | `"optimizer"` | the optimiser's state | Adam remembers two moving averages for each weight |
+# | `"schedule"` | the schedule's state | it knows which step it is |
+# | `"step"` | the number of steps | so that the next batch is the right one |
+# | `"random"` | the random state | dropout must go on where it stopped |
 #
 # `random_state()` is imported; it collects the states of all random generators.
 #
