@@ -237,6 +237,12 @@ def test_the_mean_is_better(seed: int) -> None:
     assert backwards(seed).curve["rows"].iloc[-1] > backwards(seed).before_averaging["rows"]
 
 
+@both_seeds
+def test_the_gru_is_behind(seed: int) -> None:
+    recurrent = lab.reverse_letters(lab.GruTranslator, steps=1000, watch_every=1000, seed=seed)
+    assert recurrent.curve["rows"].iloc[-1] < backwards(seed).curve["rows"].iloc[-1]
+
+
 @cache
 def lookups(seed: int) -> pd.DataFrame:
     words = spelling_task(seed)
