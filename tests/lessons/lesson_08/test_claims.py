@@ -233,8 +233,8 @@ def test_reversal_clears_the_bar(seed: int) -> None:
 
 
 @both_seeds
-def test_the_mean_is_better(seed: int) -> None:
-    assert backwards(seed).curve["rows"].iloc[-1] > backwards(seed).before_averaging["rows"]
+def test_the_mean_is_no_worse(seed: int) -> None:
+    assert backwards(seed).curve["rows"].iloc[-1] >= backwards(seed).before_averaging["rows"]
 
 
 @both_seeds
