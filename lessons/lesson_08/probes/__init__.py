@@ -11,6 +11,7 @@ from torch import nn
 from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04 import probes as lesson_04
+from lessons.lesson_08.probes import stacks
 
 Inputs = Mapping[str, Any]
 DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
@@ -145,6 +146,8 @@ PROBES: dict[str, Probe] = {
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
     "masks_are_sound": _masks_are_sound,
+    "Encoder": stacks.look_at,
+    "Decoder": stacks.look_at,
     "train_epoch": _epoch,
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
     "NoamSchedule": _schedule,
