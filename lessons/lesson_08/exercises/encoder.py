@@ -13,16 +13,8 @@ from course.paper.layers import EncoderLayer
 from course.paper.model import Encoder
 from course.positions import sinusoidal_positional_encoding
 from grader.authoring.spec import Exercise, Mistake
-from lessons.lesson_08.exercises.stacks import (
-    LAST_LOOKS,
-    USUAL_LOOKS,
-    Mask,
-    Stack,
-    cases_of,
-    maker,
-    masked,
-    shared_mistakes,
-)
+from lessons.lesson_08.exercises.stacked import Mask, Stack, maker, shared_mistakes
+from lessons.lesson_08.exercises.stacks import LAST_LOOKS, USUAL_LOOKS, cases_of, masked
 
 _made = maker(Stack, "Encoder")
 

@@ -11,7 +11,7 @@ from torch import nn
 from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04 import probes as lesson_04
-from lessons.lesson_08.probes import stacks
+from lessons.lesson_08.probes import resuming, stacks, whole
 
 Inputs = Mapping[str, Any]
 DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
@@ -148,7 +148,10 @@ PROBES: dict[str, Probe] = {
     "masks_are_sound": _masks_are_sound,
     "Encoder": stacks.look_at,
     "Decoder": stacks.look_at,
+    "Transformer": whole.look_at,
     "train_epoch": _epoch,
+    "save_checkpoint": resuming.save,
+    "load_checkpoint": resuming.load,
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
     "NoamSchedule": _schedule,
     "LabelSmoothingLoss": _smoothing,
