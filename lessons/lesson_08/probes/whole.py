@@ -129,7 +129,7 @@ def _reading(symbol: Any, inputs: Inputs) -> Seen:
         "an_encoder_state": say(
             all(moving(decoded, each) for each in heard), "heard at every target place", "not heard at every place"
         ),
-        "the_source's_order": say(moving(states.flip(1), backwards), "seen", "not seen"),
+        "the_source's_order": say(moving(states.flip(1)[:, :1], backwards[:, :1]), "seen", "not seen"),
         "another_row_of_the_batch": say(still(logits[1:], beside[1:]), "without influence", "of influence"),
         "source_tokens_in_decode": say(still(decoded, others), "not read again", "read again"),
         "the_size_of_encoder_states": say(moving(long, longer), "used as they come", "normed or left out"),
