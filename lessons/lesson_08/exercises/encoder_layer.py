@@ -13,8 +13,9 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import LayerNorm
 from course.paper.layers import EncoderLayer, PositionwiseFeedForward
-from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.attending import where_answered
 from lessons.lesson_03.exercises.block import ENCODER_BLOCK
 
@@ -136,7 +137,9 @@ ENCODER_LAYER = Exercise(
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
         special("axes of length one", "one"),
-        special("a row that is all padding", "empty", 0.5),
+        special(
+            "a row that is all padding", "empty", 0.5, "A row of nothing but padding gives finite numbers, not NaN."
+        ),
         Aspect(
             "dropout in training, and only there",
             keys=("dropout",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 
 from course.paper.schedule import NoamSchedule, noam_learning_rate
-from grader.authoring.aspects import USUAL, main, of_function, untouched
+from grader.authoring.aspects import USUAL, main, of_function, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 
 
@@ -40,7 +41,11 @@ NOAM_RATE = Exercise(
     points=1,
     cases=_steps,
     references=(noam_learning_rate,),
-    aspects=of_function(first="the first step", peak="at the peak and just after it"),
+    aspects=(
+        *of_function(),
+        special("the first step", "first", meaning="Steps count from 1, and the first one has its rate."),
+        special("at the peak and just after it", "peak", meaning="The rate is highest at step warmup_steps."),
+    ),
     mistakes=(
         Mistake(
             "larger_of_the_two",
@@ -182,6 +187,19 @@ def _multiplied(self: Any, rate: float) -> None:
         group["lr"] = group["lr"] * rate
 
 
+class _Endless:
+    """An endless row of rates, of which each step takes the next."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, d_model: int, warmup_steps: int) -> None:
+        self.groups = optimizer.param_groups
+        self.rates = (noam_learning_rate(n, d_model, warmup_steps) for n in itertools.count(1))
+
+    def step(self) -> None:
+        rate = next(self.rates)
+        for group in self.groups:
+            group.update(lr=rate)
+
+
 NOAM_SCHEDULE = Exercise(
     symbol="NoamSchedule",
     points=1,
@@ -248,6 +266,7 @@ NOAM_SCHEDULE = Exercise(
     ),
     variants={
         "a class of its own": _Noam,
+        "rates made as they are needed": _Endless,
         "with a formula inside": _but(
             rate=lambda self: self.d_model**-0.5 * min(self.count**-0.5, self.count * self.warmup_steps**-1.5)
         ),

@@ -36,7 +36,7 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
 
 
 def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
-    """Built without dropout and followed; where a case names a rate, built again with it.
+    """Built without dropout and followed; where a case names a rate, built with it, to see whether it drops.
 
     Of a layer made of parts the contract names the parts, `named`, and leaves open what they are made of.
     """
@@ -45,30 +45,29 @@ def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
         x = inputs["x"]
         arguments = given(inputs, "x", "mask")
         wide = [x.shape[-1], *given(inputs, *sizes)]
+        if "rate" in inputs:
+            return {"dropout": _acts(built(symbol, *wide, inputs["rate"]), *arguments)}
         module = built(symbol, *wide, 0.0)
         rows = answered_rows(inputs.get("mask"), x.shape[:-1])
         seen = followed(module, inputs["weights"], arguments, rows)
         if named:
             seen["parts"] = {name: "there" if hasattr(module, name) else "missing" for name in named}
-        if "rate" in inputs:
-            seen["dropout"] = _acts(built(symbol, *wide, inputs["rate"]), *arguments)
         return seen
 
     return probe
 
 
 def _decoder_layer(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    """As lesson 4's block, built without dropout; where a case names a rate, built again with it."""
+    """As lesson 4's block, built without dropout; where a case names a rate, built with it, to see whether it drops."""
+    if "rate" in inputs:
+        x = inputs["x"]
+        module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
+        return {"dropout": _acts(module, x, inputs["encoder_states"])}
 
     def without_dropout(*sizes: int) -> Any:
         return symbol(*sizes, 0.0)
 
-    seen = DECODER_BLOCK(without_dropout, inputs)
-    if "rate" in inputs:
-        x = inputs["x"]
-        module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
-        seen["dropout"] = _acts(module, x, inputs["encoder_states"])
-    return seen
+    return DECODER_BLOCK(without_dropout, inputs)
 
 
 def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
