@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from course.paper.masks import Masks, masks_are_sound
+from course.paper.masks import masks_are_sound
 from grader.authoring.aspects import tells_apart
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_08.exercises.patients import maker
+from lessons.lesson_08.exercises.patients import Masks, maker
 
 Make = Callable[[torch.Tensor, torch.Tensor], Masks]
 

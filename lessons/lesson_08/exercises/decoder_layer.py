@@ -25,7 +25,13 @@ Mask = torch.Tensor | None
 def _cases(generator: np.random.Generator) -> list[Case]:
     cases = DECODER_BLOCK.cases(generator)
     first = cases[0]
-    return [*cases, replace(first, label="with dropout", inputs={**first.inputs, "rate": 0.5}, tags=tagged("rate"))]
+    return [
+        *cases,
+        replace(first, label="with dropout", inputs={**first.inputs, "rate": 0.5}, tags=tagged("rate")),
+        replace(
+            first, label="with norm_first=True", inputs={**first.inputs, "norm_first": True}, tags=tagged("pre_norm")
+        ),
+    ]
 
 
 class _Layer(nn.Module):
@@ -143,7 +149,7 @@ DECODER_LAYER = Exercise(
     symbol="DecoderLayer",
     points=2,
     cases=_cases,
-    references=(DecoderLayer,),
+    references=(DecoderLayer, _Layer),  # the option for pre-norm may be there or not
     canonical=DECODER_BLOCK.canonical,
     aspects=(
         parts(),
@@ -163,6 +169,12 @@ DECODER_LAYER = Exercise(
         ),
         dtype(),
         special("float64", "float64"),
+        Aspect(
+            "pre-norm as an option",
+            keys=("pre_norm",),
+            tags=tagged("pre_norm"),
+            meaning="With norm_first=True, what goes into each step is normalised, and the sums aren't.",
+        ),
         modes(),
         untouched(),
     ),

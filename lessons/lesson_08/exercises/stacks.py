@@ -29,7 +29,7 @@ def cases_of(generator: np.random.Generator, decoder: bool) -> list[Case]:
     """A case for each look."""
 
     def look(name: str, num_layers: int = 2) -> Inputs:
-        batch, length, source_length = 3, *dims(generator, 2, 5, 8)
+        batch, length, source_length = 3, *dims(generator, 2, 5, 7)  # never d_model
         sizes = sizes_of(generator, num_layers, length + 1)
         inputs = {
             "look": name,

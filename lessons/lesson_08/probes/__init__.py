@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -35,6 +36,22 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
     return found
 
 
+def has_option(symbol: Any, name: str) -> bool:
+    """Whether something is made with an option of this name. One that takes any name has it."""
+    try:
+        parameters = inspect.signature(symbol).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+
+
+def _pre_norm(symbol: Any, look: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """What comes out in pre-norm order, where a layer has that option; `look` is handed the layer's maker."""
+    if not has_option(symbol, "norm_first"):
+        return {"pre_norm": "there is no such option"}
+    return {"pre_norm": look(lambda *sizes: symbol(*sizes, norm_first=True))["output"]}
+
+
 def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
     """Built without dropout and followed; where a case names a rate, built with it, to see whether it drops.
 
@@ -47,6 +64,9 @@ def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
         wide = [x.shape[-1], *given(inputs, *sizes)]
         if "rate" in inputs:
             return {"dropout": _acts(built(symbol, *wide, inputs["rate"]), *arguments)}
+        if "norm_first" in inputs:
+            rest = {name: value for name, value in inputs.items() if name != "norm_first"}
+            return _pre_norm(symbol, lambda maker: probe(maker, rest))
         module = built(symbol, *wide, 0.0)
         rows = answered_rows(inputs.get("mask"), x.shape[:-1])
         seen = followed(module, inputs["weights"], arguments, rows)
@@ -63,6 +83,9 @@ def _decoder_layer(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         x = inputs["x"]
         module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
         return {"dropout": _acts(module, x, inputs["encoder_states"])}
+    if "norm_first" in inputs:
+        rest = {name: value for name, value in inputs.items() if name != "norm_first"}
+        return _pre_norm(symbol, lambda maker: _decoder_layer(maker, rest))
 
     def without_dropout(*sizes: int) -> Any:
         return symbol(*sizes, 0.0)
