@@ -36,6 +36,7 @@ def _cases(generator: np.random.Generator) -> list[Case]:
         Case("with other targets", look("writing"), tagged("writing")),
         Case("with rows from the shortest to the longest", look("sizes"), tagged("sizes")),
         Case("with dropout", look("dropping", padded=True), tagged("dropping")),
+        Case("with share_embeddings=True", look("sharing"), tagged("sharing")),
     ]
 
 
@@ -43,7 +44,7 @@ TRANSFORMER = Exercise(
     symbol="Transformer",
     points=4,
     cases=_cases,
-    references=(Transformer,),
+    references=(Transformer, wholes.Model),  # the option to share may be there or not
     aspects=(
         Aspect(
             "the essentials",
@@ -174,6 +175,13 @@ TRANSFORMER = Exercise(
             "in_evaluation",
             "with_a_dropout_of_1",
             meaning="Both stacks get the rate; it acts in training mode, and in evaluation mode it doesn't.",
+        ),
+        seen(
+            "shared embeddings as an option",
+            "sharing",
+            "shared_numbers",
+            "vocabularies_of_two_sizes",
+            meaning="With share_embeddings=True one matrix serves three times, and two vocabularies are refused.",
         ),
         untouched(),
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04 import probes as lesson_04
 from lessons.lesson_08.probes import resuming, stacks, whole
+from lessons.lesson_08.probes.moving import has_option
 
 Inputs = Mapping[str, Any]
 DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
@@ -34,15 +34,6 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
         first, second = module(*arguments), module(*arguments)
         found[mode] = "the same twice" if torch.equal(first, second) else "different each time"
     return found
-
-
-def has_option(symbol: Any, name: str) -> bool:
-    """Whether something is made with an option of this name. One that takes any name has it."""
-    try:
-        parameters = inspect.signature(symbol).parameters
-    except (TypeError, ValueError):
-        return False
-    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 def _pre_norm(symbol: Any, look: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
@@ -102,7 +93,19 @@ def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     for _ in range(inputs["steps"]):
         returned.append(schedule.step())
         rates.append([float(group["lr"]) for group in optimizer.param_groups])
-    return {"output": rates, "arguments": [group.detach() for group in groups]}
+    seen = {"output": rates, "arguments": [group.detach() for group in groups]}
+    return {"resumed": _resumed(symbol, schedule, inputs)} if inputs.get("resumed") else seen
+
+
+def _resumed(symbol: Any, schedule: Any, inputs: Inputs) -> Any:
+    """The next rate of a new schedule that was given the state of this one, where there is a state to give."""
+    if not hasattr(symbol, "state_dict"):
+        return "there is no state_dict"
+    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.5)
+    other = symbol(optimizer, inputs["d_model"] + 1, inputs["warmup_steps"] + 1)
+    other.load_state_dict(schedule.state_dict())
+    other.step()
+    return [float(group["lr"]) for group in optimizer.param_groups] + ["optimizer" in schedule.state_dict()]
 
 
 def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:

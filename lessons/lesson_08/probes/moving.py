@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -71,3 +72,12 @@ def out_of_use(model: nn.Module, gradients: Any) -> str:
 
 def numbers_in(model: nn.Module) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def has_option(symbol: Any, name: str) -> bool:
+    """Whether something is made with an option of this name. One that takes any name has it."""
+    try:
+        parameters = inspect.signature(symbol).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())

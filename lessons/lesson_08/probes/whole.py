@@ -13,6 +13,7 @@ from grader.authoring.modules import built
 from lessons.lesson_08.probes.moving import (
     another_state,
     another_token,
+    has_option,
     moving,
     numbers_in,
     out_of_use,
@@ -204,6 +205,25 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
     }
 
 
+def _sharing(symbol: Any, inputs: Inputs) -> Seen:
+    """One matrix for both embeddings and the output layer, where the model has that option."""
+    if not has_option(symbol, "share_embeddings"):
+        return dict.fromkeys(("shared_numbers", "vocabularies_of_two_sizes"), "there is no such option")
+    sizes = inputs["sizes"]
+    same = [sizes["tgt_vocab_size"] if name == "src_vocab_size" else size for name, size in sizes.items()]
+    shared, apart = symbol(*same, share_embeddings=True), symbol(*same)
+    try:
+        symbol(*sizes.values(), share_embeddings=True)
+        refused = "accepted"
+    except Exception:
+        refused = "refused"
+    logits = shared(inputs["target_input"], inputs["target_input"])
+    return {
+        "shared_numbers": f"{numbers_in(apart) - numbers_in(shared)} numbers fewer, logits of {tuple(logits.shape)}",
+        "vocabularies_of_two_sizes": refused,
+    }
+
+
 LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {
     "usual": _usual,
     "padding": _padding,
@@ -211,4 +231,5 @@ LOOKS: dict[str, Callable[[Any, Inputs], Seen]] = {
     "writing": _writing,
     "sizes": _sizes,
     "dropping": _dropping,
+    "sharing": _sharing,
 }
