@@ -102,7 +102,7 @@ def _resumed(symbol: Any, schedule: Any, inputs: Inputs) -> Any:
     if not hasattr(symbol, "state_dict"):
         return "there is no state_dict"
     optimizer = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.5)
-    other = symbol(optimizer, inputs["d_model"] + 1, inputs["warmup_steps"] + 1)
+    other = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
     other.load_state_dict(schedule.state_dict())
     other.step()
     return [float(group["lr"]) for group in optimizer.param_groups] + ["optimizer" in schedule.state_dict()]

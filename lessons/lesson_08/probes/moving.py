@@ -75,9 +75,8 @@ def numbers_in(model: nn.Module) -> int:
 
 
 def has_option(symbol: Any, name: str) -> bool:
-    """Whether something is made with an option of this name. One that takes any name has it."""
+    """Whether something is made with an option of this name."""
     try:
-        parameters = inspect.signature(symbol).parameters
+        return name in inspect.signature(symbol).parameters
     except (TypeError, ValueError):
         return False
-    return name in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
