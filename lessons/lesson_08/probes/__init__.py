@@ -39,6 +39,7 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
 def _pre_norm(symbol: Any, look: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """What comes out in pre-norm order, where a layer has that option; `look` is handed the layer's maker."""
     if not has_option(symbol, "norm_first"):
+        look(symbol)  # a blank says so
         return {"pre_norm": "there is no such option"}
     return {"pre_norm": look(lambda *sizes: symbol(*sizes, norm_first=True))["output"]}
 

@@ -208,6 +208,7 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
 def _sharing(symbol: Any, inputs: Inputs) -> Seen:
     """One matrix for both embeddings and the output layer, where the model has that option."""
     if not has_option(symbol, "share_embeddings"):
+        _built(symbol, inputs)  # a blank says so
         return dict.fromkeys(("shared_numbers", "vocabularies_of_two_sizes"), "there is no such option")
     sizes = inputs["sizes"]
     same = [sizes["tgt_vocab_size"] if name == "src_vocab_size" else size for name, size in sizes.items()]
