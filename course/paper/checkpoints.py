@@ -24,8 +24,10 @@ def save_checkpoint(
     """Write everything that a run needs to go on: weights, moments, schedule, step, and
     the random state.
 
-    Model, optimiser and schedule each have a `state_dict()`. The random state is that
-    of PyTorch on the CPU and on every GPU, of NumPy and of Python (`random_state()`).
+    The file is a dictionary, written with `torch.save`: "model", "optimizer" and
+    "schedule" hold the `state_dict()` of each, "step" holds the step, and "random" what
+    `random_state()` returns: the state of PyTorch on the CPU and on every GPU, of NumPy
+    and of Python.
     The file appears under its name only when it is complete: an interrupted save leaves
     the previous checkpoint as it was.
     """

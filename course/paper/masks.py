@@ -49,7 +49,9 @@ def create_masks(source: torch.Tensor, target_input: torch.Tensor) -> tuple[torc
     ### END SOLUTION
 
 
-def masks_are_sound(make_masks: Callable[[torch.Tensor, torch.Tensor], Masks]) -> bool:
+def masks_are_sound(
+    make_masks: Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]],
+) -> bool:
     """Does `make_masks` let every real token see exactly what it should?
 
     `make_masks(source, target_input)` takes ids (batch, source_length) and

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from course.paper.masks import Masks, masks_are_sound
+from course.paper.masks import masks_are_sound
 from grader.authoring.aspects import tells_apart
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_08.exercises.patients import maker
+from lessons.lesson_08.exercises.patients import Masks, maker
 
 Make = Callable[[torch.Tensor, torch.Tensor], Masks]
 
@@ -42,8 +42,9 @@ _TRIED = [
 ]
 
 
-def _makers(_: np.random.Generator) -> list[Case]:
-    return [Case(label, {}, frozenset({tag}), partial(maker, name)) for name, tag, label in _TRIED]
+def _makers(generator: np.random.Generator) -> list[Case]:
+    another_id = int(generator.integers(1, 100))
+    return [Case(label, {}, frozenset({tag}), partial(maker, name, another_id)) for name, tag, label in _TRIED]
 
 
 SOURCE = [[5, 3, 8, 0, 0], [4, 0, 0, 0, 0], [9, 2, 1, 6, 7]]
@@ -220,5 +221,10 @@ MASKS_ARE_SOUND = Exercise(
     variants={
         "all at once": _asked(_all_of_it),
         "number by number": _asked(_row_by_row),
+        "on a batch of its own": _asked(
+            _all_of_it,
+            [[7, 0, 0, 0], [2, 9, 0, 0], [4, 4, 4, 4], [3, 6, 5, 0]],
+            [[1, 5, 2, 0, 0], [1, 8, 3, 7, 2], [1, 2, 0, 0, 0], [1, 9, 9, 2, 0]],
+        ),
     },
 )

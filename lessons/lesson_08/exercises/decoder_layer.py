@@ -14,8 +14,9 @@ from course.attention import MultiHeadAttention
 from course.blocks import LayerNorm
 from course.paper.layers import DecoderLayer, PositionwiseFeedForward
 from course.seq2seq import CrossAttention
-from grader.authoring.aspects import dtype, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import dtype, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.lesson_04.exercises.block import DECODER_BLOCK
 
 Mask = torch.Tensor | None
@@ -24,7 +25,13 @@ Mask = torch.Tensor | None
 def _cases(generator: np.random.Generator) -> list[Case]:
     cases = DECODER_BLOCK.cases(generator)
     first = cases[0]
-    return [*cases, replace(first, label="with dropout", inputs={**first.inputs, "rate": 0.5}, tags=tagged("rate"))]
+    return [
+        *cases,
+        replace(first, label="with dropout", inputs={**first.inputs, "rate": 0.5}, tags=tagged("rate")),
+        replace(
+            first, label="with norm_first=True", inputs={**first.inputs, "norm_first": True}, tags=tagged("pre_norm")
+        ),
+    ]
 
 
 class _Layer(nn.Module):
@@ -121,19 +128,36 @@ def _step_by_step(self: Any, x: Any, states: Any, self_mask: Mask, encoder_mask:
     return x
 
 
+class _Apart(nn.Module):
+    """PyTorch's norms, a dropout for each step, and cross-attention by a MultiHeadAttention."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
+        super().__init__()
+        self.norm3, self.norm2, self.norm1 = (nn.LayerNorm(d_model) for _ in range(3))
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = PositionwiseFeedForward(d_model, d_ff, dropout)
+        self.drop1, self.drop2 = nn.Dropout(dropout), nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor, states: torch.Tensor, self_mask: Mask = None, encoder_mask: Mask = None) -> Any:
+        x = self.norm1(self.drop1(self.self_attention(x, x, x, self_mask)[0]) + x)
+        x = self.norm2(self.drop2(self.cross_attention(x, states, states, encoder_mask)[0]) + x)
+        return self.norm3(self.feed_forward(x) + x)
+
+
 DECODER_LAYER = Exercise(
     symbol="DecoderLayer",
     points=2,
     cases=_cases,
-    references=(DecoderLayer,),
+    references=(DecoderLayer, _Layer),  # the option for pre-norm may be there or not
     canonical=DECODER_BLOCK.canonical,
     aspects=(
         parts(),
         shape(),
         values(),
         gradients(),
-        special("self_mask", "self_mask", 2.0),
-        special("encoder_mask", "encoder_mask", 2.0),
+        special("self_mask", "self_mask", 2.0, meaning="The self-attention follows self_mask."),
+        special("encoder_mask", "encoder_mask", 2.0, meaning="The cross-attention follows encoder_mask."),
         special("axes of length one", "one"),
         special("a source that is all padding", "empty", 0.5),
         Aspect(
@@ -145,6 +169,12 @@ DECODER_LAYER = Exercise(
         ),
         dtype(),
         special("float64", "float64"),
+        Aspect(
+            "pre-norm as an option",
+            keys=("pre_norm",),
+            tags=tagged("pre_norm"),
+            meaning="With norm_first=True, what goes into each step is normalised, and the sums aren't.",
+        ),
         modes(),
         untouched(),
     ),
@@ -220,5 +250,6 @@ DECODER_LAYER = Exercise(
     variants={
         "three lines": _Layer,
         "step by step": _forwards(_step_by_step),
+        "PyTorch's norms and a Dropout for each step": _Apart,
     },
 )

@@ -13,8 +13,9 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import LayerNorm
 from course.paper.layers import EncoderLayer, PositionwiseFeedForward
-from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, special, untouched, values
+from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from lessons.aspects import special
 from lessons.attending import where_answered
 from lessons.lesson_03.exercises.block import ENCODER_BLOCK
 
@@ -26,6 +27,12 @@ def _cases(generator: np.random.Generator) -> list[Case]:
     return [
         *cases,
         replace(cases[0], label="with dropout", inputs={**cases[0].inputs, "rate": 0.5}, tags=tagged("rate")),
+        replace(
+            cases[0],
+            label="with norm_first=True",
+            inputs={**cases[0].inputs, "norm_first": True},
+            tags=tagged("pre_norm"),
+        ),
     ]
 
 
@@ -123,11 +130,22 @@ class _Around(_Layer):
         return self.around(x, self.norm2, self.feed_forward)
 
 
+class _EitherOrder(_Layer):
+    """With an option for pre-norm."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float, norm_first: bool = False) -> None:
+        super().__init__(d_model, num_heads, d_ff, dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x: torch.Tensor, mask: Mask = None) -> Any:
+        return _pre_norm(self, x, mask) if self.norm_first else super().forward(x, mask)
+
+
 ENCODER_LAYER = Exercise(
     symbol="EncoderLayer",
     points=2,
     cases=_cases,
-    references=(EncoderLayer,),
+    references=(EncoderLayer, _Layer),  # the option for pre-norm may be there or not
     canonical=where_answered,
     aspects=(
         parts(),
@@ -136,7 +154,9 @@ ENCODER_LAYER = Exercise(
         gradients(),
         special("masks that broadcast", "broadcast", 2.0),
         special("axes of length one", "one"),
-        special("a row that is all padding", "empty", 0.5),
+        special(
+            "a row that is all padding", "empty", 0.5, "A row of nothing but padding gives finite numbers, not NaN."
+        ),
         Aspect(
             "dropout in training, and only there",
             keys=("dropout",),
@@ -145,6 +165,12 @@ ENCODER_LAYER = Exercise(
             meaning="In training mode numbers are dropped at random; in evaluation mode none are.",
         ),
         *any_numbers(0.5),
+        Aspect(
+            "pre-norm as an option",
+            keys=("pre_norm",),
+            tags=tagged("pre_norm"),
+            meaning="With norm_first=True, what goes into each step is normalised, and the sums aren't.",
+        ),
         modes(),
         untouched(),
     ),
@@ -280,6 +306,7 @@ ENCODER_LAYER = Exercise(
     ),
     variants={
         "two steps": _Layer,
+        "either order": _EitherOrder,
         "PyTorch's parts": _PyTorchsParts,
         "a helper for both steps": _Around,
     },

@@ -11,7 +11,7 @@ import torch
 from course.paper.training import train_epoch
 from grader.authoring import draw
 from grader.authoring.aspects import main, special
-from grader.authoring.spec import USUAL, Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.spec import USUAL, Aspect, Case, Exercise, Mistake, Observation, tagged
 from lessons.lesson_04.exercises.drawing import draw_tokens, ragged
 
 VOCAB = 7
@@ -131,11 +131,21 @@ def _cleared_afterwards(model: Any, batches: Any, loss_function: Any, optimizer:
     return float((torch.stack(losses) * weights).sum() / weights.sum())
 
 
+_LOOKED_AT = {"one": ("output",), "once": ("output",), "left": ("weights",), "mode": ("mode",)}
+
+
+def _what_the_case_is_about(observation: Observation, case: Case) -> Observation:
+    """Each special case is there for one thing; the usual ones are there for the rest."""
+    (tag,) = case.tags
+    return {name: observation[name] for name in _LOOKED_AT.get(tag, ("output", "weights", "diary"))}
+
+
 TRAIN_EPOCH = Exercise(
     symbol="train_epoch",
     points=2,
     cases=_epochs,
     references=(train_epoch,),
+    canonical=_what_the_case_is_about,
     called={"output": "the mean loss", "weights": "the weights afterwards", "diary": "what was done, in order"},
     aspects=(
         Aspect(
@@ -157,7 +167,7 @@ TRAIN_EPOCH = Exercise(
         main(
             "the order of steps", weight=3.0, keys=("diary",), meaning="The schedule steps before the optimiser does."
         ),
-        special("a single batch", "one"),
+        special("a single batch", "one", meaning="An epoch of a single batch gives the right result too."),
         special("batches that can be seen only once", "once", meaning="Batches may come from a generator."),
         Aspect(
             "gradients left over from before",

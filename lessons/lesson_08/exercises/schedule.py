@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 
 from course.paper.schedule import NoamSchedule, noam_learning_rate
-from grader.authoring.aspects import USUAL, main, of_function, untouched
+from grader.authoring.aspects import USUAL, main, of_function, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 
 
@@ -40,7 +41,11 @@ NOAM_RATE = Exercise(
     points=1,
     cases=_steps,
     references=(noam_learning_rate,),
-    aspects=of_function(first="the first step", peak="at the peak and just after it"),
+    aspects=(
+        *of_function(),
+        special("the first step", "first", meaning="Steps count from 1, and the first one has its rate."),
+        special("at the peak and just after it", "peak", meaning="The rate is highest at step warmup_steps."),
+    ),
     mistakes=(
         Mistake(
             "larger_of_the_two",
@@ -132,6 +137,7 @@ def _schedules(generator: np.random.Generator) -> list[Case]:
         Case("over the warm-up and beyond", draw(12), USUAL),
         Case("after a single step", draw(1), tagged("first")),
         Case("with two groups of parameters", draw(7, groups=2), tagged("groups")),
+        Case("with a state saved and loaded", {**draw(9), "resumed": True}, tagged("resumed")),
     ]
 
 
@@ -182,11 +188,24 @@ def _multiplied(self: Any, rate: float) -> None:
         group["lr"] = group["lr"] * rate
 
 
+class _Endless:
+    """An endless row of rates, of which each step takes the next."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, d_model: int, warmup_steps: int) -> None:
+        self.groups = optimizer.param_groups
+        self.rates = (noam_learning_rate(n, d_model, warmup_steps) for n in itertools.count(1))
+
+    def step(self) -> None:
+        rate = next(self.rates)
+        for group in self.groups:
+            group.update(lr=rate)
+
+
 NOAM_SCHEDULE = Exercise(
     symbol="NoamSchedule",
     points=1,
     cases=_schedules,
-    references=(NoamSchedule,),
+    references=(NoamSchedule, _Noam),  # what saves and loads its state is given, and may be left out
     aspects=(
         main("the rate of each step", meaning="After the n-th call of step(), the optimiser has the rate of step n."),
         Aspect(
@@ -198,6 +217,12 @@ NOAM_SCHEDULE = Exercise(
             "every group of parameters",
             tags=tagged("groups"),
             meaning="An optimiser may have several groups of parameters, and each has a rate of its own to set.",
+        ),
+        Aspect(
+            "saved and loaded",
+            keys=("resumed",),
+            tags=tagged("resumed"),
+            meaning="A schedule that gets another one's state goes on from there, with an optimiser of its own.",
         ),
         untouched(
             "sets the rate and nothing else", meaning="step() changes no parameter: that is the optimiser's work."
@@ -248,6 +273,7 @@ NOAM_SCHEDULE = Exercise(
     ),
     variants={
         "a class of its own": _Noam,
+        "rates made as they are needed": _Endless,
         "with a formula inside": _but(
             rate=lambda self: self.d_model**-0.5 * min(self.count**-0.5, self.count * self.warmup_steps**-1.5)
         ),

@@ -5,14 +5,18 @@ import pytest
 from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge
 from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
+from lessons.lesson_08.exercises.checkpoints import LOAD_CHECKPOINT, SAVE_CHECKPOINT
 from lessons.lesson_08.exercises.clinic import MASKS_ARE_SOUND
+from lessons.lesson_08.exercises.decoder import DECODER
 from lessons.lesson_08.exercises.decoder_layer import DECODER_LAYER
+from lessons.lesson_08.exercises.encoder import ENCODER
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
 from lessons.lesson_08.exercises.epoch import TRAIN_EPOCH
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
 from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
 from lessons.lesson_08.exercises.schedule import NOAM_RATE, NOAM_SCHEDULE
 from lessons.lesson_08.exercises.smoothing import LABEL_SMOOTHING
+from lessons.lesson_08.exercises.transformer import TRANSFORMER
 from lessons.lesson_08.probes import PROBES
 
 EXERCISES = (
@@ -26,6 +30,11 @@ EXERCISES = (
     LABEL_SMOOTHING,
     TRAIN_EPOCH,
     MASKS_ARE_SOUND,
+    ENCODER,
+    DECODER,
+    TRANSFORMER,
+    SAVE_CHECKPOINT,
+    LOAD_CHECKPOINT,
 )
 
 

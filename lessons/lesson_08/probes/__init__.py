@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,6 +11,8 @@ from torch import nn
 from grader.authoring.calls import Probe, call, call_and_follow, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04 import probes as lesson_04
+from lessons.lesson_08.probes import resuming, stacks, whole
+from lessons.lesson_08.probes.moving import has_option
 
 Inputs = Mapping[str, Any]
 DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
@@ -34,8 +36,16 @@ def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
     return found
 
 
+def _pre_norm(symbol: Any, look: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """What comes out in pre-norm order, where a layer has that option; `look` is handed the layer's maker."""
+    if not has_option(symbol, "norm_first"):
+        look(symbol)  # a blank says so
+        return {"pre_norm": "there is no such option"}
+    return {"pre_norm": look(lambda *sizes: symbol(*sizes, norm_first=True))["output"]}
+
+
 def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
-    """Built without dropout and followed; where a case names a rate, built again with it.
+    """Built without dropout and followed; where a case names a rate, built with it, to see whether it drops.
 
     Of a layer made of parts the contract names the parts, `named`, and leaves open what they are made of.
     """
@@ -44,30 +54,35 @@ def _layer(*sizes: str, named: tuple[str, ...] = ()) -> Probe:
         x = inputs["x"]
         arguments = given(inputs, "x", "mask")
         wide = [x.shape[-1], *given(inputs, *sizes)]
+        if "rate" in inputs:
+            return {"dropout": _acts(built(symbol, *wide, inputs["rate"]), *arguments)}
+        if "norm_first" in inputs:
+            rest = {name: value for name, value in inputs.items() if name != "norm_first"}
+            return _pre_norm(symbol, lambda maker: probe(maker, rest))
         module = built(symbol, *wide, 0.0)
         rows = answered_rows(inputs.get("mask"), x.shape[:-1])
         seen = followed(module, inputs["weights"], arguments, rows)
         if named:
             seen["parts"] = {name: "there" if hasattr(module, name) else "missing" for name in named}
-        if "rate" in inputs:
-            seen["dropout"] = _acts(built(symbol, *wide, inputs["rate"]), *arguments)
         return seen
 
     return probe
 
 
 def _decoder_layer(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    """As lesson 4's block, built without dropout; where a case names a rate, built again with it."""
+    """As lesson 4's block, built without dropout; where a case names a rate, built with it, to see whether it drops."""
+    if "rate" in inputs:
+        x = inputs["x"]
+        module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
+        return {"dropout": _acts(module, x, inputs["encoder_states"])}
+    if "norm_first" in inputs:
+        rest = {name: value for name, value in inputs.items() if name != "norm_first"}
+        return _pre_norm(symbol, lambda maker: _decoder_layer(maker, rest))
 
     def without_dropout(*sizes: int) -> Any:
         return symbol(*sizes, 0.0)
 
-    seen = DECODER_BLOCK(without_dropout, inputs)
-    if "rate" in inputs:
-        x = inputs["x"]
-        module = built(symbol, x.shape[-1], *given(inputs, "num_heads", "d_ff", "rate"))
-        seen["dropout"] = _acts(module, x, inputs["encoder_states"])
-    return seen
+    return DECODER_BLOCK(without_dropout, inputs)
 
 
 def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -79,7 +94,19 @@ def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     for _ in range(inputs["steps"]):
         returned.append(schedule.step())
         rates.append([float(group["lr"]) for group in optimizer.param_groups])
-    return {"output": rates, "arguments": [group.detach() for group in groups]}
+    seen = {"output": rates, "arguments": [group.detach() for group in groups]}
+    return {"resumed": _resumed(symbol, schedule, inputs)} if inputs.get("resumed") else seen
+
+
+def _resumed(symbol: Any, schedule: Any, inputs: Inputs) -> Any:
+    """The next rate of a new schedule that was given the state of this one, where there is a state to give."""
+    if not hasattr(symbol, "state_dict"):
+        return "there is no state_dict"
+    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.5)
+    other = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
+    other.load_state_dict(schedule.state_dict())
+    other.step()
+    return [float(group["lr"]) for group in optimizer.param_groups] + ["optimizer" in schedule.state_dict()]
 
 
 def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -145,7 +172,12 @@ PROBES: dict[str, Probe] = {
     "create_padding_mask": _in_order("tokens", "pad_id"),
     "create_masks": _in_order("source", "target_input"),
     "masks_are_sound": _masks_are_sound,
+    "Encoder": stacks.look_at,
+    "Decoder": stacks.look_at,
+    "Transformer": whole.look_at,
     "train_epoch": _epoch,
+    "save_checkpoint": resuming.save,
+    "load_checkpoint": resuming.load,
     "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
     "NoamSchedule": _schedule,
     "LabelSmoothingLoss": _smoothing,
