@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from itertools import combinations, permutations
 from typing import Any
@@ -14,9 +13,9 @@ import torch
 from torch import nn
 
 from course.positions import sees_order
-from grader.authoring.aspects import KNOWN, modes, special, tells_apart
+from grader.authoring.aspects import modes, special, tells_apart, untouched
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_06.exercises.patients import ordered
 
 VOCABULARY = 13
@@ -236,36 +235,52 @@ def _shuffles(tokens: torch.Tensor) -> list[torch.Tensor]:
     return [tokens[:, torch.randperm(tokens.shape[1])] for _ in range(60)]
 
 
-_ASPECTS = (
-    *tells_apart(blind="models that can't see order", seeing="models that see order"),
-    special("some reorderings change nothing", "some", weight=3.0),
-    special("rounding isn't order", "rounding"),
-    special("small changes count", "little", weight=3.0),
-    special("every row, and a single row", "rows"),
-    special("nothing to reorder", "equal"),
-    special("dropout is off", "dropout"),
-    modes("mode as it was", 1.0),
-    Aspect("model and tokens untouched", keys=("arguments",), kinds=KNOWN),
-)
-MEANINGS = {
-    "models that can't see order": "False for a model whose logits stay the same, however you reorder its tokens.",
-    "models that see order": "True for a model whose logits change under most reorderings.",
-    "some reorderings change nothing": "True for a model that notices only some reorderings: one of them is enough.",
-    "rounding isn't order": "False for a model whose logits change only by rounding when its tokens are reordered.",
-    "small changes count": "True even if only one logit changes, or if the winning class stays the same.",
-    "every row, and a single row": "The last row of a batch counts as much as the first, and a batch may be one row.",
-    "nothing to reorder": "False for rows of one token, and for rows of equal tokens.",
-    "dropout is off": "A model in training mode is tested with its dropout switched off.",
-    "mode as it was": "A model in training mode is still in training mode afterwards.",
-    "model and tokens untouched": "After the call, the model's weights and the tokens are just as they were before.",
-}
-
 SEES_ORDER = Exercise(
     symbol="sees_order",
     points=3,
     cases=_models,
     references=(sees_order,),
-    aspects=(*(replace(aspect, meaning=MEANINGS[aspect.name]) for aspect in _ASPECTS),),
+    aspects=(
+        *tells_apart(
+            meanings={
+                "blind": "False for a model whose logits stay the same, however you reorder its tokens.",
+                "seeing": "True for a model whose logits change under most reorderings.",
+            },
+            blind="models that can't see order",
+            seeing="models that see order",
+        ),
+        special(
+            "some reorderings change nothing",
+            "some",
+            weight=3.0,
+            meaning="True for a model that notices only some reorderings: one of them is enough.",
+        ),
+        special(
+            "rounding isn't order",
+            "rounding",
+            meaning="False for a model whose logits change only by rounding when its tokens are reordered.",
+        ),
+        special(
+            "small changes count",
+            "little",
+            weight=3.0,
+            meaning="True even if only one logit changes, or if the winning class stays the same.",
+        ),
+        special(
+            "every row, and a single row",
+            "rows",
+            meaning="The last row of a batch counts as much as the first, and a batch may be one row.",
+        ),
+        special("nothing to reorder", "equal", meaning="False for rows of one token, and for rows of equal tokens."),
+        special(
+            "dropout is off", "dropout", meaning="A model in training mode is tested with its dropout switched off."
+        ),
+        modes("mode as it was", 1.0, "A model in training mode is still in training mode afterwards."),
+        untouched(
+            "model and tokens untouched",
+            meaning="After the call, the model's weights and the tokens are just as they were before.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "never_sees",
