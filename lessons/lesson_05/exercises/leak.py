@@ -159,7 +159,7 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "always_the_same_id",
-            written.constant(1),
+            written.replaced(torch.ones_like),
             "You set each token to 1. A token that is 1 already doesn't change, so its leak goes unseen. How do you "
             "make sure that the new token is a different one?",
         ),
@@ -213,7 +213,9 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "rows_exchanged",
-            written.rows_exchanged,
+            written.one_by_one(
+                lambda target, place: torch.cat([target[:, :place], target.roll(1, dims=0)[:, place:]], dim=1)
+            ),
             "You take the later tokens from another row of the batch. What happens when there is only one row?",
         ),
         Mistake(
@@ -252,7 +254,7 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "ids_that_do_not_exist",
-            written.beyond,
+            written.replaced(lambda target: torch.where(target == 0, 0, target + 1)),
             "You add 1 to each id, and the highest one then leaves the vocabulary. How do you stay among the ids that "
             "exist?",
         ),
