@@ -95,8 +95,8 @@ def _given(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
     return [model(tokens)]
 
 
-def _longer(model: Any, tokens: torch.Tensor, columns: int = 2) -> list[torch.Tensor]:
-    return [model(F.pad(tokens, (0, columns)))]
+def _longer(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
+    return [model(F.pad(tokens, (0, 2)))]
 
 
 def _alone(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
