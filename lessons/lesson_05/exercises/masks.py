@@ -40,6 +40,13 @@ def _in_floats(length: int) -> torch.Tensor:
     return torch.zeros(length, length).masked_fill(_ones(length).triu(1), float("-inf"))
 
 
+def _filled(length: int) -> torch.Tensor:
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    rows, columns = torch.tril_indices(length, length)
+    mask[rows, columns] = True
+    return mask
+
+
 CAUSAL_MASK = Exercise(
     symbol="causal_mask",
     points=2,
@@ -138,16 +145,9 @@ CAUSAL_MASK = Exercise(
         "compared with zero": lambda length: torch.triu(torch.ones(length, length), diagonal=1) == 0,
         "from NumPy": lambda length: torch.from_numpy(np.tri(length, dtype=bool)),
         "running sum": lambda length: torch.eye(length).cumsum(dim=0) > 0,
-        "by indices": lambda length: _filled(length),
+        "by indices": _filled,
     },
 )
-
-
-def _filled(length: int) -> torch.Tensor:
-    mask = torch.zeros(length, length, dtype=torch.bool)
-    rows, columns = torch.tril_indices(length, length)
-    mask[rows, columns] = True
-    return mask
 
 
 def _targets(generator: np.random.Generator) -> list[Case]:

@@ -238,7 +238,7 @@ ENDS_EACH = Exercise(
         ),
         Mistake(
             "padding_compared",
-            _tester(same=lambda one, other: torch.equal(one, other)),
+            _tester(same=torch.equal),
             "In the batch a shorter answer is followed by padding, alone it isn't, and you count that as a difference. "
             "What has to go before you compare?",
         ),
