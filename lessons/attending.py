@@ -9,10 +9,10 @@ from grader.authoring.modules import answered_rows
 from grader.authoring.spec import Aspect, Case, Observation
 
 
-def attention_weights(weight: float = 2.0) -> Aspect:
+def attention_weights() -> Aspect:
     """The second thing that attention returns."""
     meaning = "The attention weights are returned as well, and they are right."
-    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=weight, meaning=meaning)
+    return Aspect("weights returned", keys=("weights",), kinds=CONTENT - {"error"}, weight=2.0, meaning=meaning)
 
 
 def leave_open(observation: Observation, *masks: torch.Tensor | None) -> Observation:

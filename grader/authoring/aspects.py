@@ -18,6 +18,7 @@ __all__ = [
     "CONTENT",
     "KNOWN",
     "USUAL",
+    "also",
     "any_numbers",
     "dtype",
     "gradients",
@@ -67,26 +68,19 @@ def of_function(**special_cases: str) -> tuple[Aspect, ...]:
     )
 
 
-def shape() -> Aspect:
+def shape(name: str = "shape", meaning: str = "") -> Aspect:
     """The right kind of thing, of the right shape."""
     return Aspect(
-        "shape",
+        name,
         kinds=frozenset({"error", "type", "shape"}),
         tags=USUAL,
-        meaning="The result has the right type, and the shape that the docstring gives.",
+        meaning=meaning or "The result has the right type, and the shape that the docstring gives.",
     )
 
 
 def values(weight: float = 4.0) -> Aspect:
     """The right numbers: what the exercise is about."""
-    return Aspect(
-        "values",
-        kinds=CONTENT,
-        weight=weight,
-        core=True,
-        tags=USUAL,
-        meaning="The result itself is right, entry by entry.",
-    )
+    return main("values", weight, meaning="The result itself is right, entry by entry.")
 
 
 def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
@@ -94,50 +88,49 @@ def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: t
     return Aspect(name, keys, CONTENT, weight, tags=tagged(tag), meaning=meaning or MEANINGS.get(name, ""))
 
 
-def dtype() -> Aspect:
+def dtype(name: str = "dtype kept", weight: float = 1.0, meaning: str = "") -> Aspect:
     """float32 in, float32 out; float64 in, float64 out."""
     return Aspect(
-        "dtype kept",
+        name,
         kinds=frozenset({"dtype"}),
-        meaning="The result keeps the dtype of the arguments: float32 stays float32, and float64 stays float64.",
+        weight=weight,
+        meaning=meaning
+        or "The result keeps the dtype of the arguments: float32 stays float32, and float64 stays float64.",
     )
+
+
+def also(name: str, *keys: str, weight: float = 1.0, meaning: str = "") -> Aspect:
+    """What a probe saw besides the result, in all cases. A call that stopped with an error loses nothing here."""
+    return Aspect(name, keys, KNOWN, weight, meaning=meaning)
 
 
 def gradients(weight: float = 2.0) -> Aspect:
     """Gradients flow back, and they are the right ones."""
-    return Aspect(
-        "gradients flow",
-        keys=("gradients",),
-        kinds=KNOWN,
-        weight=weight,
-        meaning="Autograd can follow the computation backwards, and the gradients it finds are right.",
-    )
+    meaning = "Autograd can follow the computation backwards, and the gradients it finds are right."
+    return also("gradients flow", "gradients", weight=weight, meaning=meaning)
 
 
 def untouched(name: str = "arguments untouched", weight: float = 1.0, meaning: str = "") -> Aspect:
     """The arguments are afterwards what they were before."""
-    return Aspect(
-        name,
-        keys=("arguments",),
-        kinds=KNOWN,
-        weight=weight,
-        meaning=meaning or "After the call, the arguments are just as they were before.",
-    )
+    meaning = meaning or "After the call, the arguments are just as they were before."
+    return also(name, "arguments", weight=weight, meaning=meaning)
 
 
-def main(name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",), meaning: str = "") -> Aspect:
-    """What the exercise is about, on the usual cases."""
-    return Aspect(name, keys=keys, kinds=CONTENT, weight=weight, core=True, tags=USUAL, meaning=meaning)
+def main(
+    name: str, weight: float = 4.0, keys: tuple[str, ...] = ("output",), meaning: str = "", tag: str = "usual"
+) -> Aspect:
+    """What the exercise is about, on the usual cases, or on those with another tag."""
+    return Aspect(name, keys, CONTENT, weight, core=True, tags=tagged(tag), meaning=meaning)
 
 
-def refused(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
+def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
     """A clear error where the contract asks for one."""
     return Aspect(
         name,
         kinds=frozenset({"error"}),
         weight=weight,
-        tags=frozenset({tag}),
-        meaning=meaning or "Where the docstring asks for an error, one is raised.",
+        tags=tagged(tag),
+        meaning="Where the docstring asks for an error, one is raised.",
     )
 
 
@@ -152,41 +145,20 @@ def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
 
 def parts(weight: float = 1.0) -> Aspect:
     """A module's parts have the names and shapes of the docstring, and all of them are trained."""
-    return Aspect(
-        "named parts, all in use",
-        keys=("parts", "unused"),
-        kinds=KNOWN,
-        weight=weight,
-        meaning="The module's parts have the names and shapes that the docstring gives, and all of them are used.",
-    )
+    meaning = "The module's parts have the names and shapes that the docstring gives, and all of them are used."
+    return also("named parts, all in use", "parts", "unused", weight=weight, meaning=meaning)
 
 
 def modes(name: str = "train and eval mode untouched", weight: float = 0.5, meaning: str = "") -> Aspect:
     """A module is afterwards in the mode in which it was before."""
-    return Aspect(
-        name,
-        keys=("training_mode",),
-        kinds=KNOWN,
-        weight=weight,
-        meaning=meaning or "After the call, the module is in the same mode as before: training or eval.",
-    )
+    meaning = meaning or "After the call, the module is in the same mode as before: training or eval."
+    return also(name, "training_mode", weight=weight, meaning=meaning)
 
 
-def tells_apart(key: str = "output", /, meanings: Mapping[str, str] | None = None, **names: str) -> tuple[Aspect, ...]:
+def tells_apart(meanings: Mapping[str, str] | None = None, **names: str) -> tuple[Aspect, ...]:
     """What a learner's test is for: the right answer in the cases with each of these tags, under the name given to it.
 
     `tells_apart(sound="sound models pass", broken="leaks are found")`. A test that always says the same earns nothing,
     since each of these aspects is core. `meanings` may explain the names, by tag.
     """
-    return tuple(
-        Aspect(
-            name,
-            keys=(key,),
-            kinds=CONTENT,
-            weight=3.0,
-            core=True,
-            tags=tagged(tag),
-            meaning=(meanings or {}).get(tag, ""),
-        )
-        for tag, name in names.items()
-    )
+    return tuple(main(name, 3.0, meaning=(meanings or {}).get(tag, ""), tag=tag) for tag, name in names.items())

@@ -31,19 +31,6 @@ def in_order_with_gradients(*of: int) -> Probe:
     return probe
 
 
-def call_with_gradients(function: Callable[..., Any], *arguments: Any, of: Sequence[int] = (0,)) -> dict[str, Any]:
-    """As `call`, and the gradients that flow back from the output into the arguments at the places `of`.
-
-    The output is weighed entry by entry before it is summed, so that no two entries can be mixed up.
-    """
-    arguments = tuple(
-        argument.detach().requires_grad_() if place in of else argument for place, argument in enumerate(arguments)
-    )
-    seen = call(function, *arguments)
-    seen["gradients"] = gradients(seen["output"], [arguments[place] for place in of])
-    return seen
-
-
 def call_and_follow(function: Callable[..., Any], *arguments: Any, of: Sequence[int] = (0,)) -> dict[str, Any]:
     """Calls `function` twice: with the arguments as they are, and with copies that want gradients.
 

@@ -114,7 +114,7 @@ FORWARD_MISTAKES = (
     ),
     Mistake(
         "last_layer_left_out",
-        lambda params, inputs: all_but_the_last(params, inputs),
+        all_but_the_last,
         "Your result is what goes into the last layer. Which pair of params haven't you used yet?",
     ),
     Mistake(

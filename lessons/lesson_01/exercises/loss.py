@@ -170,7 +170,7 @@ def number() -> Aspect:
 def one_output(weight: float = 3.0) -> Aspect:
     """The classic trap: (n, 1) against (n,) broadcasts without a word."""
     meaning = "With one output, each prediction is compared with its own target and no other."
-    return Aspect("one output", kinds=CONTENT, weight=weight, tags=frozenset({"column"}), meaning=meaning)
+    return special("one output", "column", weight, meaning)
 
 
 MSE_LOSS_NUMPY = Exercise(

@@ -11,9 +11,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.mlp import MLP
-from grader.authoring.aspects import KNOWN, any_numbers, gradients, modes, untouched, values
+from grader.authoring.aspects import also, any_numbers, gradients, modes, untouched, values
 from grader.authoring.draw import strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_01.exercises.drawing import NetworkSizes, draw_network
 from lessons.lesson_01.exercises.models import (
@@ -60,17 +60,16 @@ MLP_MODULE = Exercise(
     cases=_models,
     references=(MLP,),
     aspects=(
-        Aspect(
+        also(
             "layers",
-            keys=("layers", "separate"),
-            kinds=KNOWN,
+            "layers",
+            "separate",
             weight=3.0,
             meaning="model.layers holds the Linear layers, in order, each with weights of its own.",
         ),
-        Aspect(
+        also(
             "parameters registered",
-            keys=("parameters",),
-            kinds=KNOWN,
+            "parameters",
             weight=9.0,
             meaning="model.parameters() lists every weight and every bias, so that an optimiser can train them.",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from course.training import train
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, special, untouched
+from grader.authoring.aspects import KNOWN, USUAL, also, main, special, untouched
 from grader.authoring.draw import dims, normal
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_01.exercises.drawing import draw_params
@@ -65,9 +66,7 @@ def _numbers(observation: Observation, case: Case) -> Observation:
     return {**observation, "losses": losses}
 
 
-def _on(name: str, tag: str, weight: float = 1.0, meaning: str = "") -> Aspect:
-    """Weights and losses, in the cases with one special tag."""
-    return special(name, tag, weight, meaning, keys=("weights", "losses"))
+_on = partial(special, keys=("weights", "losses"))
 
 
 TRAIN = Exercise(
@@ -77,13 +76,9 @@ TRAIN = Exercise(
     references=(train,),
     canonical=_numbers,
     aspects=(
-        Aspect(
+        main(
             "the model learns",
             keys=("weights",),
-            kinds=CONTENT,
-            weight=4.0,
-            core=True,
-            tags=USUAL,
             meaning="After training, the weights are where the optimiser should have taken them.",
         ),
         Aspect(
@@ -94,12 +89,7 @@ TRAIN = Exercise(
             tags=USUAL,
             meaning="The list holds one loss for each step, measured before that step.",
         ),
-        Aspect(
-            "Python floats",
-            keys=("kind_of_losses",),
-            kinds=KNOWN,
-            meaning="The losses are plain Python floats, not tensors.",
-        ),
+        also("Python floats", "kind_of_losses", meaning="The losses are plain Python floats, not tensors."),
         _on("any optimizer", "adam", meaning="Training works with whichever optimiser is passed in, such as Adam."),
         _on("one output", "column", 2.0, meaning="A model with a single output is trained correctly too."),
         _on("a batch of one", "one"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from course.vocabulary import encode, prepare_example
-from grader.authoring.aspects import CONTENT, USUAL, main, refused, untouched
+from grader.authoring.aspects import CONTENT, USUAL, main, refused, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_02.exercises.drawing import draw_symbols, draw_text, draw_vocabulary
 
@@ -104,6 +105,8 @@ def _step_by_step(
 
 _prepared = _laid_out(_right)
 
+_on = partial(special, keys=("tokens",))
+
 PREPARE_EXAMPLE = Exercise(
     symbol="prepare_example",
     points=2,
@@ -124,18 +127,10 @@ PREPARE_EXAMPLE = Exercise(
             meaning="The text's ids come first, then padding, and the CLS token at the very end.",
         ),
         Aspect("the label", keys=("label",), kinds=CONTENT - {"error"}, meaning="The label is passed on unchanged."),
-        Aspect(
-            "one character",
-            keys=("tokens",),
-            kinds=CONTENT,
-            tags=frozenset({"one"}),
-            meaning="A text of one character gives the right tokens too.",
-        ),
-        Aspect(
+        _on("one character", "one", meaning="A text of one character gives the right tokens too."),
+        _on(
             "an exact fit",
-            keys=("tokens",),
-            kinds=CONTENT,
-            tags=frozenset({"full"}),
+            "full",
             meaning="A text that leaves room only for the CLS token gives the right tokens too.",
         ),
         refused("too long is refused", "long", weight=2.0),

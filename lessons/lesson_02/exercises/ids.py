@@ -57,10 +57,6 @@ def _shifted(by: int) -> Callable[[Merges], Vocabulary]:
     return lambda merges: {token: place + by for token, place in byte_pair_vocabulary(merges).items()}
 
 
-def _from_one(merges: Merges) -> Vocabulary:
-    return _shifted(-256)(merges)
-
-
 def _characters_first(merges: Merges) -> Vocabulary:
     letters = dict.fromkeys("".join(a + b for a, b in merges))
     tokens = dict.fromkeys([*letters, *(a + b for a, b in merges)])
@@ -107,7 +103,7 @@ BYTE_PAIR_VOCABULARY = Exercise(
     mistakes=(
         Mistake(
             "from_one",
-            _from_one,
+            _shifted(-256),
             "Your ids start at 1. Which ids are taken by the bytes?",
             central=True,
         ),
@@ -217,10 +213,6 @@ def _per_token(other: Callable[[str], list[Any]]) -> Callable[[str, Merges, Voca
     return ids
 
 
-def _code_points(text: str, merges: Merges, vocabulary: Vocabulary) -> list[int]:
-    return _per_token(lambda token: [ord(token) + 1])(text, merges, vocabulary)
-
-
 def _refused(text: str, merges: Merges, vocabulary: Vocabulary) -> list[int]:
     return [vocabulary[token] if token in vocabulary else _single(token) for token in apply_merges(text, merges)]
 
@@ -290,7 +282,7 @@ BYTE_PAIR_IDS = Exercise(
     mistakes=(
         Mistake(
             "code_points",
-            _code_points,
+            _per_token(lambda token: [ord(token) + 1]),
             "Letters such as ï become a single id. Which ids run from 1 to 256, and how many of them does an ï need?",
             central=True,
         ),

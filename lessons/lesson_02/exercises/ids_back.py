@@ -86,7 +86,7 @@ def _not_shifted(ids: list[int], vocabulary: Vocabulary) -> str:
 
 
 def _in_a_bytearray(ids: list[int], vocabulary: Vocabulary) -> str:
-    tokens = {place: token for token, place in vocabulary.items()}
+    tokens = _tokens(vocabulary)
     data = bytearray()
     for i in ids:
         if i == 0:

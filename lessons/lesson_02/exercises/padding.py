@@ -10,9 +10,9 @@ from torch.nn import functional as F
 from torch.nn.utils import rnn
 
 from course.vocabulary import pad_sequences
-from grader.authoring.aspects import USUAL, main, refused, untouched
+from grader.authoring.aspects import USUAL, dtype, main, refused, shape, untouched
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 
 Sequences = list[list[int]]
@@ -127,17 +127,9 @@ PAD_SEQUENCES = Exercise(
     cases=_batches,
     references=(pad_sequences,),
     aspects=(
-        Aspect(
-            "shape (n, max_length)",
-            kinds=frozenset({"error", "type", "shape"}),
-            weight=1.0,
-            tags=USUAL,
-            meaning="The result has one row per sequence and max_length columns.",
-        ),
+        shape("shape (n, max_length)", "The result has one row per sequence and max_length columns."),
         main("ids left, padding right", meaning="Each row starts with its sequence's ids, and padding fills the rest."),
-        Aspect(
-            "whole numbers, int64", kinds=frozenset({"dtype"}), meaning="The result holds integers, of dtype int64."
-        ),
+        dtype("whole numbers, int64", meaning="The result holds integers, of dtype int64."),
         special("a batch of one", "one"),
         special("a sequence that just fits", "full", meaning="A sequence of exactly max_length ids is kept whole."),
         special("an empty sequence", "empty", meaning="An empty sequence becomes a row of nothing but padding."),

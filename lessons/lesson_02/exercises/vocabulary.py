@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from course.vocabulary import build_vocabulary
-from grader.authoring.aspects import CONTENT, USUAL, main, untouched
+from grader.authoring.aspects import CONTENT, USUAL, main, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
 from lessons.lesson_02.exercises.drawing import draw_symbols
 
@@ -151,6 +152,8 @@ def _corpus_emptied(corpus: list[str]) -> dict[str, int]:
     return build_vocabulary([text])
 
 
+_on = partial(special, keys=("symbols", "ids", "order"))
+
 BUILD_VOCABULARY = Exercise(
     symbol="build_vocabulary",
     points=2,
@@ -174,27 +177,17 @@ BUILD_VOCABULARY = Exercise(
             meaning="The ids are 1, 2, 3, and so on; 0 is reserved for padding.",
         ),
         main("most frequent first", keys=("order",), meaning="The more frequent a character is, the smaller its id."),
-        Aspect(
+        _on(
             "ties: first seen first",
-            keys=("symbols", "ids", "order"),
-            kinds=CONTENT,
-            tags=frozenset({"ties"}),
+            "ties",
             meaning="Of two equally frequent characters, the one that appears first has the smaller id.",
         ),
-        Aspect(
+        _on(
             "capitals, spaces, line breaks",
-            keys=("symbols", "ids", "order"),
-            kinds=CONTENT,
-            tags=frozenset({"every"}),
+            "every",
             meaning="Capitals, spaces and line breaks count as characters of their own.",
         ),
-        Aspect(
-            "a corpus of one",
-            keys=("symbols", "ids", "order"),
-            kinds=CONTENT,
-            tags=frozenset({"one"}),
-            meaning="A corpus of a single text gives the right vocabulary too.",
-        ),
+        _on("a corpus of one", "one", meaning="A corpus of a single text gives the right vocabulary too."),
         untouched("the corpus stays as it was"),
     ),
     mistakes=(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,8 +14,8 @@ from torch.nn import functional as F
 
 from course.classifier import ignores_padding
 from grader.authoring import draw
-from grader.authoring.aspects import CONTENT, modes, special, tells_apart, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import main, modes, special, untouched
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_03.exercises.patients import reader
 
 # (model, rows of tokens, tags, words for the learner)
@@ -96,8 +95,8 @@ def _given(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
     return [model(tokens)]
 
 
-def _longer(model: Any, tokens: torch.Tensor, columns: int = 2) -> list[torch.Tensor]:
-    return [model(F.pad(tokens, (0, columns)))]
+def _longer(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
+    return [model(F.pad(tokens, (0, 2)))]
 
 
 def _alone(model: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
@@ -202,20 +201,12 @@ IGNORES_PADDING = Exercise(
     cases=_models,
     references=(ignores_padding,),
     aspects=(
-        *(
-            replace(aspect, weight=8.0)
-            for aspect in tells_apart(
-                meanings={"sound": "A model whose logits don't depend on padding passes."}, sound="sound models pass"
-            )
-        ),
-        *tells_apart(
-            meanings={"broken": "A model whose logits depend on padding is found out."}, broken="leaks are found"
-        ),
-        Aspect(
+        main("sound models pass", 8.0, meaning="A model whose logits don't depend on padding passes.", tag="sound"),
+        main("leaks are found", 3.0, meaning="A model whose logits depend on padding is found out.", tag="broken"),
+        special(
             "neither amount nor content gets past",
-            kinds=CONTENT,
-            weight=10.0,
-            tags=tagged("leak"),
+            "leak",
+            10.0,
             meaning="Leaks are found whether they come from the amount of padding or from its content.",
         ),
         special(

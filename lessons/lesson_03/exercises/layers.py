@@ -86,7 +86,7 @@ def squeezed(self: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask:
     return tuple(each.squeeze() for each in Attention.forward(self, q, k, v, mask))
 
 
-class _OneHead(Attention):
+class OneHead(Attention):
     """Forgets to cut; its weights are repeated for each head."""
 
     def heads(self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: Mask) -> Any:
@@ -95,9 +95,6 @@ class _OneHead(Attention):
         q, k, v = self.query(queries), self.key(keys), self.value(values)
         found, weights = scaled_dot_product_attention(q, k, v, mask)
         return found, weights[:, None].expand(-1, self.num_heads, -1, -1)
-
-
-for_one_head = _OneHead
 
 
 class DealtOut(Attention):
@@ -117,7 +114,7 @@ class SelfOnly(Attention):
         return super().forward(queries, queries, queries, mask)
 
 
-class _QueryLength(Attention):
+class QueryLength(Attention):
     """Cuts keys and values with the length of the queries."""
 
     def heads(self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: Mask) -> Any:
@@ -131,10 +128,7 @@ class _QueryLength(Attention):
         return merge_heads(found), weights
 
 
-query_length = _QueryLength
-
-
-class _WholeMasks(Attention):
+class WholeMasks(Attention):
     """Wants a mask for every head by itself."""
 
     def attend(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: Mask) -> Any:
@@ -144,9 +138,6 @@ class _WholeMasks(Attention):
             scores = scores.masked_fill(hidden, -1e9)
         weights = scores.softmax(-1)
         return weights @ v, weights
-
-
-mask_for_every_head = _WholeMasks
 
 
 class OtherNames(nn.Module):
@@ -176,9 +167,6 @@ class ByEinsum(Attention):
         q, k, v = cut(self.query(queries)), cut(self.key(keys)), cut(self.value(values))
         weights = masked_softmax(torch.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5, mask)
         return torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2), weights
-
-
-by_einsum = ByEinsum
 
 
 class HeadByHead(Attention):

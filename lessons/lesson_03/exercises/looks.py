@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, untouched
+from grader.authoring.aspects import CONTENT, KNOWN, USUAL, also, main, untouched
 from grader.authoring.spec import Aspect
 from lessons.aspects import special
 
@@ -34,80 +34,68 @@ LOOKS = (
         tags=USUAL,
         meaning="The logits have the shape (batch, num_classes) and the model's dtype.",
     ),
-    Aspect(
+    main(
         "every token is read",
+        3.0,
         keys=("what_reaches_the_logits",),
-        kinds=CONTENT,
-        weight=3.0,
-        core=True,
-        tags=USUAL,
         meaning="Changing any real token of a row changes its logits.",
     ),
-    Aspect(
+    also(
         "padding is hidden",
-        keys=("the_influence_of_padding", "what_attention_sees"),
-        kinds=KNOWN,
+        "the_influence_of_padding",
+        "what_attention_sees",
         weight=4.0,
         meaning="No block's attention looks at padding, and the vector of id 0 doesn't affect the logits.",
     ),
-    Aspect(
+    also(
         "the order matters",
-        keys=("the_order_of_the_tokens",),
-        kinds=KNOWN,
+        "the_order_of_the_tokens",
         weight=3.0,
         meaning="The same tokens in a different order get different logits.",
     ),
-    Aspect(
+    also(
         "num_layers blocks, each its own",
-        keys=("the_stack",),
-        kinds=KNOWN,
+        "the_stack",
         weight=3.0,
         meaning="There are num_layers blocks with weights of their own, and each is called once.",
     ),
-    Aspect(
+    also(
         "num_heads and d_ff used",
-        keys=("each_block",),
-        kinds=KNOWN,
+        "each_block",
         weight=2.0,
         meaning="Every block is made with the given num_heads and d_ff.",
     ),
-    Aspect(
+    also(
         "reads the last position or the masked mean",
-        keys=("what_the_last_layer_reads",),
-        kinds=KNOWN,
+        "what_the_last_layer_reads",
         weight=3.0,
         meaning="The last layer reads the CLS token's vector, or the mean of the real tokens.",
     ),
-    Aspect(
+    also(
         "a norm after the stack",
-        keys=("what_follows_the_stack",),
-        kinds=KNOWN,
+        "what_follows_the_stack",
         weight=2.0,
         meaning="The residual stream is normalised once more before the last layer reads it.",
     ),
-    Aspect(
+    also(
         "raw scores",
-        keys=("what_you_return",),
-        kinds=KNOWN,
+        "what_you_return",
         weight=2.0,
         meaning="The logits are returned as they are; the cross-entropy takes the softmax.",
     ),
-    Aspect(
+    also(
         "each row by itself",
-        keys=("each_row",),
-        kinds=KNOWN,
+        "each_row",
         meaning="A row gets the same logits alone and in a batch.",
     ),
-    Aspect(
+    also(
         "every part is trained",
-        keys=("what_is_never_trained",),
-        kinds=KNOWN,
+        "what_is_never_trained",
         meaning="A gradient reaches every parameter of the model.",
     ),
-    Aspect(
+    also(
         "the same in training",
-        keys=("the_mode",),
-        kinds=KNOWN,
+        "the_mode",
         meaning="Training mode and eval mode give the same logits, since there is no dropout.",
     ),
     special(
@@ -128,6 +116,6 @@ LOOKS = (
         FEW,
     ),
     special("float64", "float64", meaning="A float64 model works too, and gives float64 logits.", keys=FEW),
-    Aspect("finite logits", keys=("every_logit",), kinds=KNOWN, weight=0.5, meaning="Every logit is a finite number."),
+    also("finite logits", "every_logit", weight=0.5, meaning="Every logit is a finite number."),
     untouched("tokens untouched", 0.5),
 )

@@ -19,20 +19,20 @@ from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
 from lessons.lesson_03.exercises.layers import (
     Attention,
+    ByEinsum,
     DealtOut,
     HeadByHead,
     HeadsInTheBatch,
     ManyLayers,
+    OneHead,
     OtherNames,
+    QueryLength,
     SelfOnly,
+    WholeMasks,
     attending,
-    by_einsum,
-    for_one_head,
     forwards,
     made,
-    mask_for_every_head,
     merged,
-    query_length,
     squeezed,
     with_a_mask,
 )
@@ -128,7 +128,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Mistake(
             "one_head_only",
-            for_one_head,
+            OneHead,
             "Your attention has one head of the full width, whatever num_heads says. Where are the vectors cut?",
         ),
         Mistake(
@@ -186,7 +186,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Mistake(
             "query_length_for_all",
-            query_length,
+            QueryLength,
             "Keys and values are cut with the length of the queries: it works when a row looks at itself, and stops "
             "when the lengths differ. Which length does each of the three have?",
         ),
@@ -220,7 +220,7 @@ MULTI_HEAD_ATTENTION = Exercise(
         ),
         Mistake(
             "mask_once_a_head_needed",
-            mask_for_every_head,
+            WholeMasks,
             "A mask with size 1 on the axis of the heads stops with an error. What repeats such an axis by itself?",
         ),
         Mistake(
@@ -266,7 +266,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     ),
     variants={
         "split, attend, merge": Attention,
-        "einsum": by_einsum,
+        "einsum": ByEinsum,
         "head by head": HeadByHead,
         "heads in the batch": HeadsInTheBatch,
         "layers in another order": ManyLayers,

@@ -12,8 +12,8 @@ from torch.nn import functional as F
 
 from course.blocks import LayerNorm
 from grader.authoring import draw
-from grader.authoring.aspects import KNOWN, USUAL, any_numbers, gradients, modes, parts, shape, untouched, values
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
+from grader.authoring.aspects import USUAL, also, any_numbers, gradients, modes, parts, shape, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
 from lessons import drawing
 from lessons.aspects import special
 from lessons.drawing import Inputs
@@ -176,12 +176,7 @@ LAYER_NORM = Exercise(
     canonical=_eps_apart,
     aspects=(
         parts(),
-        Aspect(
-            "begins with ones and zeros",
-            keys=("start",),
-            kinds=KNOWN,
-            meaning="A new layer has a weight of ones and a bias of zeros.",
-        ),
+        also("begins with ones and zeros", "start", meaning="A new layer has a weight of ones and a bias of zeros."),
         shape(),
         values(),
         gradients(),

@@ -9,8 +9,8 @@ import torch
 
 from course.attention import padding_mask
 from grader.authoring import draw
-from grader.authoring.aspects import USUAL, untouched, values
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import USUAL, dtype, shape, untouched, values
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.aspects import special
 from lessons.drawing import Inputs
@@ -90,14 +90,9 @@ PADDING_MASK = Exercise(
     cases=_tokens,
     references=(padding_mask,),
     aspects=(
-        Aspect(
-            "shape (batch, 1, 1, length)",
-            kinds=frozenset({"error", "type", "shape"}),
-            tags=USUAL,
-            meaning="The mask has the shape (batch, 1, 1, length).",
-        ),
+        shape("shape (batch, 1, 1, length)", "The mask has the shape (batch, 1, 1, length)."),
         values(),
-        Aspect("boolean", kinds=frozenset({"dtype"}), meaning="The entries are True and False."),
+        dtype("boolean", meaning="The entries are True and False."),
         special("padding anywhere in a row", "anywhere"),
         special("another pad_id", "pad_id"),
         special("a batch of one, a single token", "one"),

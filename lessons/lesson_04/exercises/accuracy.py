@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from course.sequences import token_accuracy
-from grader.authoring.aspects import USUAL, refused, untouched, values
+from grader.authoring.aspects import USUAL, refused, shape, untouched, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import a_number, draw_scored, ragged, turned, until_telling
 from lessons.lesson_04.exercises.loss import refusing
@@ -199,12 +199,7 @@ TOKEN_ACCURACY = Exercise(
     references=(token_accuracy,),
     canonical=a_number,
     aspects=(
-        Aspect(
-            "one number",
-            kinds=frozenset({"error", "type", "shape"}),
-            tags=USUAL,
-            meaning="The result is a single number.",
-        ),
+        shape("one number", "The result is a single number."),
         values(),
         special("padding counts nowhere", "padding", 4.0),
         special("padding anywhere in a row", "anywhere"),

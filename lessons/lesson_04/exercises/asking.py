@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.authoring import aspects
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Mistake, Observation
 from lessons.lesson_04.exercises.drawing import as_number
 from lessons.lesson_04.exercises.patients import writer
 
-CONTENT = aspects.CONTENT
 _NOTHING = 1e-10  # below the mean square of what any of the models moves
 HIGHEST = 11
 MODES = ("train", "eval")  # each model in both: the mode tells nothing about it

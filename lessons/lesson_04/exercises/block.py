@@ -128,6 +128,12 @@ def _given(change: Any) -> Any:
     return going(lambda block, *arguments: Block.forward(block, *change(*arguments)))
 
 
+def _summed(block: Any, x: Any, states: Any, self_mask: Any, encoder_mask: Any) -> Any:
+    own = block.own(block.norm1(x), self_mask)
+    cross = block.cross(block.norm2(x + own), states, encoder_mask)
+    return torch.stack([x, own, cross, block.feed_forward(block.norm3(x + own + cross))]).sum(0)
+
+
 DECODER_BLOCK = Exercise(
     symbol="DecoderBlock",
     points=3,
@@ -364,17 +370,7 @@ DECODER_BLOCK = Exercise(
         "a helper for a step": written.Stepwise,
         "a MultiHeadAttention for the cross-attention": written.WithMultiHeadAttention,
         "a Sequential": written.WithSequential,
-        "without keywords": going(
-            lambda block, x, states, self_mask, encoder_mask: Block.forward(block, x, states, self_mask, encoder_mask)
-        ),
-        "a sum at the end": going(
-            lambda block, x, states, self_mask, encoder_mask: _summed(block, x, states, self_mask, encoder_mask)
-        ),
+        "without keywords": going(Block.forward),
+        "a sum at the end": going(_summed),
     },
 )
-
-
-def _summed(block: Any, x: Any, states: Any, self_mask: Any, encoder_mask: Any) -> Any:
-    own = block.own(block.norm1(x), self_mask)
-    cross = block.cross(block.norm2(x + own), states, encoder_mask)
-    return torch.stack([x, own, cross, block.feed_forward(block.norm3(x + own + cross))]).sum(0)

@@ -67,12 +67,12 @@ def draw_scored(
     return {"logits": logits, "targets": targets, **({"pad_id": pad_id} if pad_id else {})}
 
 
-def until_telling(draw: Callable[[], Draw], right: Any, others: Sequence[Any], margin: float = 0.01) -> Draw:
-    """Draws until every one of `others` gives another number than `right`."""
+def until_telling(draw: Callable[[], Draw], right: Any, others: Sequence[Any]) -> Draw:
+    """Draws until every one of `others` gives a clearly different number from `right`."""
     while True:
         inputs = draw()
         number = float(right(*inputs.values()))
-        if all(abs(float(other(*inputs.values())) - number) > margin for other in others):
+        if all(abs(float(other(*inputs.values())) - number) > 0.01 for other in others):
             return inputs
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from course.seq2seq import encoder_influence
-from grader.authoring.aspects import modes, special, tells_apart, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import main, modes, special, untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.lesson_04.exercises.asking import (
     MODES,
     Draw,
@@ -190,15 +190,8 @@ def _all_at_once(model: Model, source: torch.Tensor, target_input: torch.Tensor)
 
 _right = _of(lambda moved: moved.abs().max().item())
 
-_MEANINGS = {
-    "deaf": "A model that never looks at the source gets 0.",
-    "listens": "A model that looks at the source gets more than 0.",
-}
-
-
-def _on(name: str, tag: str, meaning: str, weight: float = 1.0) -> Aspect:
-    return special(name, tag, weight, meaning, keys=("influence",))
-
+_main = partial(main, keys=("influence",))
+_on = partial(special, keys=("influence",))
 
 ENCODER_INFLUENCE = Exercise(
     symbol="encoder_influence",
@@ -207,34 +200,35 @@ ENCODER_INFLUENCE = Exercise(
     references=(encoder_influence,),
     canonical=in_words("influence"),
     aspects=(
-        *(
-            replace(aspect, weight=8.0) if aspect.tags == tagged("deaf") else aspect
-            for aspect in tells_apart(
-                "influence", meanings=_MEANINGS, deaf="deaf models get 0", listens="listening is found"
-            )
-        ),
+        _main("deaf models get 0", 8.0, meaning="A model that never looks at the source gets 0.", tag="deaf"),
+        _main("listening is found", 3.0, meaning="A model that looks at the source gets more than 0.", tag="listens"),
         _on(
             "a source without order",
             "bag",
-            "A model that reads the source as a bag, without its order, gets more than 0.",
+            meaning="A model that reads the source as a bag, without its order, gets more than 0.",
         ),
-        _on("a batch of one", "one row", "Influence is found in a batch of one too."),
-        _on("the first token", "first", "Influence is found even if only the first source token has any."),
-        _on("the last token", "last", "Influence is found even if only the last source token has any."),
+        _on("a batch of one", "one row", meaning="Influence is found in a batch of one too."),
+        _on("the first token", "first", meaning="Influence is found even if only the first source token has any."),
+        _on("the last token", "last", meaning="Influence is found even if only the last source token has any."),
         _on(
             "one place of several",
             "within",
-            "Influence is found even if it reaches a single target position, or a single row.",
             3.0,
+            meaning="Influence is found even if it reaches a single target position, or a single row.",
         ),
-        _on("whatever the token is", "token", "Influence is found whatever the id of the token that matters.", 2.0),
-        _on("up or down", "sign", "A logit that falls counts as much as one that rises."),
-        _on("small moves", "faint", "Influence is found even if it moves a logit only a little."),
-        _on("ids that exist", "ids", "Only ids that exist are passed to the model."),
+        _on(
+            "whatever the token is",
+            "token",
+            2.0,
+            meaning="Influence is found whatever the id of the token that matters.",
+        ),
+        _on("up or down", "sign", meaning="A logit that falls counts as much as one that rises."),
+        _on("small moves", "faint", meaning="Influence is found even if it moves a logit only a little."),
+        _on("ids that exist", "ids", meaning="Only ids that exist are passed to the model."),
         _on(
             "models with parameters",
             "module",
-            "An nn.Module gets the right number too, in training mode and in eval mode.",
+            meaning="An nn.Module gets the right number too, in training mode and in eval mode.",
         ),
         modes(),
         untouched(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch.nn import functional as F
 from course.sequences import sequence_cross_entropy
 from grader.authoring.aspects import USUAL, dtype, gradients, refused, shape, untouched, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_scored, ragged, turned
 
@@ -69,9 +70,7 @@ def scored_cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def _on(name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """The right number and the right gradients, in the cases with one special tag."""
-    return special(name, tag, weight, keys=("output", "gradients"))
+_on = partial(special, keys=("output", "gradients"))
 
 
 def surprises(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

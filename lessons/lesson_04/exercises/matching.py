@@ -10,9 +10,9 @@ import torch
 from torch.nn import functional as F
 
 from course.sequences import exact_match
-from grader.authoring.aspects import USUAL, untouched, values
+from grader.authoring.aspects import USUAL, shape, untouched, values
 from grader.authoring.draw import dims, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import a_number, draw_tokens
 
@@ -191,12 +191,7 @@ EXACT_MATCH = Exercise(
     references=(exact_match,),
     canonical=a_number,
     aspects=(
-        Aspect(
-            "one number",
-            kinds=frozenset({"error", "type", "shape"}),
-            tags=USUAL,
-            meaning="The result is a single number.",
-        ),
+        shape("one number", "The result is a single number."),
         values(),
         special(
             "padding does not matter",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
 from course.causal import future_leak
-from grader.authoring.aspects import CONTENT, modes, untouched
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
+from grader.authoring.aspects import main, modes, special, untouched
+from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons.lesson_04.exercises.asking import (
     HIGHEST,
     MODES,
@@ -82,9 +83,8 @@ def _models(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def _on(name: str, tag: str, meaning: str, weight: float = 1.0, core: bool = False) -> Aspect:
-    return Aspect(name, ("leak",), CONTENT, weight, core, tagged(tag), meaning)
-
+_main = partial(main, keys=("leak",))
+_on = partial(special, keys=("leak",))
 
 FUTURE_LEAK = Exercise(
     symbol="future_leak",
@@ -93,21 +93,25 @@ FUTURE_LEAK = Exercise(
     references=(future_leak,),
     canonical=in_words("leak"),
     aspects=(
-        _on("honest models get 0", "closed", "A model that never looks ahead gets 0.", 12.0, core=True),
-        _on("leaks are found", "leaks", "A model that reads later tokens gets more than 0.", 6.0, core=True),
-        _on("far ahead", "far", "A leak is found even when the model skips the next token and reads a later one."),
-        _on("from the last place to the first", "first and last", "A leak across the whole row is found.", 3.0),
-        _on("one place of several", "place", "A leak is found when a single token leaks to a single position."),
-        _on("one row of several", "row", "A leak is found when only one row of the batch leaks."),
-        _on("a batch of one", "one row", "A batch with a single row gets the right number too."),
-        _on("up or down", "sign", "A leak counts whether it raises a logit or lowers it."),
-        _on("small moves", "faint", "A leak counts even if it is too small to change the answer."),
-        _on("a single target token", "single", "With one target token there is no future, so the leak is 0."),
-        _on("ids that exist", "ids", "The new tokens are ids that the model knows."),
+        _main("honest models get 0", 12.0, meaning="A model that never looks ahead gets 0.", tag="closed"),
+        _main("leaks are found", 6.0, meaning="A model that reads later tokens gets more than 0.", tag="leaks"),
         _on(
-            "a token that really changes", "already", "The new token differs from the old one, whatever that was.", 2.0
+            "far ahead",
+            "far",
+            meaning="A leak is found even when the model skips the next token and reads a later one.",
         ),
-        _on("models with parameters", "module", "An nn.Module gets the right number too, in either mode."),
+        _on("from the last place to the first", "first and last", 3.0, "A leak across the whole row is found."),
+        _on("one place of several", "place", meaning="A leak is found when a single token leaks to a single position."),
+        _on("one row of several", "row", meaning="A leak is found when only one row of the batch leaks."),
+        _on("a batch of one", "one row", meaning="A batch with a single row gets the right number too."),
+        _on("up or down", "sign", meaning="A leak counts whether it raises a logit or lowers it."),
+        _on("small moves", "faint", meaning="A leak counts even if it is too small to change the answer."),
+        _on("a single target token", "single", meaning="With one target token there is no future, so the leak is 0."),
+        _on("ids that exist", "ids", meaning="The new tokens are ids that the model knows."),
+        _on(
+            "a token that really changes", "already", 2.0, "The new token differs from the old one, whatever that was."
+        ),
+        _on("models with parameters", "module", meaning="An nn.Module gets the right number too, in either mode."),
         modes(),
         untouched(),
     ),
@@ -155,7 +159,7 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "always_the_same_id",
-            written.constant(1),
+            written.replaced(torch.ones_like),
             "You set each token to 1. A token that is 1 already doesn't change, so its leak goes unseen. How do you "
             "make sure that the new token is a different one?",
         ),
@@ -209,7 +213,9 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "rows_exchanged",
-            written.rows_exchanged,
+            written.one_by_one(
+                lambda target, place: torch.cat([target[:, :place], target.roll(1, dims=0)[:, place:]], dim=1)
+            ),
             "You take the later tokens from another row of the batch. What happens when there is only one row?",
         ),
         Mistake(
@@ -248,7 +254,7 @@ FUTURE_LEAK = Exercise(
         ),
         Mistake(
             "ids_that_do_not_exist",
-            written.beyond,
+            written.replaced(lambda target: torch.where(target == 0, 0, target + 1)),
             "You add 1 to each id, and the highest one then leaves the vocabulary. How do you stay among the ids that "
             "exist?",
         ),

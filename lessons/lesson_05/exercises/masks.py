@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from course.causal import causal_mask, decoder_mask
-from grader.authoring.aspects import USUAL, shape, untouched, values
+from grader.authoring.aspects import USUAL, dtype, shape, untouched, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
 
@@ -40,6 +40,13 @@ def _in_floats(length: int) -> torch.Tensor:
     return torch.zeros(length, length).masked_fill(_ones(length).triu(1), float("-inf"))
 
 
+def _filled(length: int) -> torch.Tensor:
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    rows, columns = torch.tril_indices(length, length)
+    mask[rows, columns] = True
+    return mask
+
+
 CAUSAL_MASK = Exercise(
     symbol="causal_mask",
     points=2,
@@ -50,7 +57,7 @@ CAUSAL_MASK = Exercise(
         values(),
         special("one and two positions", "short", meaning="The mask is right even for one or two positions."),
         special("many positions", "long", meaning="The mask is right for a long row too."),
-        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
+        dtype("booleans", 2.0, "The entries are True and False."),
     ),
     mistakes=(
         Mistake(
@@ -138,16 +145,9 @@ CAUSAL_MASK = Exercise(
         "compared with zero": lambda length: torch.triu(torch.ones(length, length), diagonal=1) == 0,
         "from NumPy": lambda length: torch.from_numpy(np.tri(length, dtype=bool)),
         "running sum": lambda length: torch.eye(length).cumsum(dim=0) > 0,
-        "by indices": lambda length: _filled(length),
+        "by indices": _filled,
     },
 )
-
-
-def _filled(length: int) -> torch.Tensor:
-    mask = torch.zeros(length, length, dtype=torch.bool)
-    rows, columns = torch.tril_indices(length, length)
-    mask[rows, columns] = True
-    return mask
 
 
 def _targets(generator: np.random.Generator) -> list[Case]:
@@ -221,7 +221,7 @@ DECODER_MASK = Exercise(
         special("another pad_id", "pad_id"),
         special("a batch of one, a row of one", "one"),
         special("a row that is all padding", "empty", meaning="A row of nothing but padding gets the right mask too."),
-        Aspect("booleans", kinds=frozenset({"dtype"}), weight=2.0, meaning="The entries are True and False."),
+        dtype("booleans", 2.0, "The entries are True and False."),
         untouched(),
     ),
     mistakes=(

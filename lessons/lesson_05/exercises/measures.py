@@ -7,9 +7,7 @@ from typing import Any
 
 import torch
 
-from lessons.lesson_04.exercises.asking import (
-    next_ids,
-)
+from lessons.lesson_04.exercises.asking import next_ids
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
@@ -66,12 +64,24 @@ def swapped(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
     return largest(found)
 
 
-def rows_exchanged(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
-    logits, found = model(source, target), []
-    for place in range(1, target.shape[1]):
-        changed = torch.cat([target[:, :place], target.roll(1, dims=0)[:, place:]], dim=1)
-        found.append((model(source, changed) - logits)[:, :place])
-    return largest(found)
+def one_by_one(change: Callable[[torch.Tensor, int], torch.Tensor]) -> Callable[..., float]:
+    """`change` gives another target for each place; what comes earlier should not move."""
+
+    def test(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
+        logits = model(source, target)
+        places = range(1, target.shape[1])
+        return largest([(model(source, change(target, place)) - logits)[:, :place] for place in places])
+
+    return test
+
+
+def replaced(others: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., float]:
+    """The token at each place is taken from `others`."""
+
+    def change(target: torch.Tensor, place: int) -> torch.Tensor:
+        return torch.cat([target[:, :place], others(target)[:, place : place + 1], target[:, place + 1 :]], dim=1)
+
+    return one_by_one(change)
 
 
 def answers(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
@@ -84,15 +94,6 @@ def answers(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
             other = model(source, changed).argmax(-1)
             found = max(found, (said != other)[:, :place].float().mean().item())
     return found
-
-
-def beyond(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
-    logits, found = model(source, target), []
-    for place in range(1, target.shape[1]):
-        changed = target.clone()
-        changed[:, place] = torch.where(target == 0, 0, target + 1)[:, place]
-        found.append((model(source, changed) - logits)[:, :place])
-    return largest(found)
 
 
 def in_place(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
@@ -110,18 +111,6 @@ def piled_up(copy: Callable[[torch.Tensor], torch.Tensor]) -> Callable[..., floa
         logits, found, changed = model(source, target), [], copy(target)
         for place in range(1, target.shape[1]):
             changed[:, place] = next_ids(changed)[:, place]
-            found.append((model(source, changed) - logits)[:, :place])
-        return largest(found)
-
-    return test
-
-
-def constant(constant: int) -> Callable[..., float]:
-    def test(model: Model, source: torch.Tensor, target: torch.Tensor) -> float:
-        logits, found = model(source, target), []
-        for place in range(1, target.shape[1]):
-            changed = target.clone()
-            changed[:, place] = constant
             found.append((model(source, changed) - logits)[:, :place])
         return largest(found)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ import torch
 from torch import nn
 
 from course.positions import sees_order
-from grader.authoring.aspects import KNOWN, modes, special, tells_apart
+from grader.authoring.aspects import modes, special, tells_apart, untouched
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_06.exercises.patients import ordered
+from lessons.lesson_06.exercises.telling import plain, swaps, telling
 
 VOCABULARY = 13
 BLIND = ("bag", "attention", "never added", "largest", "rounding")
@@ -102,9 +102,9 @@ def _models(generator: np.random.Generator) -> list[Case]:
             "rate": 0.5 if kind == "dropout" else 0.0,
             "training": kind == "dropout",
         }
-        plain = way not in BLIND and not {"equal", "some"} & set(tags.split())
-        telling = _telling(drawn, winner_may_change) and (not plain or _plain(drawn))
-        return drawn if telling else draw(way, kind, tags)
+        common = way not in BLIND and not {"equal", "some"} & set(tags.split())
+        tells = telling(drawn, winner_may_change) and (not common or plain(drawn))
+        return drawn if tells else draw(way, kind, tags)
 
     return [_case(label, draw(way, kind, tags), frozenset(tags.split())) for way, kind, tags, label in _TRIED]
 
@@ -113,44 +113,6 @@ def _case(label: str, drawn: dict[str, Any], tags: frozenset[str]) -> Case:
     """What is drawn, but for the patient's nature, which stays with the patient."""
     patient = {name: drawn.pop(name) for name in ("way", "special", "rate")}
     return Case(label, drawn, tags, partial(ordered, **patient))
-
-
-def _telling(drawn: dict[str, Any], winner_changes: bool) -> bool:
-    """Rows differ, rounding shows where it should, and so does another winner."""
-    tokens, model = drawn["tokens"], _made(drawn)
-    with torch.no_grad():
-        logits, swapped = model(tokens), [model(changed) for changed in _swaps(tokens)]
-    if len(tokens.unique(dim=0)) < len(tokens):
-        return False
-    if drawn["way"] == "rounding":
-        return any(not torch.equal(other, logits) for other in swapped)
-    return not winner_changes or any(not torch.equal(other.argmax(-1), logits.argmax(-1)) for other in swapped)
-
-
-def _plain(drawn: dict[str, Any]) -> bool:
-    """Sorting the tokens shows, and so does swapping the ends; where places are added, so does every other swap."""
-    tokens, model = drawn["tokens"], _made(drawn)
-    pairs = None if drawn["way"] == "added" else [(0, tokens.shape[1] - 1)]
-    with torch.no_grad():
-        logits = model(tokens)
-        orders = [tokens.sort(dim=1).values, *_swaps(tokens, pairs)]
-        return all(not torch.allclose(model(order), logits, rtol=1e-3, atol=1e-3) for order in orders)
-
-
-def _made(drawn: dict[str, Any]) -> Callable[[torch.Tensor], torch.Tensor]:
-    logits = ordered(drawn["way"], drawn["special"], drawn["rate"]).ways["logits"]
-    return lambda tokens: logits(tokens, drawn, False)
-
-
-def _swaps(tokens: torch.Tensor, pairs: Iterable[tuple[int, int]] | None = None) -> list[torch.Tensor]:
-    """The rows with two places swapped, for each pair of places."""
-    length = tokens.shape[1]
-    swapped = []
-    for i, j in pairs or combinations(range(length), 2):
-        order = list(range(length))
-        order[i], order[j] = j, i
-        swapped.append(tokens[:, order])
-    return swapped
 
 
 def _close(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -165,7 +127,7 @@ Reorder = Callable[[torch.Tensor], list[torch.Tensor]]
 Compare = Callable[[torch.Tensor, torch.Tensor], bool]
 
 
-def _tester(reorder: Reorder = _swaps, same: Compare = _close, rows: slice = slice(None)) -> Callable[..., Any]:
+def _tester(reorder: Reorder = swaps, same: Compare = _close, rows: slice = slice(None)) -> Callable[..., Any]:
     """A right answer with one step replaced: which orders are tried, what counts as the same, which rows."""
 
     def sees(model: nn.Module, tokens: torch.Tensor) -> bool:
@@ -183,7 +145,7 @@ _RIGHT = _tester()
 
 def _in_training_mode(model: nn.Module, tokens: torch.Tensor) -> bool:
     logits = model(tokens)
-    return any(not _close(model(changed), logits) for changed in _swaps(tokens))
+    return any(not _close(model(changed), logits) for changed in swaps(tokens))
 
 
 def _left_in_eval_mode(model: nn.Module, tokens: torch.Tensor) -> bool:
@@ -194,13 +156,13 @@ def _left_in_eval_mode(model: nn.Module, tokens: torch.Tensor) -> bool:
 def _all_orders_must(model: nn.Module, tokens: torch.Tensor) -> bool:
     examined = copy.deepcopy(model).eval()
     logits = examined(tokens)
-    return all(not _close(examined(changed), logits) for changed in _swaps(tokens))
+    return all(not _close(examined(changed), logits) for changed in swaps(tokens))
 
 
 def _difference(model: nn.Module, tokens: torch.Tensor) -> float:
     examined = copy.deepcopy(model).eval()
     logits = examined(tokens)
-    moved = [(examined(changed) - logits).abs().max().item() for changed in _swaps(tokens)]
+    moved = [(examined(changed) - logits).abs().max().item() for changed in swaps(tokens)]
     return max(moved, default=0.0)
 
 
@@ -217,7 +179,7 @@ def _mode_put_back(model: nn.Module, tokens: torch.Tensor) -> bool:
     try:
         with torch.inference_mode():
             logits = model(tokens)
-            return max([0.0] + [float((model(t) - logits).abs().max()) for t in _swaps(tokens)]) > 1e-4
+            return max([0.0] + [float((model(t) - logits).abs().max()) for t in swaps(tokens)]) > 1e-4
     finally:
         for module, training in before.items():
             module.training = training
@@ -236,36 +198,52 @@ def _shuffles(tokens: torch.Tensor) -> list[torch.Tensor]:
     return [tokens[:, torch.randperm(tokens.shape[1])] for _ in range(60)]
 
 
-_ASPECTS = (
-    *tells_apart(blind="models that can't see order", seeing="models that see order"),
-    special("some reorderings change nothing", "some", weight=3.0),
-    special("rounding isn't order", "rounding"),
-    special("small changes count", "little", weight=3.0),
-    special("every row, and a single row", "rows"),
-    special("nothing to reorder", "equal"),
-    special("dropout is off", "dropout"),
-    modes("mode as it was", 1.0),
-    Aspect("model and tokens untouched", keys=("arguments",), kinds=KNOWN),
-)
-MEANINGS = {
-    "models that can't see order": "False for a model whose logits stay the same, however you reorder its tokens.",
-    "models that see order": "True for a model whose logits change under most reorderings.",
-    "some reorderings change nothing": "True for a model that notices only some reorderings: one of them is enough.",
-    "rounding isn't order": "False for a model whose logits change only by rounding when its tokens are reordered.",
-    "small changes count": "True even if only one logit changes, or if the winning class stays the same.",
-    "every row, and a single row": "The last row of a batch counts as much as the first, and a batch may be one row.",
-    "nothing to reorder": "False for rows of one token, and for rows of equal tokens.",
-    "dropout is off": "A model in training mode is tested with its dropout switched off.",
-    "mode as it was": "A model in training mode is still in training mode afterwards.",
-    "model and tokens untouched": "After the call, the model's weights and the tokens are just as they were before.",
-}
-
 SEES_ORDER = Exercise(
     symbol="sees_order",
     points=3,
     cases=_models,
     references=(sees_order,),
-    aspects=(*(replace(aspect, meaning=MEANINGS[aspect.name]) for aspect in _ASPECTS),),
+    aspects=(
+        *tells_apart(
+            meanings={
+                "blind": "False for a model whose logits stay the same, however you reorder its tokens.",
+                "seeing": "True for a model whose logits change under most reorderings.",
+            },
+            blind="models that can't see order",
+            seeing="models that see order",
+        ),
+        special(
+            "some reorderings change nothing",
+            "some",
+            weight=3.0,
+            meaning="True for a model that notices only some reorderings: one of them is enough.",
+        ),
+        special(
+            "rounding isn't order",
+            "rounding",
+            meaning="False for a model whose logits change only by rounding when its tokens are reordered.",
+        ),
+        special(
+            "small changes count",
+            "little",
+            weight=3.0,
+            meaning="True even if only one logit changes, or if the winning class stays the same.",
+        ),
+        special(
+            "every row, and a single row",
+            "rows",
+            meaning="The last row of a batch counts as much as the first, and a batch may be one row.",
+        ),
+        special("nothing to reorder", "equal", meaning="False for rows of one token, and for rows of equal tokens."),
+        special(
+            "dropout is off", "dropout", meaning="A model in training mode is tested with its dropout switched off."
+        ),
+        modes("mode as it was", 1.0, "A model in training mode is still in training mode afterwards."),
+        untouched(
+            "model and tokens untouched",
+            meaning="After the call, the model's weights and the tokens are just as they were before.",
+        ),
+    ),
     mistakes=(
         Mistake(
             "never_sees",
@@ -306,17 +284,17 @@ SEES_ORDER = Exercise(
         ),
         Mistake(
             "first_two_only",
-            _tester(lambda tokens: _swaps(tokens, [(0, 1)][: tokens.shape[1] - 1] or [(0, 0)])),
+            _tester(lambda tokens: swaps(tokens, [(0, 1)][: tokens.shape[1] - 1] or [(0, 0)])),
             "You swap the first two tokens and nothing else. What if a model reads another place?",
         ),
         Mistake(
             "ends_only",
-            _tester(lambda tokens: _swaps(tokens, [(0, tokens.shape[1] - 1)])),
+            _tester(lambda tokens: swaps(tokens, [(0, tokens.shape[1] - 1)])),
             "You swap the first and the last token and nothing else. What if a model reads another place?",
         ),
         Mistake(
             "neighbours_only",
-            _tester(lambda tokens: _swaps(tokens, [(i, i + 1) for i in range(tokens.shape[1] - 1)] or [(0, 0)])),
+            _tester(lambda tokens: swaps(tokens, [(i, i + 1) for i in range(tokens.shape[1] - 1)] or [(0, 0)])),
             "You swap only neighbours. Does that ever bring the last token to the front?",
         ),
         Mistake(

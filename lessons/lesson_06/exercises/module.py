@@ -12,9 +12,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.positions import SinusoidalPositionalEncoding, sinusoidal_positional_encoding
-from grader.authoring.aspects import KNOWN, USUAL, gradients, untouched, values
+from grader.authoring.aspects import USUAL, also, gradients, untouched, values
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 
@@ -139,17 +139,16 @@ MODULE = Exercise(
     canonical=in_single_precision,
     aspects=(
         values(),
-        Aspect(
+        also(
             "nothing to learn",
-            keys=("learned",),
-            kinds=KNOWN,
+            "learned",
             weight=7.0,
             meaning="The waves are fixed: an optimiser finds nothing to train in the module.",
         ),
-        Aspect(
+        also(
             "a buffer",
-            keys=("parameters", "buffers"),
-            kinds=KNOWN,
+            "parameters",
+            "buffers",
             weight=2.0,
             meaning="The table is among model.buffers(), not model.parameters(), so that it moves with the model.",
         ),
@@ -157,10 +156,10 @@ MODULE = Exercise(
         special("rows of max_length", "full", meaning="A row of max_length tokens gets the right positions too."),
         special("a batch of one, rows of one", "one"),
         *ANY_NUMBERS,
-        Aspect(
+        also(
             "the same each time",
-            keys=("again", "training_mode"),
-            kinds=KNOWN,
+            "again",
+            "training_mode",
             meaning="A second call gives the same result, in training mode and in evaluation mode.",
         ),
         untouched(),

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from course.positions import relative_attention_scores, rotary_embedding, sinusoidal_positional_encoding
-from grader.authoring.aspects import KNOWN, USUAL, gradients, shape, special, untouched, values
+from grader.authoring.aspects import USUAL, also, gradients, shape, special, untouched, values
 from grader.authoring.draw import dims, normal
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_06.exercises.precision import ANY_NUMBERS, in_single_precision
 from lessons.lesson_06.exercises.rotary import draw_positions, with_heads_cut_out
 
@@ -91,10 +91,9 @@ SCORES = Exercise(
         values(),
         gradients(),
         special("any positions", "elsewhere", weight=4.0, meaning="Positions may come in any order."),
-        Aspect(
+        also(
             "only distances count",
-            keys=("moved",),
-            kinds=KNOWN,
+            "moved",
             meaning="Adding the same number to all positions leaves the scores as they were.",
         ),
         special(

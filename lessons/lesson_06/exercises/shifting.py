@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from course.positions import shift_matrix, sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, shape, values
+from grader.authoring.aspects import USUAL, dtype, shape, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_06.exercises.waves import BASE, draw_base
 
@@ -131,7 +131,7 @@ SHIFT = Exercise(
         special("the offsets 0 and 1", "few", meaning="The offsets 0 and 1 give the right matrix too."),
         special("another base", "base"),
         special("two columns", "narrow"),
-        Aspect("float32", kinds=frozenset({"dtype"}), meaning="The result is float32."),
+        dtype("float32", meaning="The result is float32."),
     ),
     mistakes=(
         Mistake(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 
 from course.positions import sinusoidal_positional_encoding
-from grader.authoring.aspects import USUAL, shape, values
+from grader.authoring.aspects import USUAL, dtype, shape, values
 from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 
 BASE = 10000.0
@@ -143,7 +142,7 @@ SINUSOIDS = Exercise(
         special("another base", "base", weight=2.0),
         special("a single position", "one", meaning="A single position gives the right result too."),
         special("two columns", "narrow"),
-        Aspect("float32", kinds=frozenset({"dtype"}), meaning="The result is float32."),
+        dtype("float32", meaning="The result is float32."),
     ),
     mistakes=(
         Mistake(
@@ -303,8 +302,3 @@ SINUSOIDS = Exercise(
         "a longer table cut": lambda length, d_model, base=BASE: _strides(length + 5, d_model, base)[:length],
     },
 )
-
-
-def wrong_encodings(*names: str) -> dict[str, Any]:
-    """Some of the wrong implementations, for exercises that build on this one."""
-    return {m.name: m.implementation for m in SINUSOIDS.mistakes if m.name in names}

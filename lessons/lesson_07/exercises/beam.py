@@ -17,10 +17,6 @@ from lessons.lesson_07.exercises.drawing import OF_IDS, in_full_width
 from lessons.lesson_07.exercises.searching import WRONG, Ways, searcher
 
 
-def _greedy(model: Any, source: torch.Tensor, start: int, end: int, max_length: int, *_: Any) -> torch.Tensor:
-    return greedy_decode(model, source, start, end, max_length)
-
-
 def _with_all(change: Callable[[torch.Tensor], Any]) -> Callable[..., Any]:
     return lambda *arguments: change(beam_search(*arguments))
 
@@ -100,7 +96,7 @@ BEAM = Exercise(
     mistakes=(
         Mistake(
             "greedy",
-            _greedy,
+            lambda *arguments: greedy_decode(*arguments[:5]),
             "Your answers are the greedy ones: you keep a single prefix. How many should you keep after each step?",
             central=True,
         ),

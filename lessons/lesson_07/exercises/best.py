@@ -115,10 +115,6 @@ def _global(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return torch.multinomial(logits.softmax(-1), 1).squeeze(1)
 
 
-def _greedy(model: Any, source: torch.Tensor, start: int, end: int, max_length: int, *_: Any) -> torch.Tensor:
-    return greedy_decode(model, source, start, end, max_length)
-
-
 def _searched(model: Any, source: torch.Tensor, start: int, end: int, max_length: int, *_: Any) -> torch.Tensor:
     return beam_search(model, source, start, end, max_length, 100)
 
@@ -226,7 +222,7 @@ BEST_OF_N = Exercise(
         ),
         Mistake(
             "greedy",
-            _greedy,
+            lambda *arguments: greedy_decode(*arguments[:5]),
             "You return the greedy answer: nothing is sampled. Where does the generator come in?",
             central=True,
         ),

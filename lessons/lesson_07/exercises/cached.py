@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course.caching import KeyValueCache, cached_greedy_decode
 from course.decoding import greedy_decode
-from grader.authoring.aspects import KNOWN, main, shape
+from grader.authoring.aspects import KNOWN, also, main, shape
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import (
@@ -165,10 +165,9 @@ CACHED = Exercise(
             core=True,
             meaning="The model reads through decode_step, and is never called with the whole prefix.",
         ),
-        Aspect(
+        also(
             "nothing is read twice",
-            keys=("work",),
-            kinds=KNOWN,
+            "work",
             weight=7.0,
             meaning="Each source is encoded once, and each token goes through decode_step once.",
         ),

@@ -8,6 +8,7 @@ from the same wrong distribution. A right sampler fails with a probability of `F
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,6 +25,10 @@ def from_the_generator(weight: float = 1.0) -> Aspect:
     """All randomness comes from the generator that is passed in."""
     meaning = "The same seed gives the same result, a different seed a different one, and no other randomness is used."
     return special("randomness from the generator alone", "chance", weight, meaning, keys=("chance",))
+
+
+frequencies = partial(special, keys=(SAMPLED,))
+"""How often tokens come up, in the cases with one special tag."""
 
 
 def fits(counts: torch.Tensor, probabilities: torch.Tensor) -> bool:

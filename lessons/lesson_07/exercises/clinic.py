@@ -11,8 +11,8 @@ import torch
 from torch.nn import functional as F
 
 from course.decoding import ends_each_sequence
-from grader.authoring.aspects import KNOWN, special, tells_apart
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.aspects import special, tells_apart, untouched
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_07.exercises.decoders import decoder
 from lessons.lesson_07.probes.toy_answers import END, answer_of
 
@@ -143,10 +143,6 @@ def _padding_after_the_end(decode: Decode, model: Any, sources: torch.Tensor) ->
     return bool((ids[(ends.cumsum(1) - ends) > 0] == 0).all())
 
 
-def _against_the_model(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
-    return [_real(row) for row in decode(model, sources)] == [_real(row) for row in answer_of(sources)]
-
-
 def _sources_changed(decode: Decode, model: Any, sources: torch.Tensor) -> bool:
     answer = _RIGHT(decode, model, sources)
     sources[:] = sources.flip(0)
@@ -222,12 +218,7 @@ ENDS_EACH = Exercise(
             "alone",
             meaning="On a batch of one, every decoder gets True: alone and in the batch are the same.",
         ),
-        Aspect(
-            "sources untouched",
-            keys=("arguments",),
-            kinds=KNOWN,
-            meaning="After the call, the sources are just as they were before.",
-        ),
+        untouched("sources untouched", meaning="After the call, the sources are just as they were before."),
     ),
     mistakes=(
         Mistake(
@@ -247,7 +238,7 @@ ENDS_EACH = Exercise(
         ),
         Mistake(
             "padding_compared",
-            _tester(same=lambda one, other: torch.equal(one, other)),
+            _tester(same=torch.equal),
             "In the batch a shorter answer is followed by padding, alone it isn't, and you count that as a difference. "
             "What has to go before you compare?",
         ),

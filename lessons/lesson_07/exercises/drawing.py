@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from grader.authoring.aspects import KNOWN, modes, untouched
+from grader.authoring.aspects import also, modes, untouched
 from grader.authoring.draw import normal
-from grader.authoring.spec import Aspect, Case, Mistake, Observation
+from grader.authoring.spec import Case, Mistake, Observation
 from lessons.lesson_07.probes.writing_models import WritingModel
 
 WIDTH = 5  # of the toy's vectors
@@ -20,7 +20,7 @@ NEVER = -30.0  # the logit of what is never written: padding, and the start
 HIDDEN = -torch.inf  # the logit of what can't be drawn
 
 OF_IDS = (
-    Aspect("whole numbers", keys=("kind",), kinds=KNOWN, meaning="The ids are integers."),
+    also("whole numbers", "kind", meaning="The ids are integers."),
     modes("train and eval mode untouched", 1.0),
     untouched(),
 )

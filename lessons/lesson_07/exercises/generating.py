@@ -13,9 +13,9 @@ import torch
 from course.decoding import greedy_decode
 from course.sampling import generate, sample_with_temperature, top_k_filter, top_p_filter
 from grader.authoring.aspects import main, shape
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from grader.authoring.spec import Case, Exercise, Mistake, Observation
 from lessons.aspects import special
-from lessons.lesson_07.exercises.chance import SAMPLED, distance, from_the_generator, sampled, shows
+from lessons.lesson_07.exercises.chance import distance, frequencies, from_the_generator, sampled, shows
 from lessons.lesson_07.exercises.drawing import HIDDEN, OF_IDS, Task, draw_task, in_full_width, slips, writer
 from lessons.lesson_07.exercises.greedy import ending_cases
 
@@ -223,10 +223,6 @@ def _seeded(generator: torch.Generator) -> torch.Generator:
 _SLIPS = slips(_sampler)
 
 
-def _frequencies(name: str, tag: str, meaning: str, weight: float = 2.0) -> Aspect:
-    return special(name, tag, weight, meaning, keys=(SAMPLED,))
-
-
 GENERATE = Exercise(
     symbol="generate",
     points=4,
@@ -240,18 +236,19 @@ GENERATE = Exercise(
             3.0,
             meaning="Where k or p leaves only one token to choose from, the answer is exactly that.",
         ),
-        _frequencies(
+        frequencies(
             "the temperature",
             "temperature",
+            2.0,
             "Over many samples, tokens come up as often as they should at this temperature.",
         ),
-        _frequencies("top-k", "top-k", "Over many samples, tokens come up as often as temperature and k allow."),
-        _frequencies("top-p", "top-p", "Over many samples, tokens come up as often as temperature and p allow."),
-        _frequencies(
+        frequencies("top-k", "top-k", 2.0, "Over many samples, tokens come up as often as temperature and k allow."),
+        frequencies("top-p", "top-p", 2.0, "Over many samples, tokens come up as often as temperature and p allow."),
+        frequencies(
             "all three in their order",
             "all",
-            "With temperature, top-k and top-p together, tokens come up as often as they should.",
             4.0,
+            "With temperature, top-k and top-p together, tokens come up as often as they should.",
         ),
         special(
             "temperature 0 is greedy",

@@ -107,7 +107,7 @@ WRONG = {
     "goes_on_for_one_step": Ways(late=1),
     "ended_answers_forgotten": Ways(compete=lambda finished, alive: alive or finished),
     "cut_answers_forgotten": Ways(compete=lambda finished, alive: finished or alive),
-    "first_to_end": Ways(stop=lambda finished: bool(finished), compete=lambda finished, alive: finished or alive),
+    "first_to_end": Ways(stop=bool, compete=lambda finished, alive: finished or alive),
     "worst_of_all": Ways(choose=min),
     "penalty_ignored": Ways(score=lambda total, length, penalty: total),
     "penalty_multiplied": Ways(score=lambda total, length, penalty: total * length**penalty),

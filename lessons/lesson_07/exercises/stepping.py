@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from course.attention import merge_heads, scaled_dot_product_attention, split_heads
 from course.caching import decode_one_step
 from course.causal import CausalSeq2SeqTransformer
-from grader.authoring.aspects import KNOWN, main, shape, special, untouched
+from grader.authoring.aspects import also, main, shape, special, untouched
 from grader.authoring.draw import dims, normal
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 
 
 def _models(generator: np.random.Generator) -> list[Case]:
@@ -186,10 +186,9 @@ STEP = Exercise(
             "one",
             meaning="A batch of one gives the right logits too, and so does a prefix of max_length tokens.",
         ),
-        Aspect(
+        also(
             "one new token in each step",
-            keys=("work",),
-            kinds=KNOWN,
+            "work",
             weight=7.0,
             meaning="The feed-forward networks see only the newest position; the older ones are in the cache.",
         ),

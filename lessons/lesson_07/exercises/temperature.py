@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from course.sampling import sample_with_temperature
-from grader.authoring.aspects import KNOWN, shape, special, untouched
+from grader.authoring.aspects import also, main, shape, special, untouched
 from grader.authoring.draw import dims, normal, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, tagged
-from lessons.lesson_07.exercises.chance import SAMPLED, distance, from_the_generator, sampled, shows
+from grader.authoring.spec import Case, Exercise, Mistake, Observation, tagged
+from lessons.lesson_07.exercises.chance import SAMPLED, distance, frequencies, from_the_generator, sampled, shows
 
 DRAWS = 4000  # a row
 
@@ -197,10 +197,6 @@ def _many_at_once(logits: torch.Tensor, temperature: float, generator: torch.Gen
     return drawn[:, 1]
 
 
-def _frequencies(name: str, tag: str, meaning: str) -> Aspect:
-    return special(name, tag, meaning=meaning, keys=(SAMPLED,))
-
-
 SAMPLE = Exercise(
     symbol="sample_with_temperature",
     points=3,
@@ -209,14 +205,12 @@ SAMPLE = Exercise(
     canonical=_as_shares,
     aspects=(
         replace(shape(), tags=tagged("zero")),
-        replace(
-            _frequencies(
-                "sampled from softmax(logits / temperature)",
-                "likely",
-                "Over many samples, tokens come up as often as softmax(logits / temperature) says.",
-            ),
-            weight=5.0,
-            core=True,
+        main(
+            "sampled from softmax(logits / temperature)",
+            5.0,
+            (SAMPLED,),
+            "Over many samples, tokens come up as often as softmax(logits / temperature) says.",
+            "likely",
         ),
         special(
             "temperature 0 is argmax",
@@ -224,27 +218,31 @@ SAMPLE = Exercise(
             weight=2.0,
             meaning="At temperature 0, each row gets its most likely token.",
         ),
-        _frequencies(
-            "temperature 1", "one", "At temperature 1, tokens come up as often as the model's own distribution says."
+        frequencies(
+            "temperature 1",
+            "one",
+            meaning="At temperature 1, tokens come up as often as the model's own distribution says.",
         ),
-        _frequencies(
+        frequencies(
             "tokens that can't be sampled",
             "hidden",
-            "A token whose logit is -inf never comes up, and the others come up as often as they should.",
+            meaning="A token whose logit is -inf never comes up, and the others come up as often as they should.",
         ),
-        _frequencies(
+        frequencies(
             "one row, float64",
             "row",
-            "For a single row, and for float64 logits, tokens come up as often as they should.",
+            meaning="For a single row, and for float64 logits, tokens come up as often as they should.",
         ),
-        _frequencies(
-            "large logits", "large", "However large or small the logits are, tokens come up as often as they should."
+        frequencies(
+            "large logits",
+            "large",
+            meaning="However large or small the logits are, tokens come up as often as they should.",
         ),
         from_the_generator(2.0),
-        Aspect(
+        also(
             "whole numbers, one per row",
-            keys=("kind", "rows"),
-            kinds=KNOWN,
+            "kind",
+            "rows",
             meaning="The result holds integers and has the shape (batch,): one token for each row.",
         ),
         untouched(),

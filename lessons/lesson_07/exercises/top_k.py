@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from course.sampling import top_k_filter
-from grader.authoring.aspects import KNOWN, any_numbers, shape, untouched, values
+from grader.authoring.aspects import also, any_numbers, shape, untouched, values
 from grader.authoring.draw import dims, strided
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
+from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
 from lessons.lesson_07.exercises.drawing import HIDDEN, with_hidden
 
@@ -109,7 +109,7 @@ TOP_K = Exercise(
         special("a batch of one", "one"),
         special("logits that are -inf already", "hidden"),
         *any_numbers(),
-        Aspect("a new tensor", keys=("tensor",), kinds=KNOWN, meaning="The result shares no memory with the argument."),
+        also("a new tensor", "tensor", meaning="The result shares no memory with the argument."),
         untouched(),
     ),
     mistakes=(

@@ -263,15 +263,6 @@ class ManyLocal(MultiHeadAttention):
         return super().forward(queries, keys, values, mask)
 
 
-class ManyTwoMasks(MultiHeadAttention):
-    """Works for three axes only."""
-
-    def forward(self, queries, keys, values, mask=None):
-        return super().forward(
-            queries, keys, values, None if mask is None else mask[:, None] if mask.dim() < 4 else mask
-        )
-
-
 # --- LayerNorm
 
 
