@@ -71,14 +71,14 @@ CAUSAL_SEQ2SEQ_TRANSFORMER = Exercise(
             "closed",
             "the_future_in_decode",
             "a_row_written_token_by_token",
-            weight=18.0,
+            weight=21.0,
             meaning="decode hides the future as well, so an answer can be written token by token.",
         ),
         seen(
             "a mask that is passed in opens nothing",
             "closed",
             "the_future_under_a_mask_that_allows_all",
-            weight=3.0,
+            weight=9.0,
             meaning="The future stays hidden even under a mask that allows everything.",
         ),
         seen(
