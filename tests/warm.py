@@ -46,8 +46,8 @@ def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | No
     The command is `grader ...`, `nbgrader ...`, `python -m pytest ...` or `python -c CODE`.
     """
     with tempfile.NamedTemporaryFile() as said:
-        wanted = {**os.environ, **(env or {})}
-        process = _start(command, folder, {name: value for name, value in wanted.items() if value is not None}, said.name)
+        wanted = {name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None}
+        process = _start(command, folder, wanted, said.name)
         process.join()
         return Ran(process.exitcode or 0, Path(said.name).read_text("utf-8"))
 
