@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
-        *("torch", "pandas", "seaborn", "tqdm.auto", "ipykernel.kernelapp", "matplotlib_inline.config"),
+        *("torch", "pandas", "seaborn", "tqdm.auto", "ipykernel.kernelapp"),
         *("jupytext", "nbclient", "nbgrader.apps", "nbgrader.api", "pytest", "grader.cli"),
     ]
 )
@@ -177,8 +177,8 @@ class _Kernel:
 def launch_kernel(command: list[str], **options: Any) -> Any:
     """In place of `jupyter_client`'s: a kernel of this Python is forked, any other one starts as it always does."""
     match command:
-        case [python, *_, "-m", "ipykernel_launcher", "-f", file] if python == sys.executable:
+        case [python, "-m", "ipykernel_launcher", *_] if python == sys.executable:
             folder = Path(options.get("cwd") or Path.cwd())
-            started = ["python", "-m", "ipykernel_launcher", "-f", file]
+            started = ["python", *command[1:]]
             return _Kernel(_start(started, folder, options.get("env") or os.environ, os.devnull))
     return _cold(command, **options)
