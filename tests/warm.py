@@ -54,6 +54,8 @@ def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | No
 
 def stop() -> None:
     """Ends the process that the others are forked from, so that what all of them used is counted with this one's."""
+    for left in multiprocessing.active_children():  # it would wait for them
+        left.kill()
     forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
