@@ -30,7 +30,6 @@ from tests.gradebook.small_class import (
     LESSON,
     REPOSITORY,
     STANDS,
-    alembic,
     command,
     content,
     copy_of,
@@ -44,7 +43,7 @@ from tests.gradebook.small_class import (
 )
 from tests.warm import run
 
-__all__ = ["alembic", "course", "quick"]
+__all__ = ["course", "quick"]
 
 
 def everything(course: Course) -> tuple[Any, ...]:
