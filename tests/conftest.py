@@ -7,9 +7,13 @@ Long tests stand in folders called `long` and run with --long only. Those of the
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jupyter_client.provisioning import local_provisioner
+
+from tests import warm
 
 # Where most of the time goes. Whoever began one of these last would work alone at the end.
 FIRST = (
@@ -36,6 +40,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A worker takes one file after the other, in this order."""
     items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def kernels_start_warm() -> Iterator[None]:
+    """A notebook's kernel is forked where PyTorch is there already."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_provisioner, "launch_kernel", warm.launch_kernel)
+        yield
+    warm.stop()
 
 
 @pytest.hookimpl(trylast=True)

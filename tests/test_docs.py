@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from grader import cli
 from grader.demo.learners import Learner
 from grader.repository import Repository
 from grader.syllabus import load_lesson
+from tests.warm import run
 
 ROOT = Repository.find(Path(__file__).parent).root
 PAGE = (ROOT / "docs" / "instructors.md").read_text("utf-8")
@@ -65,7 +65,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     for download, name, number, begins in (("moodle", "Ada Lovelace", 7, 2), ("late", "Cy Brown", 9, 1)):
         with zipfile.ZipFile(downloads / f"{download}.zip", "w") as archive:
             archive.writestr(f"{name}_{number}_assignsubmission_file_/x.ipynb", notebook(name, begins))
-    env = os.environ | {
+    env = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(ROOT),
         "JUPYTER_CONFIG_DIR": str(config),
@@ -79,11 +79,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         if command == f"nbgrader collect {LESSON}":  # a learner of the hub, just before
             (home / LESSON / f"{LESSON}.ipynb").write_bytes(notebook("bob", 1))
             submit = f"import grader; print(grader.submit(path='{LESSON}/{LESSON}.ipynb'))"
-            said["submit"] = run([sys.executable, "-c", submit], home, env)
+            said["submit"] = forked(["python", "-c", submit], home, env)
         program, *arguments = shlex.split(command)
-        # A build executes a solution, in a kernel that is started from a shell as it would be.
+        # A build executes a solution, and finds the copy of the course as it would from a shell.
         here = program == "grader" and arguments[0] != "build"
-        said[command] = by_grader(arguments, course, env) if here else run([program, *arguments], course, env)
+        said[command] = by_grader(arguments, course, env) if here else forked([program, *arguments], course, env)
     return Ran(course, said)
 
 
@@ -99,12 +99,10 @@ def by_grader(arguments: list[str], course: Path, env: dict[str, str]) -> str:
     return done.output
 
 
-def run(command: list[str], folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
+def forked(command: list[str], folder: Path, env: dict[str, str]) -> str:
+    done = run(command, folder, env)
+    assert done.code == 0, f"{shlex.join(command)}\n{done.said}"
+    return done.said
 
 
 def test_every_command_runs(ran: Ran) -> None:

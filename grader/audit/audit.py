@@ -9,14 +9,14 @@ import ast
 import inspect
 import itertools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from grader.audit.mutants import mutants
 from grader.audit.slips import failing, slipped
-from grader.authoring.spec import Exercise, Lesson, Observation
+from grader.authoring.spec import Case, Exercise, Lesson, Observation
 from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
 from grader.errors import GraderError
@@ -170,12 +170,13 @@ def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: R
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
     reference = exercise.references[0]
     equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
+    questions = [Question.of(exercise.symbol, part) for part in _more_and_more(judge.cases)]
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:
         session.run(_surroundings(reference, {e.symbol for e in lesson.exercises} - set(earlier)))
         for symbol, text in earlier.items():
             session.restore(symbol, **text)
-        if not _survives(session, exercise, judge, inspect.getsource(reference)):
+        if not _survives(session, judge, questions, inspect.getsource(reference)):
             raise GraderError(
                 f"{exercise.symbol}: the course's own answer does not pass its check when its text runs by itself. "
                 "Does it use something that neither its module's imports nor its other functions give?"
@@ -185,22 +186,33 @@ def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None
                 row.equivalent += 1
                 del equivalent[mutant.change]
                 continue
-            row.mutants.add(not _survives(session, exercise, judge, mutant.source), mutant.change)
+            row.mutants.add(not _survives(session, judge, questions, mutant.source), mutant.change)
     for change in equivalent:  # a list that is out of step would hide what it no longer names
         row.mutants.add(False, f"listed as equivalent, but no mutant: {change}")
 
 
-def _survives(session: Session, exercise: Exercise, judge: Judge, source: str) -> bool:
+def _more_and_more(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    """All cases, in parts: the smallest one alone, which is enough for most mutants, then twice as many each time."""
+    start, size = 0, 1
+    while start < len(cases):
+        yield cases[start : start + size]
+        start, size = start + size, 2 * size
+
+
+def _survives(session: Session, judge: Judge, questions: Sequence[Question], source: str) -> bool:
     """Whether a mutant gets full marks. One that loops for ever or ends its process is caught."""
+    seen: list[Observation] = []
     try:
         if session.run(source) is not None:
             return False
-        question = Question.of(exercise.symbol, judge.cases)
-        seen = [answer.get("seen", {}) for answer in session.probe(question)]
+        for question in questions:
+            seen += [answer.get("seen", {}) for answer in session.probe(question)]
+            if not judge.right_so_far(seen):
+                return False
     except Stopped:
         session.restart()
         return False
-    return _full(judge.verdict(seen))
+    return len(seen) == len(judge.cases)
 
 
 def _surroundings(reference: Any, symbols: set[str]) -> str:

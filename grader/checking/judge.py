@@ -19,7 +19,7 @@ from grader.authoring.calls import Probe
 from grader.authoring.observe import observe
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
-from grader.checking.compare import Comparing, Difference, concerns
+from grader.checking.compare import Comparing, Difference, compare, concerns
 from grader.checking.diagnose import Catalogue, Diagnosis, diagnose
 from grader.checking.patients import misjudged
 from grader.checking.shown import in_short, shown
@@ -187,6 +187,14 @@ class Judge:
     def verdict(self, observations: Sequence[Observation]) -> Verdict:
         """The best verdict that any of the references allows."""
         return self.judged(self.keep(observations))
+
+    def right_so_far(self, observations: Sequence[Observation]) -> bool:
+        """Whether what was seen in the first cases may still earn full marks: all of them, or those asked so far."""
+        got = self._kept(observations, self.cases[: len(observations)])
+        return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
+
+    def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
+        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in self.exercise.aspects)
 
     def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
         """The same for observations in their canonical form. `comparing` remembers parts that come again."""

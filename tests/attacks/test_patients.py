@@ -15,7 +15,7 @@ from grader.running.grade import grade
 from grader.running.session import Question
 from grader.running.wire import MAX_MESSAGE, decode
 from grader.syllabus import lesson_names, load_lesson, load_probes
-from tests.attacks.attacks import PATIENT, PRELUDE, Attack, carry_out, code, notebook
+from tests.attacks.attacks import PATIENT, PRELUDE, SMALL, Attack, carry_out, code, notebook
 
 CLINICS = (
     "loss_is_sound",
@@ -238,7 +238,7 @@ def loss_is_sound(loss):
     child = grader_object("Child")
     message = wire.encode({{"ask": "loss", "arguments": [1.0, 1.0]}})
     {FOR_EVER[name]}"""
-    carry_out(Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "timeout"}), course)
+    carry_out(Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "timeout"}, limits=SMALL), course)
 
 
 def test_nobody_answers_where_there_is_no_patient(course: Path) -> None:

@@ -23,7 +23,7 @@ import pytest
 
 from grader.building import frame
 from grader.repository import Repository
-from tests.authors.commands import run
+from tests.warm import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")

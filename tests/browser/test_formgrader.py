@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +19,7 @@ from grader.demo.run import exchange_step, hand_in, make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from lessons.lesson_01.demo import HONEST, LESSON
+from tests.warm import run
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Serve
@@ -61,14 +59,8 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     for name in GRADED:
         hand_in(course, exchange, CLASS[name])
     exchange_step(course, "Collect", LESSON)
-    subprocess.run(
-        [sys.executable, "-m", "grader", "autograde", LESSON],
-        cwd=course.root,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY.root)},
-        check=True,
-        capture_output=True,
-        timeout=600,
-    )
+    done = run(["grader", "autograde", LESSON], course.root, {"PYTHONPATH": str(REPOSITORY.root)})
+    assert done.code == 0, done.said
     assert OPTION in (REPOSITORY.root / "Makefile").read_text("utf-8")
     with serve(course.root, OPTION) as address:
         yield Class(course, exchange, address)

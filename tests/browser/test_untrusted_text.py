@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +19,7 @@ from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from lessons.lesson_01.demo import LESSON
+from tests.warm import run
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Serve
@@ -91,24 +89,18 @@ class Graded:
 def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graded]:
     course, _ = make_course(REPOSITORY, tmp_path_factory.mktemp("text") / "new", (LESSON,))
 
-    def run(*command: str) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=course.root,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY.root)},
-            capture_output=True,
-            timeout=240,
-        )
-        assert done.returncode == 0, done.stderr.decode()
+    def here(*command: str) -> None:
+        done = run(command, course.root, {"PYTHONPATH": str(REPOSITORY.root)})
+        assert done.code == 0, done.said
 
     for student, command in ((OURS, ("grader", "autograde")), (PLAIN, ("nbgrader", "autograde", "--no-execute"))):
         place = course.submission(student, LESSON)
         place.mkdir(parents=True)
         (place / f"{LESSON}.ipynb").write_text(handed_in(), encoding="utf-8")
-        run(*command, LESSON, *(("--student", PLAIN) if student == PLAIN else ()))
+        here(*command, LESSON, *(("--student", PLAIN) if student == PLAIN else ()))
         if student == OURS:
             shutil.copy(course.feedback(OURS, LESSON), course.root / "ours.html")
-    run("nbgrader", "generate_feedback", LESSON, "--force")
+    here("nbgrader", "generate_feedback", LESSON, "--force")
     with serve(course.root, OPTION) as address:
         yield Graded(course, address)
 

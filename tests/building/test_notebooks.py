@@ -6,9 +6,9 @@ import ast
 import base64
 import inspect
 import io
+import os
 import re
 import shutil
-import subprocess
 import sys
 import tokenize
 from functools import cache
@@ -26,6 +26,7 @@ from grader.building import pictures
 from grader.building.source import EXPERIMENT, comparable
 from grader.repository import Repository
 from grader.syllabus import load_lesson
+from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSONS = REPOSITORY.lesson_names()
@@ -79,14 +80,10 @@ def released_by_nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(REPOSITORY.root / "nbgrader_config.py", folder)
     shutil.copytree(REPOSITORY.root / "solutions", folder / "solutions")
     for lesson in LESSONS:
-        subprocess.run(
-            [sys.executable, "-m", "nbgrader", "generate_assignment", lesson],
-            cwd=folder,
-            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)},
-            check=True,
-            capture_output=True,
-            timeout=600,
-        )
+        bare: dict[str, str | None] = dict.fromkeys(os.environ)
+        bare |= {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)}
+        done = run(["nbgrader", "generate_assignment", lesson], folder, bare)
+        assert done.code == 0, done.said
     return folder
 
 

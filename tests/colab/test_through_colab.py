@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from grader.demo.learners import Learner
 from grader.repository import Repository
 from lessons.lesson_01.demo import HONEST, LESSON
+from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 # Somebody with right answers, a mistake and blanks: marks that all could change.
@@ -130,9 +129,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "plain.ipynb").write_text(json.dumps(finished()))
     for edit in EDITS:
         (folder / f"{edit.__name__}.ipynb").write_text(json.dumps(edit(finished()), ensure_ascii=False), "utf-8")
-    command = [sys.executable, "-m", "grader", "grade", "--seed", "7", "--json", "marks.json"]
     names = sorted(path.name for path in folder.iterdir())
-    subprocess.run([*command, *names], cwd=folder, check=True, capture_output=True, timeout=600)
+    done = run(["grader", "grade", "--seed", "7", "--json", "marks.json", *names], folder)
+    assert done.code == 0, done.said
     results = json.loads((folder / "marks.json").read_text("utf-8"))["results"]
     return {result["notebook"].removesuffix(".ipynb"): result for result in results}
 

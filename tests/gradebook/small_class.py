@@ -17,7 +17,6 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from nbgrader import api
 from rich.console import Console
 
 from grader import cli
@@ -25,7 +24,7 @@ from grader.batch import Job
 from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
 from grader.gradebook import autograde
 from grader.gradebook.autograde import autograde_lesson
-from grader.gradebook.course import Course, put_environment_on_path
+from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.result import Result
 from grader.syllabus import load_lesson
@@ -57,18 +56,10 @@ def graded_at_once(paths: Sequence[Path], job: Job, others: Callable[..., Any]) 
         yield path, result(path.parents[1].name, job.seed, str(path))
 
 
-@pytest.fixture(scope="session")
-def alembic() -> str:
-    """What nbgrader asks a process of its own for, once is enough."""
-    put_environment_on_path()
-    return api.get_alembic_version()
-
-
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, alembic: str) -> None:
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Grading takes no time."""
     monkeypatch.setattr(autograde, "grade_files", graded_at_once)
-    monkeypatch.setattr(api, "get_alembic_version", lambda: alembic)
 
 
 @pytest.fixture

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +23,7 @@ from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.syllabus import lesson_names, load_lesson
+from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LATER = lesson_names()[2:]
@@ -43,10 +41,8 @@ def careless(lesson: str) -> Learner:
 
 
 def by_nbgrader(root: Path, lesson: str) -> None:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)}
-    command = [sys.executable, "-m", "nbgrader", "autograde", lesson]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(["nbgrader", "autograde", lesson], root, {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)})
+    assert done.code == 0, done.said
 
 
 def by_grader(root: Path, lesson: str) -> None:

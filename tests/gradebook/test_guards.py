@@ -30,7 +30,6 @@ from tests.gradebook.small_class import (
     LESSON,
     REPOSITORY,
     STANDS,
-    alembic,
     command,
     content,
     copy_of,
@@ -42,8 +41,9 @@ from tests.gradebook.small_class import (
     quick,
     result,
 )
+from tests.warm import run
 
-__all__ = ["alembic", "course", "quick"]
+__all__ = ["course", "quick"]
 
 
 def everything(course: Course) -> tuple[Any, ...]:
@@ -124,9 +124,8 @@ def test_changed_points_wait_for_a_command_once_there_are_marks(course: Course) 
         grade(course)
     assert f"nbgrader generate_assignment {LESSON}" in str(said.value)
     assert everything(course) == before
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    advised = [sys.executable, "-m", "nbgrader", "generate_assignment", LESSON]
-    subprocess.run(advised, cwd=course.root, env=environment, check=True, capture_output=True)
+    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    assert run(["nbgrader", "generate_assignment", LESSON], course.root, environment).code == 0
     assert grade(course, resume=True).keys() == STANDS.keys()
     assert marks(course) == {name: result(name).score for name in STANDS}
 

@@ -28,7 +28,6 @@ from tests.gradebook.small_class import (
     OTHER,
     REPOSITORY,
     STANDS,
-    alembic,
     command,
     content,
     copy_of,
@@ -43,7 +42,7 @@ from tests.gradebook.small_class import (
     small_course,
 )
 
-__all__ = ["alembic", "course", "quick"]
+__all__ = ["course", "quick"]
 
 # --- at each step -------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ from grader.repository import Repository
 from grader.syllabus import load_lesson
 from lessons.lesson_01.demo import HONEST, LESSON
 from lessons.lesson_02 import demo as lesson_02
+from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
@@ -82,22 +82,14 @@ class Class:
 
 def nbgrader(folder: Path, *arguments: str) -> str:
     """Runs plain nbgrader as an instructor would; returns what it says."""
-    environment = os.environ | {
+    environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder.parent),
         "OMP_NUM_THREADS": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    done = run(["nbgrader", *arguments], folder, environment)
+    assert done.code == 0, done.said
+    return done.said
 
 
 @pytest.fixture(scope="module")

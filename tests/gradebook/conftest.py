@@ -1,0 +1,20 @@
+"""What every gradebook that is made here needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from nbgrader import api
+
+from grader.gradebook.course import put_environment_on_path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def alembic_is_asked_once() -> Iterator[None]:
+    """nbgrader asks a process of its own for a version number, for each gradebook anew; it never changes."""
+    put_environment_on_path()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        yield
