@@ -17,14 +17,12 @@ from grader.authoring.spec import Case, Exercise
 from grader.checking.compare import compare
 from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
 from grader.syllabus import lesson_names, load_lesson, load_probes
-from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE
-from grader.testing import SEEDS as OFFERED
+from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE, SEEDS
 
 NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
 every_exercise = pytest.mark.parametrize(
     ("lesson", "symbol"), NAMES, ids=[f"{lesson[:2]}-{symbol}" for lesson, symbol in NAMES]
 )
-SEEDS = OFFERED[:4]  # a fifth is the audit's: `tests/audit/` tries every mistake and every variant there, too
 every_seed = pytest.mark.parametrize("seed", SEEDS)
 
 
