@@ -42,6 +42,8 @@ def _vectors(generator: np.random.Generator) -> list[Case]:
     twice.update(positions=integers(generator, 0, 3, length) + 7, follow=False)
     backwards = elsewhere(batch, length, 2 * heads)
     backwards["positions"] = -backwards["positions"]
+    far = elsewhere(batch, length, 2 * heads)
+    far["positions"] = far["positions"] + 160  # the lesson's longest sums reach 100
     laid_out = elsewhere(batch, heads, length, 2 * half)
     laid_out["x"] = with_heads_cut_out(laid_out["x"])
     return [
@@ -53,6 +55,7 @@ def _vectors(generator: np.random.Generator) -> list[Case]:
         Case("with several heads and positions in no order", elsewhere(batch, 2, heads, 4), frozenset({"elsewhere"})),
         Case("where positions occur twice", twice, frozenset({"elsewhere"})),
         Case("with negative positions", backwards, frozenset({"elsewhere"})),
+        Case("with positions beyond 160", far, frozenset({"elsewhere"})),
         Case("with one vector", elsewhere(1, 1, 2 * half), frozenset({"one"})),
         Case("with vectors of two numbers", elsewhere(batch, length, 2), frozenset({"one"})),
         Case(
@@ -167,7 +170,7 @@ def _through_halves(x: torch.Tensor, positions: torch.Tensor, base: float = BASE
 
 
 def _filled(x: torch.Tensor, positions: torch.Tensor, base: float = BASE) -> torch.Tensor:
-    table = (torch.arange(-50, 50)[:, None] / base ** _exponents(x.shape[-1]))[positions + 50].double()
+    table = (torch.arange(-500, 500)[:, None] / base ** _exponents(x.shape[-1]))[positions + 500].double()
     result = torch.empty_like(x)
     result[..., ::2] = (x[..., ::2] * table.cos() - x[..., 1::2] * table.sin()).to(x.dtype)
     result[..., 1::2] = (x[..., ::2] * table.sin() + x[..., 1::2] * table.cos()).to(x.dtype)
