@@ -9,8 +9,6 @@ import torch
 
 from course.causal import causal_mask
 
-Masks = tuple[torch.Tensor, torch.Tensor]
-
 
 def create_padding_mask(tokens: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
     """Which keys are real tokens? (batch, length) -> (batch, 1, 1, length), True where

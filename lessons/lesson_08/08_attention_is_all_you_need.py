@@ -106,7 +106,6 @@ from course.downloads import NotAvailable
 from course.paper.batches import Batches
 from course.paper.checkpoints import Stateful, random_state, set_random_state
 from course.paper.fitting import Parts, fit
-from course.paper.masks import Masks
 from course.paper.model import count_parameters
 from course.paper.recipes import CPU, GPU
 from course.paper.training import Schedule

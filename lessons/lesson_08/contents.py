@@ -10,6 +10,7 @@ from lessons.lesson_08.exercises.decoder_layer import DECODER_LAYER
 from lessons.lesson_08.exercises.encoder import ENCODER
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
 from lessons.lesson_08.exercises.epoch import TRAIN_EPOCH
+from lessons.lesson_08.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
 from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
 from lessons.lesson_08.exercises.schedule import NOAM_RATE, NOAM_SCHEDULE
@@ -35,4 +36,5 @@ LESSON = Lesson(
         SAVE_CHECKPOINT,
         LOAD_CHECKPOINT,
     ),
+    equivalents=EQUIVALENTS,
 )
