@@ -16,7 +16,7 @@ from course.paper.writing import write
 from course.tasks.spelling import LETTERS, LONGEST, SpellingData, edits, has_relative, letter_lookup, score
 from course.tasks.symbols import Symbols
 
-SPELLING = Recipe(128, 2, 4, 256, 0.1, LONGEST + 2, steps=700, warmup_steps=400, max_tokens=2000)
+SPELLING = Recipe(128, 1, 4, 256, 0.0, LONGEST + 2, steps=700, warmup_steps=250, max_tokens=1200)
 
 Say = Callable[[str], Sequence[str]]
 
