@@ -52,7 +52,7 @@ class Recipe:
 
 CPU = Recipe(
     d_model=128, num_layers=2, num_heads=4, d_ff=256, dropout=0.1, max_length=64,
-    steps=1600, warmup_steps=800, max_tokens=1000,
+    steps=1200, warmup_steps=400, max_tokens=1000,
 )  # fmt: skip
 """Multi30k on two cores, with a vocabulary of 4,000.
 

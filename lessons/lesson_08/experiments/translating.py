@@ -39,7 +39,7 @@ class Corpus:
         return as_examples(self.subwords, pairs, recipe.max_length)
 
 
-def corpus(vocab_size: int = 4000, learn: Callable[[list[str]], Subwords] | None = None) -> Corpus:
+def corpus(vocab_size: int = 2000, learn: Callable[[list[str]], Subwords] | None = None) -> Corpus:
     """Download or read Multi30k, and learn sub-words from its training sentences.
 
     `learn` turns sentences into sub-words; without it, the library `tokenizers` does.
@@ -77,7 +77,7 @@ def train_translator(
     recipe: Recipe = CPU,
     steps: int | None = None,
     checkpoint: Path | None = None,
-    watch_every: int = 200,
+    watch_every: int = 100,
     seed: int = 0,
     **options: Any,
 ) -> tuple[nn.Module, Run, pd.DataFrame]:
