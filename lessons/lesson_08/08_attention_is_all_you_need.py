@@ -1682,23 +1682,23 @@ if translator is not None and beats["chrF"] is not None:
 #
 # The paper translates with a beam of 4 and a length penalty of 0.6 (section 6.1). You know both from
 # [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb). (The paper's penalty has a slightly
-# different formula, that of Wu and others 2016.) Does it help on the first 50 sentences?
+# different formula, that of Wu and others 2016.) Does it help on the first 30 sentences?
 
 # %%
 if translator is not None and beats["chrF"] is not None:
     with_beams = lab.translate(
         translator,
-        english_200[:50],
+        english_200[:30],
         corpus.subwords,
         decode=beam_search,
         beam_width=4,
         length_penalty=0.6,
     )
-    greedy_and_beams = {"greedy": translations["your model"][:50], "4 beams": with_beams}
-    display(lab.score_table(greedy_and_beams, scored[:50])[0])
+    greedy_and_beams = {"greedy": translations["your model"][:30], "4 beams": with_beams}
+    display(lab.score_table(greedy_and_beams, scored[:30])[0])
 
 # %% [markdown]
-# Fifty sentences are few, so don't read much into a small difference.
+# Thirty sentences are few, so don't read much into a small difference.
 #
 # ### Head by head
 #
