@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -79,19 +80,20 @@ class Repository:
     @property
     def address(self) -> str | None:
         """The repository's public address, as `pyproject.toml` has it; None for a course that nobody can fetch."""
-        project = self._project()
+        project = self._project
         return project.get("urls", {}).get("Repository") if "version" in project else None
 
     @property
     def tag(self) -> str:
         """The git tag of this version of the course, as in "v1.2.0"."""
-        return f"v{self._project()['version']}"
+        return f"v{self._project['version']}"
 
     @property
     def has_the_grader(self) -> bool:
         """Whether this is the repository that the grader itself comes from: who fetches one has the other."""
         return (self.root / "grader" / "repository.py").is_file()
 
+    @cached_property
     def _project(self) -> dict[str, Any]:
         path = self.root / "pyproject.toml"
         try:

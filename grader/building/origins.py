@@ -11,7 +11,8 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -47,9 +48,11 @@ def measured_from(repository: Repository, tests: Path) -> str:
     return _digest(repository, _reached(repository, tests)).hexdigest()
 
 
-def _digest(repository: Repository, reached: dict[Path, ast.Module], leaving_out: Path | None = None) -> hashlib._Hash:
+def _digest(
+    repository: Repository, reached: Mapping[Path, frozenset[str]], leaving_out: Path | None = None
+) -> hashlib._Hash:
     digest = hashlib.sha256()
-    named = {text for tree in reached.values() for text in _constants(tree)}
+    named = frozenset().union(*reached.values())
     data = {path.name: path for path in (repository.root / "data").glob("*")}
     tables = {
         f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
@@ -63,32 +66,34 @@ def _digest(repository: Repository, reached: dict[Path, ast.Module], leaving_out
 
 def _reached(
     repository: Repository, start: Path, leaving_out: frozenset[str] = frozenset({_PICTURES, *_ENGINE})
-) -> dict[Path, ast.Module]:
-    """The file and the modules of the repository that it reaches by its imports, as syntax trees.
+) -> dict[Path, frozenset[str]]:
+    """The file and the modules of the repository that it reaches by its imports, each with the strings in it.
 
     No cell runs pictures: they stand in the prose. And the engine changes no output.
     """
-    reached: dict[Path, ast.Module] = {}
+    reached: dict[Path, frozenset[str]] = {}
     waiting = [start]
     while waiting:
         path = waiting.pop()
         if path in reached:
             continue
-        lines = path.read_text("utf-8").splitlines(keepends=True)
-        reached[path] = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
         package = ".".join(path.parent.relative_to(repository.root).parts)
-        names = {part for name in imported(reached[path], package) for part in (name, name.rpartition(".")[0])}
+        imports, reached[path] = _imports_and_strings(path, path.read_text("utf-8"), package)
+        names = {part for name in imports for part in (name, name.rpartition(".")[0])}
         names = {name for name in names if name and not leaving_out & set(name.split("."))}
         waiting += [found for name in names if (found := file_of(name, repository.root)) is not None]
     return reached
 
 
-def _constants(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+@cache  # the lessons reach the same library
+def _imports_and_strings(path: Path, text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
+    lines = text.splitlines(keepends=True)
+    tree = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(imported(tree, package)), frozenset(value for value in constants if isinstance(value, str))
 
 
+@cache
 def code_of(source: str) -> bytes:
     """What Python runs of a module: its text without comments and docstrings.
 

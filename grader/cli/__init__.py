@@ -5,6 +5,8 @@ Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 
 from __future__ import annotations
 
+import os
+
 from rich.markup import escape
 
 from grader.cli.shared import app, err
@@ -19,6 +21,8 @@ __all__ = ["app", "authoring", "classes", "grading", "learning", "main"]
 
 def main() -> None:
     """Runs the command line; an error is one sentence and exit code 2."""
+    # Cases are tiny: threads gain nothing, and on a busy machine they wait for each other. torch asks when it loads.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         app(standalone_mode=True)
     except GraderError as error:

@@ -241,7 +241,10 @@ class Diary:
         self._said["alone"].append(written[:5])
 
     def samples(self, of: str, steps: Sequence[int]) -> pd.DataFrame:
-        """What the model said to the first problems after these steps, "taught" or "alone"; the last row is right."""
+        """What the model said to the first problems after those of `steps` that were noted; the last row is right.
+
+        `of` is "taught" or "alone".
+        """
         texts = self.alphabet.text
         wanted = self.target[:5]
         lengths = (wanted != 0).sum(dim=1).tolist()
@@ -250,6 +253,7 @@ class Diary:
                 texts(row[:n]) for row, n in zip(self._said[of][self.steps.index(step)], lengths, strict=True)
             ]
             for step in steps
+            if step in self.steps
         }
         table["right answer"] = [texts(row[:n]) for row, n in zip(wanted, lengths, strict=True)]
         return pd.DataFrame(table, index=[texts(row).rstrip("_") for row in self.source[:5]]).T

@@ -836,18 +836,18 @@ pd.DataFrame(
 
 # %%
 tree_source = torch.tensor([[3]])  # the tree ignores it
-tree_ends = {"start_id": lab.TREE_START, "end_id": lab.TREE_END, "max_length": 4}
 every_answer = lab.tree_answers()
 
 
-def on_the_tree(decode, **options):
-    return lab.tree_text(decode(lab.tree_model, tree_source, **tree_ends, **options)[0])
+def on_the_tree(decode, *options):
+    ids = decode(lab.tree_model, tree_source, lab.TREE_START, lab.TREE_END, 4, *options)  # at most 4 tokens
+    return lab.tree_text(ids[0])
 
 
 found = {
     "greedy": on_the_tree(greedy_decode),
-    "2 beams": on_the_tree(beam_search, beam_width=2),
-    "2 beams, penalty 1": on_the_tree(beam_search, beam_width=2, length_penalty=1.0),
+    "2 beams": on_the_tree(beam_search, 2),
+    "2 beams, penalty 1": on_the_tree(beam_search, 2, 1.0),
 }
 print({name: f"{answer} {every_answer[answer]:.2f}" for name, answer in found.items()})
 plots.bars(every_answer, title="All answers of the tree", x_label="probability")

@@ -1,4 +1,4 @@
-"""Which seeds are measured, and what is written down about the second."""
+"""Which claims are measured, and what is written down about them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.lessons.seeds import CLAIMS, record
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--long", False):
-        later = [item for item in items if item.get_closest_marker("second_seed")]
+        later = [item for item in items if item.get_closest_marker("later")]
         config.hook.pytest_deselected(items=later)
         items[:] = [item for item in items if item not in set(later)]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def second_seed_written_down(request: pytest.FixtureRequest) -> Iterator[None]:
+def written_down(request: pytest.FixtureRequest) -> Iterator[None]:
     """When every claim of a lesson was measured with both seeds, and all of them hold."""
     failed = request.session.testsfailed
     yield

@@ -13,7 +13,7 @@ from course.tasks.curve import CurveData, baseline_losses, grid, noisy_curve, sh
 from course.timing import try_to_compile
 from course.training import sgd_step, train
 from lessons.lesson_01 import experiments as lab
-from tests.lessons.seeds import both_seeds
+from tests.lessons.seeds import both_seeds, both_seeds_later
 
 SIZES = [1, 32, 32, 1]
 Params = list[tuple[torch.Tensor, torch.Tensor]]
@@ -262,19 +262,19 @@ def test_steps_count(seed: int) -> None:
     assert by_epochs(seed, 2400, 1000)[-1] == pytest.approx(by_epochs(seed, 24, 10)[-1], abs=0.03)
 
 
-@both_seeds
+@both_seeds_later
 def test_depth_zero_is_a_line(seed: int) -> None:
     lines = [baseline_losses(noisy_curve(data_seed))["straight line"] for data_seed in data_sets(seed)]
     assert by_depth(seed)[0][1] == pytest.approx(sum(lines) / len(lines), rel=0.05)
 
 
-@both_seeds
+@both_seeds_later
 def test_one_layer_helps(seed: int) -> None:
     assert by_depth(seed)[0][1] == pytest.approx(0.61, abs=0.05)
     assert by_depth(seed)[1][1] == pytest.approx(0.26, abs=0.05)
 
 
-@both_seeds
+@both_seeds_later
 def test_depth_memorises(seed: int) -> None:
     (shallow_train, shallow_test), (deep_train, deep_test) = by_depth(seed)[1], by_depth(seed)[4]
     assert shallow_train == pytest.approx(0.13 if seed == 0 else 0.09, abs=0.03)
@@ -295,7 +295,7 @@ def test_factor_two(seed: int) -> None:
     assert gaps[1] > 1e-3
 
 
-@both_seeds
+@both_seeds_later
 def test_decay_helps(seed: int) -> None:
     (train_without, test_without), (train_with, test_with) = by_decay(seed)[0], by_decay(seed)[0.01]
     assert train_with > 1.3 * train_without

@@ -19,7 +19,7 @@ from course.classifier import TransformerClassifier, ignores_padding
 from course.fitting import accuracy, fit
 from lessons.lesson_03 import experiments as lab
 from lessons.tables import measured
-from tests.lessons.seeds import both_seeds
+from tests.lessons.seeds import both_seeds, both_seeds_later
 
 PARTS = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 TESTS = ["all", "equal lengths", "same first digit"]
@@ -307,22 +307,22 @@ def test_no_look_at_padding(seed: int) -> None:
     assert looks(seed)["padding"].max() == 0
 
 
-@both_seeds
+@both_seeds_later
 def test_harder_set_helps(seed: int) -> None:
     assert hardened(seed)["same first digit"] >= classifier(seed)[1]["same first digit"] + 0.04
 
 
-@both_seeds
+@both_seeds_later
 def test_harder_set_forgets(seed: int) -> None:
     assert hardened(seed)["all"] < 0.8
 
 
-@both_seeds
+@both_seeds_later
 def test_ablation_positions(seed: int) -> None:
     assert is_chance(short_run(seed, "no positions"))
 
 
-@both_seeds
+@both_seeds_later
 def test_ablation_others(seed: int) -> None:
     for name in ("complete", "no feed-forward", "no residual", "no norm"):
         assert short_run(seed, name)["all"] >= 0.9
@@ -348,7 +348,7 @@ def test_table_rest_is_noise(seed: int) -> None:
         assert ((runs[name] - runs["complete"]).abs() < 0.015).all()
 
 
-@both_seeds
+@both_seeds_later
 def test_deep_pre_norm(seed: int) -> None:
     recipes = {name: lab.SIX_LAYERS[name] for name in ("pre-norm", "post-norm")}
     pre, post = lab.compare(PARTS, recipes, sets(seed), seeds=[seed], steps=200, rate=0.01)
@@ -388,12 +388,12 @@ def test_six_without_residuals(seed: int) -> None:
 # --- the bug clinic
 
 
-@both_seeds
+@both_seeds_later
 def test_hasty_looks_fine(seed: int) -> None:
     assert by_length(seed, False)[0] > 0.95
 
 
-@both_seeds
+@both_seeds_later
 def test_hasty_reads_padding(seed: int) -> None:
     short, long = by_length(seed, False)
     assert long <= short - 0.1
@@ -408,7 +408,7 @@ def test_the_doctor_is_right(seed: int) -> None:
     assert verdicts == [True, False, False, False]
 
 
-@both_seeds
+@both_seeds_later
 def test_the_cure_works(seed: int) -> None:
     short, long = by_length(seed, True)
     assert short == pytest.approx(long, abs=0.002)

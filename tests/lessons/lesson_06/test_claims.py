@@ -23,7 +23,7 @@ from course.positions import (
 from course.tasks import digit_operations, reversal
 from lessons.lesson_06 import experiments as lab
 from lessons.tables import measured
-from tests.lessons.seeds import both_seeds
+from tests.lessons.seeds import both_seeds, both_seeds_later
 
 ORDERED, UNORDERED = ("first", "second", "last"), ("max", "min")
 
@@ -140,19 +140,19 @@ def test_positions_find_first(seed: int) -> None:
         assert min(reader(kind, seed).values()) > 0.95
 
 
-@both_seeds
+@both_seeds_later
 def test_too_quiet(seed: int) -> None:
     shares = by_scale(seed)[0.01]
     assert shares["max, min"] > 0.95
     assert shares["first, second, last"] < 0.5
 
 
-@both_seeds
+@both_seeds_later
 def test_as_loud_as_tokens(seed: int) -> None:
     assert min(by_scale(seed)[1].values()) > 0.95
 
 
-@both_seeds
+@both_seeds_later
 def test_too_loud(seed: int) -> None:
     assert max(by_scale(seed)[100].values()) < 0.8
 
@@ -208,7 +208,7 @@ def test_scores_know_distance(seed: int) -> None:
     assert (near - far).abs().max() < 1e-3
 
 
-@both_seeds
+@both_seeds_later
 def test_your_waves(seed: int) -> None:
     shares = your_waves(seed)
     assert shares[5] >= 0.9

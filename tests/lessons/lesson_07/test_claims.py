@@ -17,7 +17,7 @@ from course.seq2seq_fitting import predict
 from course.sequences import exact_match
 from course.tasks import reversal
 from lessons.lesson_07 import experiments as lab
-from tests.lessons.seeds import both_seeds
+from tests.lessons.seeds import both_seeds, both_seeds_later
 
 ENDS = (lab.START, lab.END, lab.MAX_LENGTH)
 TREE_ENDS = {"start_id": lab.TREE_START, "end_id": lab.TREE_END, "max_length": 4}
@@ -164,7 +164,7 @@ def test_filters_keep_words_real(seed: int) -> None:
     assert passages(seed)[(1.0, 0, 0.5)][0] > passages(seed)[(1.0, 0, 1.0)][0] + 3
 
 
-@both_seeds
+@both_seeds_later
 def test_the_branch_is_never_reached(seed: int) -> None:
     source, target = pairs(seed)
     reported = exact_match(predict(unmasked(seed), source, target, start_id=lab.START).argmax(dim=-1), target)
@@ -313,7 +313,7 @@ def test_quadratic_against_linear(seed: int) -> None:
     assert lab.tokens_read(cached_greedy_decode, writer, [200]) == [200]
 
 
-@both_seeds
+@both_seeds_later
 def test_the_cache_is_faster(seed: int) -> None:
     writer = lab.long_writer(200, seed)
     slow, fast = (lab.seconds(decode, writer, [200])[0] for decode in (greedy_decode, cached_greedy_decode))
