@@ -6,9 +6,9 @@ batches it asks for, the model it calls and hooks of the optimiser.
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +116,13 @@ def fit(
     stream, called = batches.endless(done), _InHalf(model) if device.type == "cuda" else model
     if watch is not None and done == 0:
         watch(0)
-    with stop_on_request() as request, Progress(total=steps, initial=done, desc=name) as bar:
-        while done < steps and not request.made:
-            stops = [steps, *(_next(done, every) for every in (watch_every, save_every))]
+    remaining = range(done, steps)
+    with stop_on_request() as request, Progress(remaining, initial=done, total=steps, desc=name) as bar:
+        steps_to_take = iter(bar)
+        for first in steps_to_take:
+            last = min(steps, *(_next(first, every) for every in (watch_every, save_every)))
             start = time.perf_counter()
-            piece = _piece(stream, min(stops) - done, device, request, bar)
+            piece = _piece(stream, chain([first], islice(steps_to_take, last - first - 1)), device, request)
             before = len(run.losses)
             parts.train_epoch(called, piece, noted, optimizer, schedule)
             run.seconds += time.perf_counter() - start
@@ -130,6 +132,8 @@ def fit(
             if checkpoint is not None and (done % save_every == 0 or done == steps or request.made):
                 _curve(checkpoint).write_text(json.dumps(run.losses))
                 parts.save(checkpoint, model, optimizer, schedule, done)
+            if request.made:
+                break
         run.interrupted = request.made
     if curves is not None:
         curves.close()
@@ -164,14 +168,11 @@ class _InHalf(nn.Module):
         return logits.float()
 
 
-def _piece(
-    stream: Iterator[Batch], count: int, device: torch.device, request: Request, bar: Progress
-) -> Iterator[Batch]:
-    """The next `count` batches on the device; fewer if somebody asks to stop."""
-    for place, (source, target) in enumerate(islice(stream, count)):
+def _piece(stream: Iterator[Batch], steps: Iterable[int], device: torch.device, request: Request) -> Iterator[Batch]:
+    """A batch on the device for each of the steps; fewer if somebody asks to stop."""
+    for _, (source, target) in zip(steps, stream, strict=False):
         yield source.to(device), target.to(device)
-        bar.update()  # the step on this batch is over: the next one has been asked for
-        if request.made and place < count - 1:
+        if request.made:  # the step on this batch is over: the next one has been asked for
             return
 
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from course.causal import causal_mask, decoder_mask
-from course.paper.masks import Masks, create_masks, create_padding_mask, masks_are_sound
+from course.paper.masks import create_masks, create_padding_mask, masks_are_sound
 
-Make = Callable[[torch.Tensor, torch.Tensor], Masks]
+Make = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
 def test_shapes_and_values() -> None:
