@@ -24,7 +24,7 @@ from course.tasks.spelling import spelling_task
 from course.tasks.ten_pairs import ten_pairs
 from lessons.lesson_08 import experiments as lab
 from lessons.tables import measured
-from tests.lessons.seeds import both_seeds
+from tests.lessons.seeds import both_seeds, both_seeds_later
 
 PAPER_SIZES = {"d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048, "dropout": 0.1}
 
@@ -227,17 +227,17 @@ def backwards(seed: int) -> lab.Learnt:
     return lab.reverse_letters(steps=1000, watch_every=1000, seed=seed)
 
 
-@both_seeds
+@both_seeds_later
 def test_reversal_clears_the_bar(seed: int) -> None:
     assert backwards(seed).curve["tokens"].iloc[-1] > 0.9987
 
 
-@both_seeds
+@both_seeds_later
 def test_the_mean_is_no_worse(seed: int) -> None:
     assert backwards(seed).curve["rows"].iloc[-1] >= backwards(seed).before_averaging["rows"]
 
 
-@both_seeds
+@both_seeds_later
 def test_the_gru_is_behind(seed: int) -> None:
     recurrent = lab.reverse_letters(lab.GruTranslator, steps=1000, watch_every=1000, seed=seed)
     assert recurrent.curve["rows"].iloc[-1] < backwards(seed).curve["rows"].iloc[-1]
@@ -264,14 +264,35 @@ def test_letters_and_neighbours(seed: int) -> None:
 
 
 @cache
+def spelling() -> pd.DataFrame:
+    """What the speller scored, a row for each seed; training it takes a minute."""
+    return measured("08_spelling").set_index("said by").loc["the model"]
+
+
+def test_the_speller_says_unseen_words() -> None:
+    assert list((100 * spelling()["words"]).round()) == [39, 40]
+    assert list((100 * spelling()["sounds"]).round()) == [81, 82]
+
+
+def test_twice_the_look_up() -> None:
+    look_up = measured("08_spelling").set_index("said by").loc["with both neighbours"]
+    assert (spelling()["words"].to_numpy() > 2 * look_up["words"].to_numpy()).all()
+
+
+def test_relatives_help() -> None:
+    assert list((100 * spelling()["words without"]).round()) == [36, 37]
+    assert list((100 * spelling()["words with a relative"]).round()) == [45, 45]
+
+
+@cache
 def multi30k() -> pd.Series:
     """What was measured on Multi30k, which isn't part of the course: {what: values by seed}."""
     return measured("08_multi30k").groupby("what")["value"].apply(list)
 
 
 def test_buckets_save_half() -> None:
-    assert round(100 * multi30k()["padding, mixed lengths"][0]) == 46
-    assert round(100 * multi30k()["padding, similar lengths"][0], 1) == 2.3
+    assert round(100 * multi30k()["padding, all lengths mixed"][0]) == 46
+    assert round(100 * multi30k()["padding, similar lengths together"][0], 1) == 2.3
 
 
 def test_copying_is_no_translation() -> None:
@@ -285,18 +306,18 @@ def test_word_by_word_gets_somewhere() -> None:
 
 
 def test_translation_begins() -> None:
-    assert all(3.6 < loss < 4.0 for loss in multi30k()["validation loss, 400 steps"])
+    assert all(3.1 < loss < 3.5 for loss in multi30k()["validation loss, 300 steps"])
     for before, after in zip(
-        multi30k()["validation loss, 200 steps"], multi30k()["validation loss, 400 steps"], strict=True
+        multi30k()["validation loss, 200 steps"], multi30k()["validation loss, 300 steps"], strict=True
     ):
-        assert after < before - 0.5
+        assert after < before - 0.4
 
 
 def test_bleu_says_yes() -> None:
     (baseline,) = multi30k()["BLEU of 200, word by word"]
-    assert all(bleu > baseline + 1 for bleu in multi30k()["BLEU of 200, 400 steps"])
+    assert all(bleu > baseline + 1 for bleu in multi30k()["BLEU of 200, 300 steps"])
 
 
 def test_chrf_says_no() -> None:
     (baseline,) = multi30k()["chrF of 200, word by word"]
-    assert all(chrf < baseline - 10 for chrf in multi30k()["chrF of 200, 400 steps"])
+    assert all(chrf < baseline - 10 for chrf in multi30k()["chrF of 200, 300 steps"])
