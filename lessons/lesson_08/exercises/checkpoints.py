@@ -184,7 +184,7 @@ SAVE_CHECKPOINT = Exercise(
             "left_in_evaluation_mode",
             written.saving(written.into_evaluation),
             "After your save the model is in evaluation mode, so the rest of the run has no dropout. Does a state_dict "
-            "hang on the mode?",
+            "depend on the mode?",
         ),
         Mistake(
             "draws_a_number",
@@ -270,7 +270,7 @@ LOAD_CHECKPOINT = Exercise(
         Mistake(
             "seeded_instead",
             written.loading("random", change=written.seeded),
-            "You seed the generators anew. Do they then go on where they stopped?",
+            "You seed the generators again. Do they then go on where they stopped?",
             central=True,
         ),
         Mistake(

@@ -230,18 +230,18 @@ TRAIN_EPOCH = Exercise(
         Mistake(
             "mean_of_batch_means",
             _epoch(count=lambda output: 1.0),
-            "You average the batches' losses, so a small batch counts as much as a large one. By what should each be "
-            "weighed?",
+            "You average the batches' losses, so a small batch counts as much as a large one. What should each be "
+            "weighted by?",
         ),
         Mistake(
             "padding_counted",
             _epoch(count=lambda output: float(output.numel())),
-            "You weigh each batch by all its places, padding included. Over which tokens is its loss a mean?",
+            "You weight each batch by all its places, padding included. Which tokens is its loss the mean of?",
         ),
         Mistake(
             "weighed_by_rows",
             _epoch(count=lambda output: float(len(output))),
-            "You weigh each batch by its number of sentences. The result should be per token: what do you count?",
+            "You weight each batch by its number of sentences. The result should be per token: what do you count?",
         ),
         Mistake(
             "summed",

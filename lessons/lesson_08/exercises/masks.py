@@ -188,7 +188,7 @@ CREATE_MASKS = Exercise(
         Mistake(
             "floats",
             _made(lambda real: _keys(real).float(), lambda real, lower: _both(real, lower).float()),
-            "The entries are right, but they are floating-point numbers. Which kind answers a question with yes or no?",
+            "The entries are right, but they are floating-point numbers. Which dtype holds yes and no?",
         ),
         Mistake(
             "target_alone",

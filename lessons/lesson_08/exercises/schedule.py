@@ -80,7 +80,7 @@ NOAM_RATE = Exercise(
         Mistake(
             "multiplied_by_the_root_of_the_width",
             _rate(lambda step, d, warmup: d**0.5 * min(step**-0.5, step * warmup**-1.5)),
-            "Wider models get a higher rate from you. Look at the sign of the exponent of d_model: what should it be?",
+            "Your rate is higher for wider models. Look at the sign of the exponent of d_model: what should it be?",
         ),
         Mistake(
             "divided_by_the_width",
@@ -245,13 +245,13 @@ NOAM_SCHEDULE = Exercise(
         Mistake(
             "one_step_ahead",
             _but(start=1),
-            "Every rate is that of the next step. With which number does your count begin?",
+            "Every rate is that of the next step. What number does your count begin with?",
             central=True,
         ),
         Mistake(
             "never_counts",
             _but(step=lambda self: self.set(noam_learning_rate(1, self.d_model, self.warmup_steps))),
-            "The rate is that of the first step for ever. What has to grow with each call?",
+            "The rate stays that of the first step. What has to grow with each call?",
             central=True,
         ),
         Mistake(

@@ -223,7 +223,7 @@ LABEL_SMOOTHING = Exercise(
         Mistake(
             "whole_share_for_each",
             _soft(_whole_share_each),
-            "Each other symbol gets the whole of `smoothing`. Among how many is it shared?",
+            "Each other symbol gets the whole of `smoothing`. How many symbols share it?",
         ),
         Mistake(
             "swapped",
@@ -256,12 +256,12 @@ LABEL_SMOOTHING = Exercise(
         Mistake(
             "no_logarithm",
             _but(logs=lambda self, logits: logits.softmax(-1)),
-            "You weigh probabilities, not their logarithms. What is a cross-entropy made of?",
+            "You weight probabilities, not their logarithms. What is a cross-entropy made of?",
         ),
         Mistake(
             "no_softmax",
             _but(logs=lambda self, logits: logits),
-            "You weigh the logits themselves. What turns them into log-probabilities first?",
+            "You weight the logits themselves. What turns them into log-probabilities first?",
         ),
         Mistake(
             "divergence",
@@ -272,12 +272,12 @@ LABEL_SMOOTHING = Exercise(
         Mistake(
             "sign_forgotten",
             _but(mean=lambda self, losses, real: -losses[real].mean()),
-            "Your loss is negative, and better models get a larger one. Which sign stands before a log-probability?",
+            "Your loss is negative, and better models get a larger one. Which sign goes in front of a log-probability?",
         ),
         Mistake(
             "a_number_for_each_token",
             _but(mean=lambda self, losses, real: losses[real]),
-            "You return a loss for each token. What makes one number of them?",
+            "You return a loss for each token. What turns them into a single number?",
         ),
     ),
     variants={

@@ -105,7 +105,7 @@ def shared_mistakes(made: Callable[..., type[Stack]]) -> tuple[Mistake, ...]:
         Mistake(
             "not_scaled",
             made(scaled=lambda self, tokens: self.embedding(tokens)),
-            "The embeddings come as they are, small beside the sinusoids. By what does the paper multiply them?",
+            "The embeddings come as they are, small beside the sinusoids. What does the paper multiply them by?",
             central=True,
         ),
         Mistake(
