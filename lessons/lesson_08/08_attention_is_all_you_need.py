@@ -18,7 +18,7 @@
 #
 # In this lesson you build the model of the paper, train it the way the paper does, and put it to work on real data.
 #
-# ![Two arrows through the same box, labelled the model you build. The letters a, d, a go in, and the sounds EY, D, AH come out. The English sentence today the child sees the old house goes in, and the German sentence heute sieht das kind das alte haus comes out.](picture:letters_and_sentences)
+# ![Two arrows through the same box, labelled the model you build. The letters g, a, u, n, t go in, and the sounds G, AO, N, T come out. The English sentence today the child sees the old house goes in, and the German sentence heute sieht das kind das alte haus comes out.](picture:letters_and_sentences)
 #
 # It reads letters and says sounds, so it can say your name. It reads English and writes German. Nothing about the model
 # changes in between, only the data.
@@ -1481,7 +1481,7 @@ lab.some_words(said["your model"], words)
 # </details>
 #
 # **Your own name.** The model takes any word of the letters a to z. Put yours in, and read the sounds aloud.
-# (AH is the u in "hut", IY the ee in "see", EY the a in "name".)
+# (AH is the u in "hut", IY the ee in "see", EY the a in "name".) If it gets your name wrong, would a stranger get it right?
 
 # %%
 my_words = ["Ada", "Vaswani", "attentively", "transformerish"]  # put your name here
@@ -1491,7 +1491,8 @@ pd.DataFrame({"sounds": {word: " ".join(sounds) for word, sounds in spoken.items
 
 # %% [markdown]
 # **Which letter does each sound look at?** Rows are the sounds that the model wrote, columns the letters that it read.
-# The weights are those of the cross-attention, one map per head and their mean.
+# The weights are those of the cross-attention, one map per head and their mean. Before you run the cell: which letters
+# of "through" will no sound look at?
 
 # %%
 word = "through"
@@ -1508,8 +1509,8 @@ plots.heatmaps(
 )
 
 # %% [markdown]
-# Try words with silent letters: "knight", "psalm". And remember lesson 5: a map shows where a model looks, not what it
-# uses.
+# In our run TH looks at the t and the h, R at the r, and UW at the o and the u. Only the end looks at the g. Try more words
+# with silent letters: "knight", "psalm". And remember lesson 5: a map shows where a model looks, not what it uses.
 #
 # ### Rung 4: English to German
 #

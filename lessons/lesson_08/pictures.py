@@ -28,10 +28,10 @@ def letters_and_sentences() -> Figure:
     with drawing(8.4, 2.7) as (figure, (axes,)):
         blank(axes, 17.4, 5.4)
         box(axes, 8.7, 2.6, "the model\nyou build", 2.8, 4.4)
-        cells(axes, 2.6, 0.8, [["a", "d", "a"]])
+        cells(axes, 0.5, 0.8, [["g", "a", "u", "n", "t"]])
         arrow(axes, (5.8, 1.3), (7.1, 1.3))
         arrow(axes, (10.3, 1.3), (11.6, 1.3))
-        cells(axes, 11.9, 0.8, [["EY", "D", "AH"]])
+        cells(axes, 11.9, 0.8, [["G", "AO", "N", "T"]])
         axes.text(3.6, 3.8, "today the child sees\nthe old house", ha="center", va="center")
         arrow(axes, (5.8, 3.8), (7.1, 3.8))
         arrow(axes, (10.3, 3.8), (11.6, 3.8))
