@@ -100,14 +100,14 @@ from torch import nn
 from course import plots
 from course.attention import MultiHeadAttention, padding_mask
 from course.beam import beam_search
-from course.blocks import LayerNorm
+from course.blocks import EncoderBlock, LayerNorm
 from course.causal import causal_mask
 from course.downloads import NotAvailable
 from course.paper.batches import Batches
 from course.paper.checkpoints import Stateful, random_state, set_random_state
 from course.paper.fitting import Parts, fit
 from course.paper.model import count_parameters
-from course.paper.recipes import CPU, GPU
+from course.paper.recipes import CPU
 from course.paper.training import Schedule
 from course.positions import SinusoidalPositionalEncoding
 from course.scoring import NoSacrebleu
@@ -347,25 +347,27 @@ print(f"share of the outputs that dropout sets to 0 in training: {dropped:.2f}")
 # %% exercise="EncoderLayer"
 
 # %% [markdown]
-# **What you made.** Half of the paper's figure 1. Here six fresh layers are stacked in each order. We look at how large
-# the vectors are on the way up.
+# **What you made.** Half of the paper's figure 1. Here six of your layers are stacked, fresh and untrained, and six blocks
+# from lesson 3 beside them. We look at how large the vectors are on the way up.
 
 
 # %%
-def sizes_on_the_way(norm_first, layers=6):
+def sizes_on_the_way(make_layer, layers=6):
     """The standard deviation of the numbers in x, before and after each fresh layer."""
     torch.manual_seed(0)
     x = torch.randn(4, 10, 64)
     sizes = [x.std().item()]
     with torch.no_grad():
         for _ in range(layers):
-            x = EncoderLayer(64, 4, 256, 0.1, norm_first=norm_first).eval()(x)
+            x = make_layer().eval()(x)
             sizes.append(x.std().item())
     return sizes
 
 
+post_norm = sizes_on_the_way(lambda: EncoderLayer(64, 4, 256, 0.1))
+pre_norm = sizes_on_the_way(lambda: EncoderBlock(64, 4, 256))  # from lesson 3
 plots.curves(
-    {"post-norm": sizes_on_the_way(False), "pre-norm": sizes_on_the_way(True)},
+    {"post-norm": post_norm, "pre-norm": pre_norm},
     title="How large the vectors are, layer by layer",
     x_label="layers passed",
     y_label="standard deviation",
@@ -443,7 +445,7 @@ by_target, by_source = movements(written), movements(read)
 outputs = [f"output {place}" for place in range(5)]
 for name, moved in (("target", by_target), ("source", by_source)):
     labels = [str(place) for place in range(moved.shape[1])]
-    title = f"How far each output moves when a {name} token changes"
+    title = f"Movement when a {name} token changes"
     display(plots.heatmap(moved, outputs, labels, title=title, columns=f"{name} token"))
 
 # %% [markdown]
@@ -597,7 +599,8 @@ plots.heatmaps(
 torch.manual_seed(0)
 paper_sizes = {"d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048, "dropout": 0.1}
 encoder = Encoder(vocab_size=1000, max_length=64, **paper_sizes)
-unscaled = encoder.embedding.weight.detach().square().mean().sqrt().item()
+embeddings = next(weight for weight in encoder.parameters() if weight.shape == (1000, 512))
+unscaled = embeddings.detach().square().mean().sqrt().item()
 sinusoids = SinusoidalPositionalEncoding(512, 64)(torch.zeros(1, 64, 512))
 plots.bars(
     {
@@ -710,8 +713,7 @@ guess_apart = None  # in millions
 
 millions = {}
 for name, share in (("one matrix for all three", True), ("three matrices", False)):
-    sizes = replace(GPU, share_embeddings=share)
-    millions[name] = count_parameters(sizes.build(37_000, 37_000, build=Transformer)) / 1e6
+    millions[name] = count_parameters(lab.base_model(Transformer, share_embeddings=share)) / 1e6
 shared_count, apart_count = (round(number, 1) for number in millions.values())
 print(f"your guesses: {guess_shared} and {guess_apart}; counted: {shared_count} and {apart_count}")
 plots.bars(millions, title="The base model", x_label="million parameters", levels={"paper": 65})
@@ -773,12 +775,12 @@ ten.written
 #
 # ### Against PyTorch's own
 #
-# PyTorch has this model built in: `torch.nn.Transformer`. `lab.built_in` copies the weights of your trained model into
-# one. If your layers do what the paper says, both must give the same logits.
+# PyTorch has this model built in: `torch.nn.Transformer`. `lab.side_by_side` makes one and copies the weights of your
+# trained model into it. If your layers do what the paper says, both must give the same logits.
 
 # %%
 ours = ten.model.cpu()  # training may have moved it to a GPU
-theirs = lab.built_in(ours, lab.TEN, english.size, german.size)
+ours, theirs = lab.side_by_side(ours, lab.TEN, english.size, german.size)
 source_batch, target_batch = next(Batches(examples, max_tokens=200).epoch(0))
 target_input = target_batch[:, :-1]
 with torch.no_grad():
@@ -810,8 +812,7 @@ def milliseconds(model, length):
 
 
 wide = replace(CPU, max_length=256)
-mine = wide.build(12, 12, build=Transformer).eval()
-ready_made = lab.built_in(mine, wide, 12, 12)
+mine, ready_made = lab.side_by_side(wide.build(12, 12, build=Transformer), wide, 12, 12)
 lengths = [16, 64, 256]
 took = {
     name: [milliseconds(model, length) for length in lengths]

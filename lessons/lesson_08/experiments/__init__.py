@@ -10,7 +10,7 @@ from lessons.lesson_08.experiments.background import (
     influence_by_distance,
     layer_seconds,
 )
-from lessons.lesson_08.experiments.comparing import built_in
+from lessons.lesson_08.experiments.comparing import base_model, side_by_side
 from lessons.lesson_08.experiments.ladder import (
     REVERSAL,
     TEN,
@@ -50,9 +50,9 @@ __all__ = [
     "GruTranslator",
     "Learnt",
     "as_convolutions",
+    "base_model",
     "baseline_translations",
     "baselines",
-    "built_in",
     "complexity_table",
     "corpus",
     "hardest",
@@ -67,6 +67,7 @@ __all__ = [
     "say_all",
     "score_table",
     "seen_before",
+    "side_by_side",
     "some_words",
     "spelling_scores",
     "train_speller",

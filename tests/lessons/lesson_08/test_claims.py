@@ -1,5 +1,6 @@
 """What lesson 8 says under "What you should see", measured again on two seeds."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,13 +11,13 @@ import torch
 from torch import nn
 
 from course.attention import padding_mask
+from course.blocks import EncoderBlock
 from course.causal import causal_mask
 from course.paper.batches import Batches
 from course.paper.fitting import fit
 from course.paper.layers import DecoderLayer, EncoderLayer, PositionwiseFeedForward
 from course.paper.masks import masks_are_sound
 from course.paper.model import Decoder, Encoder, count_parameters
-from course.paper.recipes import GPU
 from course.paper.schedule import NoamSchedule, noam_learning_rate
 from course.paper.smoothing import LabelSmoothingLoss
 from course.positions import SinusoidalPositionalEncoding
@@ -58,26 +59,26 @@ def test_feed_forward_is_two_convolutions(seed: int) -> None:
     assert torch.allclose(as_images, network(x), rtol=0, atol=1e-5)
 
 
-@cache
-def sizes_on_the_way(seed: int, norm_first: bool) -> list[float]:
+def sizes_on_the_way(seed: int, make_layer: Callable[[], nn.Module]) -> list[float]:
     torch.manual_seed(seed)
     x = torch.randn(4, 10, 64)
     sizes = [x.std().item()]
     with torch.no_grad():
         for _ in range(6):
-            x = EncoderLayer(64, 4, 256, 0.1, norm_first=norm_first).eval()(x)
+            x = make_layer().eval()(x)
             sizes.append(x.std().item())
     return sizes
 
 
 @both_seeds
 def test_post_norm_keeps_the_size(seed: int) -> None:
-    assert all(abs(size - 1) < 0.005 for size in sizes_on_the_way(seed, norm_first=False)[1:])
+    sizes = sizes_on_the_way(seed, lambda: EncoderLayer(64, 4, 256, 0.1))
+    assert all(abs(size - 1) < 0.005 for size in sizes[1:])
 
 
 @both_seeds
 def test_pre_norm_grows(seed: int) -> None:
-    sizes = sizes_on_the_way(seed, norm_first=True)
+    sizes = sizes_on_the_way(seed, lambda: EncoderBlock(64, 4, 256))
     assert sizes == sorted(sizes)
     assert len(set(sizes)) == 7
 
@@ -128,7 +129,7 @@ def test_the_decoder_is_larger() -> None:
 
 
 def test_base_model_parameters() -> None:
-    counts = [count_parameters(replace(GPU, share_embeddings=share).build(37_000, 37_000)) for share in (True, False)]
+    counts = [count_parameters(lab.base_model(share_embeddings=share)) for share in (True, False)]
     assert counts == [63_119_496, 101_007_496]
 
 
@@ -145,8 +146,8 @@ def test_ten_pairs_by_heart(seed: int) -> None:
 @both_seeds
 def test_same_as_the_built_in(seed: int) -> None:
     english, german, examples = ten_pairs()
-    model = ten(seed).model
-    theirs = lab.built_in(model, lab.TEN, english.size, german.size)
+    model, theirs = lab.side_by_side(ten(seed).model, lab.TEN, english.size, german.size)
+    assert model is ten(seed).model
     source, target = next(Batches(examples, max_tokens=200).epoch(0))
     target_input = target[:, :-1]
     with torch.no_grad():
