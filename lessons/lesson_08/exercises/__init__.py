@@ -1,0 +1,1 @@
+"""What lesson 08 asks of the learner: cases, mistakes and variants, one module per group of symbols."""
