@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +93,17 @@ class Repository:
         """Whether this is the repository that the grader itself comes from: who fetches one has the other."""
         return (self.root / "grader" / "repository.py").is_file()
 
-    @cached_property
+    @property
     def _project(self) -> dict[str, Any]:
         path = self.root / "pyproject.toml"
         try:
-            return dict(tomllib.loads(path.read_text("utf-8")).get("project", {}))
+            return _project_of(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except tomllib.TOMLDecodeError as error:
             raise GraderError(f"{path} can't be read: {error}.") from None
+
+
+@lru_cache(maxsize=4)  # every link in a lesson asks for it
+def _project_of(text: str) -> dict[str, Any]:
+    return dict(tomllib.loads(text).get("project", {}))

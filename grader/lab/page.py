@@ -86,8 +86,8 @@ class CoursePage(JupyterHandler):
         )
         return {"wide": LAB} | narrow
 
-    def _opens(self, notebook: Path) -> str:
-        return self._address(LAB, quote(self._below_root(notebook)))
+    def _opens(self, notebook: Path, where: str = LAB) -> str:
+        return self._address(where, quote(self._below_root(notebook)))
 
     def _below_root(self, path: Path) -> str:
         return path.relative_to(self._root()).as_posix()

@@ -692,7 +692,7 @@ plots.bars(in_millions, title="Six layers of the paper's size", x_label="million
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `self.output.weight = self.encoder.embedding.weight`. In `decode`: `source_mask, target_mask = create_masks(source,
+# `self.output.weight = self.encoder.?.weight`. In `decode`: `source_mask, target_mask = create_masks(source,
 # target_input)`, and `self.output(self.decoder(target_input, encoder_states, ?, ?))`.
 # </details>
 #
@@ -1113,7 +1113,7 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Count first, then `for group in self.optimizer.param_groups: group["lr"] = noam_learning_rate(?, ...)`. Leave
+# Count first. Then, for each `group` of `self.optimizer.param_groups`, `group["lr"] = noam_learning_rate(?, ...)`. Leave
 # `state_dict` and `load_state_dict` as they are.
 # </details>
 #
@@ -1269,7 +1269,7 @@ with tempfile.TemporaryDirectory() as folder:
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `content = torch.load(path, map_location="cpu", weights_only=True)`, then four lines, one for each part, and
+# `content = torch.load(path, map_location=?, weights_only=?)`, then four lines, one for each part, and
 # `return content[?]`.
 # </details>
 #

@@ -25,6 +25,7 @@ CLINICS = (
     "future_leak",
     "sees_order",
     "ends_each_sequence",
+    "masks_are_sound",
 )
 WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}
