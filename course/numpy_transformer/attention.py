@@ -1,0 +1,75 @@
+"""Multi-head attention, and its way back: split, attend, merge, and the same in reverse."""
+
+import numpy as np
+
+from course.numpy_transformer.functions import attention_backward, softmax
+from course.numpy_transformer.layers import Linear
+
+
+class MultiHeadAttention:
+    """Several attentions side by side, each on its own block of columns.
+
+    Attributes: `query`, `key`, `value` and `output`, each a `Linear(d_model, d_model)`.
+    Head h takes the h-th block of d_model / num_heads columns.
+
+    `forward(queries, keys, values, mask=None)`: queries are (batch, query_length,
+    d_model), keys and values (batch, key_length, d_model). `mask` is boolean, True =
+    may attend, and broadcasts to (batch, heads, query_length, key_length); a row with
+    no allowed key gives finite numbers. Returns (output, weights), of shapes
+    (batch, query_length, d_model) and (batch, heads, query_length, key_length).
+
+    `backward(gradient)`, with the gradient of the output, sets the gradients of all
+    four layers, and returns three gradients: for queries, keys and values.
+
+    >>> layer = MultiHeadAttention(d_model=4, num_heads=2)
+    >>> x = np.ones((1, 3, 4))
+    >>> output, weights = layer.forward(x, x, x)
+    >>> output.shape, weights.shape, [gradient.shape for gradient in layer.backward(output)]
+    ((1, 3, 4), (1, 2, 3, 3), [(1, 3, 4), (1, 3, 4), (1, 3, 4)])
+
+    Raises:
+        ValueError: when num_heads doesn't divide d_model.
+    """
+
+    ### BEGIN SOLUTION
+    def __init__(self, d_model: int, num_heads: int) -> None:
+        if d_model % num_heads:
+            raise ValueError(f"{num_heads} heads can't share {d_model} columns equally")
+        self.num_heads = num_heads
+        self.query, self.key = Linear(d_model, d_model), Linear(d_model, d_model)
+        self.value, self.output = Linear(d_model, d_model), Linear(d_model, d_model)
+
+    def _split(self, x: np.ndarray) -> np.ndarray:
+        batch, length, d_model = x.shape
+        heads = x.reshape(batch, length, self.num_heads, d_model // self.num_heads)
+        return heads.swapaxes(1, 2)  # (batch, heads, length, d_head)
+
+    def _merge(self, heads: np.ndarray) -> np.ndarray:
+        batch, num_heads, length, d_head = heads.shape
+        return heads.swapaxes(1, 2).reshape(batch, length, num_heads * d_head)  # (batch, length, d_model)
+
+    def forward(
+        self, queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns (output, weights)."""
+        q = self._split(self.query.forward(queries))
+        k = self._split(self.key.forward(keys))
+        v = self._split(self.value.forward(values))
+        scores = q @ k.mT * q.shape[-1] ** -0.5  # (batch, heads, query_length, key_length)
+        if mask is not None:
+            scores = np.where(mask, scores, np.array(-1e9, dtype=scores.dtype))
+        weights = softmax(scores)
+        self.seen = q, k, v, weights
+        return self.output.forward(self._merge(weights @ v)), weights
+
+    def backward(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Returns the gradients for queries, keys and values."""
+        heads = self._split(self.output.backward(gradient))
+        q_gradient, k_gradient, v_gradient = attention_backward(*self.seen, heads)
+        return (
+            self.query.backward(self._merge(q_gradient)),
+            self.key.backward(self._merge(k_gradient)),
+            self.value.backward(self._merge(v_gradient)),
+        )
+
+    ### END SOLUTION
