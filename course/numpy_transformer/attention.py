@@ -6,6 +6,18 @@ from course.numpy_transformer.functions import attention_backward, softmax
 from course.numpy_transformer.layers import Linear
 
 
+def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
+    """(batch, length, d_model) -> (batch, heads, length, d_head): head h takes the h-th block of columns."""
+    batch, length, d_model = x.shape
+    return x.reshape(batch, length, num_heads, d_model // num_heads).swapaxes(1, 2)
+
+
+def merge_heads(heads: np.ndarray) -> np.ndarray:
+    """(batch, heads, length, d_head) -> (batch, length, d_model): the blocks side by side again."""
+    batch, num_heads, length, d_head = heads.shape
+    return heads.swapaxes(1, 2).reshape(batch, length, num_heads * d_head)
+
+
 class MultiHeadAttention:
     """Several attentions side by side, each on its own block of columns.
 
@@ -31,45 +43,39 @@ class MultiHeadAttention:
         ValueError: when num_heads doesn't divide d_model.
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_model: int, num_heads: int) -> None:
+        ### BEGIN SOLUTION
         if d_model % num_heads:
             raise ValueError(f"{num_heads} heads can't share {d_model} columns equally")
         self.num_heads = num_heads
         self.query, self.key = Linear(d_model, d_model), Linear(d_model, d_model)
         self.value, self.output = Linear(d_model, d_model), Linear(d_model, d_model)
-
-    def _split(self, x: np.ndarray) -> np.ndarray:
-        batch, length, d_model = x.shape
-        heads = x.reshape(batch, length, self.num_heads, d_model // self.num_heads)
-        return heads.swapaxes(1, 2)  # (batch, heads, length, d_head)
-
-    def _merge(self, heads: np.ndarray) -> np.ndarray:
-        batch, num_heads, length, d_head = heads.shape
-        return heads.swapaxes(1, 2).reshape(batch, length, num_heads * d_head)  # (batch, length, d_model)
+        ### END SOLUTION
 
     def forward(
         self, queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Returns (output, weights)."""
-        q = self._split(self.query.forward(queries))
-        k = self._split(self.key.forward(keys))
-        v = self._split(self.value.forward(values))
+        ### BEGIN SOLUTION
+        q = split_heads(self.query.forward(queries), self.num_heads)
+        k = split_heads(self.key.forward(keys), self.num_heads)
+        v = split_heads(self.value.forward(values), self.num_heads)
         scores = q @ k.mT * q.shape[-1] ** -0.5  # (batch, heads, query_length, key_length)
         if mask is not None:
             scores = np.where(mask, scores, np.array(-1e9, dtype=scores.dtype))
         weights = softmax(scores)
         self.seen = q, k, v, weights
-        return self.output.forward(self._merge(weights @ v)), weights
+        return self.output.forward(merge_heads(weights @ v)), weights
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns the gradients for queries, keys and values."""
-        heads = self._split(self.output.backward(gradient))
+        ### BEGIN SOLUTION
+        heads = split_heads(self.output.backward(gradient), self.num_heads)
         q_gradient, k_gradient, v_gradient = attention_backward(*self.seen, heads)
         return (
-            self.query.backward(self._merge(q_gradient)),
-            self.key.backward(self._merge(k_gradient)),
-            self.value.backward(self._merge(v_gradient)),
+            self.query.backward(merge_heads(q_gradient)),
+            self.key.backward(merge_heads(k_gradient)),
+            self.value.backward(merge_heads(v_gradient)),
         )
-
-    ### END SOLUTION
+        ### END SOLUTION

@@ -26,24 +26,27 @@ class TransformerBlock:
     ((1, 3, 4), (1, 3, 4))
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:
+        ### BEGIN SOLUTION
         self.norm1, self.attention = LayerNorm(d_model), MultiHeadAttention(d_model, num_heads)
         self.norm2, self.feed_forward = LayerNorm(d_model), FeedForward(d_model, d_ff)
+        ### END SOLUTION
 
     def forward(self, x: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         """x (batch, length, d_model) -> the same shape."""
+        ### BEGIN SOLUTION
         n = self.norm1.forward(x)
         x = x + self.attention.forward(n, n, n, mask)[0]
         return x + self.feed_forward.forward(self.norm2.forward(x))
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """Each residual splits the gradient: once past the sub-layer, once through it."""
+        ### BEGIN SOLUTION
         gradient = gradient + self.norm2.backward(self.feed_forward.backward(gradient))
         by_query, by_key, by_value = self.attention.backward(gradient)
         return gradient + self.norm1.backward(by_query + by_key + by_value)
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class DecoderBlock:
@@ -65,11 +68,12 @@ class DecoderBlock:
     [(1, 3, 4), (1, 5, 4)]
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_model: int, num_heads: int, d_ff: int) -> None:
+        ### BEGIN SOLUTION
         self.norm1, self.self_attention = LayerNorm(d_model), MultiHeadAttention(d_model, num_heads)
         self.norm2, self.cross_attention = LayerNorm(d_model), MultiHeadAttention(d_model, num_heads)
         self.norm3, self.feed_forward = LayerNorm(d_model), FeedForward(d_model, d_ff)
+        ### END SOLUTION
 
     def forward(
         self,
@@ -79,18 +83,20 @@ class DecoderBlock:
         encoder_mask: np.ndarray | None = None,
     ) -> np.ndarray:
         """x (batch, target_length, d_model) -> the same shape."""
+        ### BEGIN SOLUTION
         n = self.norm1.forward(x)
         x = x + self.self_attention.forward(n, n, n, self_mask)[0]
         n = self.norm2.forward(x)
         x = x + self.cross_attention.forward(n, encoder_states, encoder_states, encoder_mask)[0]
         return x + self.feed_forward.forward(self.norm3.forward(x))
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Last sub-layer first; returns the gradients for x and for the encoder states."""
+        ### BEGIN SOLUTION
         gradient = gradient + self.norm3.backward(self.feed_forward.backward(gradient))
         by_query, by_key, by_value = self.cross_attention.backward(gradient)
         gradient, states_gradient = gradient + self.norm2.backward(by_query), by_key + by_value
         by_query, by_key, by_value = self.self_attention.backward(gradient)
         return gradient + self.norm1.backward(by_query + by_key + by_value), states_gradient
-
-    ### END SOLUTION
+        ### END SOLUTION

@@ -1,4 +1,4 @@
-"""The small layers: each remembers in `forward` what its `backward` will need, and sets the gradients of its weights."""
+"""The small layers: each remembers in `forward` what `backward` will need, and sets the gradients of its weights."""
 
 import numpy as np
 
@@ -20,26 +20,29 @@ class Linear:
     (array([[2., 4.]]), array([2.]))
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_in: int, d_out: int) -> None:
+        ### BEGIN SOLUTION
         self.weight = np.random.standard_normal((d_in, d_out)) * d_in**-0.5
         self.bias = np.zeros(d_out)
+        ### END SOLUTION
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (..., d_in) -> (..., d_out)."""
+        ### BEGIN SOLUTION
         self.x = x
         result: np.ndarray = x @ self.weight + self.bias
         return result
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient (..., d_out) of the output -> that of the input, (..., d_in)."""
+        ### BEGIN SOLUTION
         rows, row_gradients = self.x.reshape(-1, self.x.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
         self.weight_grad = rows.T @ row_gradients  # (d_in, n) @ (n, d_out): the sum over all n rows
         self.bias_grad = row_gradients.sum(axis=0)  # (d_out,)
         result: np.ndarray = gradient @ self.weight.T  # (..., d_out) @ (d_out, d_in)
         return result
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class ReLU:
@@ -55,17 +58,18 @@ class ReLU:
     array([ 0., 10.])
     """
 
-    ### BEGIN SOLUTION
     def forward(self, x: np.ndarray) -> np.ndarray:
         """The same shape, without what is negative."""
+        ### BEGIN SOLUTION
         self.positive = x > 0
         return np.where(self.positive, x, np.zeros_like(x))
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient, where something came through."""
+        ### BEGIN SOLUTION
         return np.where(self.positive, gradient, np.zeros_like(gradient))
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class Embedding:
@@ -85,22 +89,25 @@ class Embedding:
     array([[0., 2., 4.]])
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, vocab_size: int, d_model: int) -> None:
+        ### BEGIN SOLUTION
         self.weight = np.random.standard_normal((vocab_size, d_model)) * 0.1
+        ### END SOLUTION
 
     def forward(self, tokens: np.ndarray) -> np.ndarray:
         """Ids (...) -> their rows, (..., d_model)."""
+        ### BEGIN SOLUTION
         self.tokens = tokens
         rows: np.ndarray = self.weight[tokens]
         return rows
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> None:
         """Gathers the gradient (..., d_model), id by id."""
+        ### BEGIN SOLUTION
         self.weight_grad = np.zeros_like(self.weight)
         np.add.at(self.weight_grad, self.tokens, gradient)  # unlike +=, adds once for each occurrence
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class LayerNorm:
@@ -124,20 +131,24 @@ class LayerNorm:
     (array([[0., 0.]]), array([-1.,  0.]))
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        ### BEGIN SOLUTION
         self.weight, self.bias, self.eps = np.ones(d_model), np.zeros(d_model), eps
+        ### END SOLUTION
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (..., d_model) -> the same shape."""
+        ### BEGIN SOLUTION
         centred = x - x.mean(axis=-1, keepdims=True)
         self.root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self.eps)  # (..., 1)
         self.normalised = centred / self.root
         result: np.ndarray = self.normalised * self.weight + self.bias
         return result
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """Three paths lead back to x: directly, through the mean, and through the variance."""
+        ### BEGIN SOLUTION
         rows = tuple(range(gradient.ndim - 1))  # every axis but the last
         self.weight_grad = (gradient * self.normalised).sum(axis=rows)
         self.bias_grad = gradient.sum(axis=rows)
@@ -146,8 +157,7 @@ class LayerNorm:
         by_variance = self.normalised * (g * self.normalised).mean(axis=-1, keepdims=True)
         result: np.ndarray = (g - by_mean - by_variance) / self.root
         return result
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class Dropout:
@@ -168,23 +178,26 @@ class Dropout:
         ValueError: when p isn't in [0, 1).
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, p: float, generator: np.random.Generator) -> None:
+        ### BEGIN SOLUTION
         if not 0 <= p < 1:
             raise ValueError(f"p is a probability from 0 up to, but not including, 1; it is {p}")
         self.p, self.generator, self.training = p, generator, True
+        ### END SOLUTION
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """The same shape and dtype."""
+        ### BEGIN SOLUTION
         kept = self.generator.random(x.shape) >= self.p if self.training else np.ones(x.shape, dtype=bool)
         self.factor = kept / (1 - self.p if self.training else 1)
         return (x * self.factor).astype(x.dtype)
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The gradient, dropped and divided as the numbers were."""
+        ### BEGIN SOLUTION
         return (gradient * self.factor).astype(gradient.dtype)
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class FeedForward:
@@ -199,16 +212,19 @@ class FeedForward:
     ((1, 3, 2), (1, 3, 2))
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, d_model: int, d_ff: int) -> None:
+        ### BEGIN SOLUTION
         self.linear_in, self.relu, self.linear_out = Linear(d_model, d_ff), ReLU(), Linear(d_ff, d_model)
+        ### END SOLUTION
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (..., d_model) -> the same shape."""
+        ### BEGIN SOLUTION
         return self.linear_out.forward(self.relu.forward(self.linear_in.forward(x)))
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         """The same three layers, last one first."""
+        ### BEGIN SOLUTION
         return self.linear_in.backward(self.relu.backward(self.linear_out.backward(gradient)))
-
-    ### END SOLUTION
+        ### END SOLUTION

@@ -30,19 +30,21 @@ class Transformer:
     ((1, 2, 5), (5, 4))
     """
 
-    ### BEGIN SOLUTION
     def __init__(
         self, vocab_size: int, max_length: int, d_model: int, num_heads: int, d_ff: int, num_layers: int
     ) -> None:
+        ### BEGIN SOLUTION
         self.source_embedding, self.source_positions = Embedding(vocab_size, d_model), Embedding(max_length, d_model)
         self.target_embedding, self.target_positions = Embedding(vocab_size, d_model), Embedding(max_length, d_model)
         self.encoder_blocks = [TransformerBlock(d_model, num_heads, d_ff) for _ in range(num_layers)]
         self.decoder_blocks = [DecoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers)]
         self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
         self.output = Linear(d_model, vocab_size)
+        ### END SOLUTION
 
     def forward(self, source: np.ndarray, target_input: np.ndarray) -> np.ndarray:
         """Ids -> logits (batch, target_length, vocab_size)."""
+        ### BEGIN SOLUTION
         source_mask = (source != 0)[:, None, None, :]  # (batch, 1, 1, source_length)
         future_mask = np.tri(target_input.shape[1], dtype=bool)  # (target_length, target_length)
         states = self.source_embedding.forward(source)  # (batch, source_length, d_model)
@@ -55,9 +57,11 @@ class Transformer:
         for decoder_block in self.decoder_blocks:
             x = decoder_block.forward(x, states, future_mask, source_mask)
         return self.output.forward(self.decoder_norm.forward(x))
+        ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> None:
         """From the logits (batch, target_length, vocab_size) back to every weight."""
+        ### BEGIN SOLUTION
         gradient = self.decoder_norm.backward(self.output.backward(gradient))
         of_states = []
         for decoder_block in reversed(self.decoder_blocks):
@@ -70,5 +74,4 @@ class Transformer:
             gradient = encoder_block.backward(gradient)
         self.source_embedding.backward(gradient)
         self.source_positions.backward(gradient.sum(axis=0))
-
-    ### END SOLUTION
+        ### END SOLUTION

@@ -18,16 +18,17 @@ class SGD:
     array([0., 2.])
     """
 
-    ### BEGIN SOLUTION
     def __init__(self, parameters: Sequence[np.ndarray], learning_rate: float) -> None:
+        ### BEGIN SOLUTION
         self.parameters, self.learning_rate = list(parameters), learning_rate
+        ### END SOLUTION
 
     def step(self, gradients: Sequence[np.ndarray]) -> None:
         """One step downhill."""
+        ### BEGIN SOLUTION
         for parameter, gradient in zip(self.parameters, gradients, strict=True):
             parameter -= self.learning_rate * gradient
-
-    ### END SOLUTION
+        ### END SOLUTION
 
 
 class Adam:
@@ -50,7 +51,6 @@ class Adam:
     array([0.9, 2.1])
     """
 
-    ### BEGIN SOLUTION
     def __init__(
         self,
         parameters: Sequence[np.ndarray],
@@ -58,13 +58,16 @@ class Adam:
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
     ) -> None:
+        ### BEGIN SOLUTION
         self.parameters, self.learning_rate, self.betas, self.eps = list(parameters), learning_rate, betas, eps
         self.means = [np.zeros_like(parameter) for parameter in self.parameters]
         self.squares = [np.zeros_like(parameter) for parameter in self.parameters]
         self.steps = 0
+        ### END SOLUTION
 
     def step(self, gradients: Sequence[np.ndarray]) -> None:
         """One step, of a size that each number has earned."""
+        ### BEGIN SOLUTION
         self.steps += 1
         beta1, beta2 = self.betas
         for parameter, m, v, gradient in zip(self.parameters, self.means, self.squares, gradients, strict=True):
@@ -72,5 +75,4 @@ class Adam:
             v += (1 - beta2) * (gradient**2 - v)
             corrected_m, corrected_v = m / (1 - beta1**self.steps), v / (1 - beta2**self.steps)
             parameter -= self.learning_rate * corrected_m / (np.sqrt(corrected_v) + self.eps)
-
-    ### END SOLUTION
+        ### END SOLUTION
