@@ -97,6 +97,8 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
             seen["output"] = f"no output: {name} is missing"
             return seen
         setattr(holder, name.rpartition(".")[2], weight.copy())
+    if not inputs["arguments"]:  # whether it can be built at all is the question
+        return seen | {"output": "accepted"}
     arguments, gradient = _copied(inputs["arguments"]), _copied(inputs["gradient"])
     seen |= _there_and_back(layer, arguments, gradient, names)
     if "other_arguments" in inputs:
@@ -133,15 +135,19 @@ def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         "dtype": str(output.dtype),
         "each number on its own": not inputs["training"]
         or inputs["p"] == 0
-        or (bool(rows.any(axis=1).all())
-        and not bool((rows == rows[0]).all())),
+        or (bool(rows.any(axis=1).all()) and not bool((rows == rows[0]).all())),
     }
     came = output.copy()
     try:
         back = layer.backward(gradient)
         same = isinstance(back, np.ndarray) and back.shape == x.shape
         seen["back"] = (
-            {"as forward did": bool(np.allclose(back * x, gradient * came, rtol=1e-4)), "dtype": str(back.dtype)}
+            {
+                "drops what forward dropped": bool(((back == 0) == ~kept).all()),
+                "drops something": bool((back == 0).any()) == bool((~kept).any()),
+                "divides as forward did": bool(np.allclose(back * x, gradient * came, rtol=1e-4)),
+                "dtype": str(back.dtype),
+            }
             if same
             else "no array of the shape of x came back"
         )

@@ -9,10 +9,9 @@ import numpy as np
 from course.numpy_transformer.attention import MultiHeadAttention
 from course.numpy_transformer.blocks import DecoderBlock, TransformerBlock
 from course.numpy_transformer.layers import FeedForward, LayerNorm
-from grader.authoring.aspects import special
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_09.exercises import drawing
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one, without_rounding
 
 D, HEADS, WIDE = 4, 2, 6
 
@@ -204,9 +203,10 @@ TRANSFORMER_BLOCK = Exercise(
     points=3,
     cases=_blocks,
     references=(TransformerBlock,),
+    canonical=without_rounding,
     called=CALLED,
     aspects=of_layer(
-        special("masks", "masked", 1.0, "The mask reaches the attention."),
+        case("masks", "masked", 1.0, "The mask reaches the attention."),
         one("a batch of one, a single position"),
         one("float32", "float32"),
     ),
@@ -457,9 +457,10 @@ DECODER_BLOCK = Exercise(
     points=3,
     cases=_decoders,
     references=(DecoderBlock,),
+    canonical=without_rounding,
     called=CALLED,
     aspects=of_layer(
-        special("masks", "masked", 1.5, "Each mask reaches the attention that it belongs to."),
+        case("masks", "masked", 1.5, "Each mask reaches the attention that it belongs to."),
         one("a batch of one, a single position"),
         one("float32", "float32"),
         forward=2.0,

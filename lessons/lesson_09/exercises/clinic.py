@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course.numpy_transformer.functions import gradient_check
-from grader.authoring.aspects import special, tells_apart, untouched
+from grader.authoring.aspects import main, special, untouched
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
 from lessons.lesson_09.exercises.patients import function, start
 
@@ -29,6 +29,8 @@ _FUNCTIONS = {
     "zero": ("broken", "with a gradient of nothing but zeros"),
     "first": ("one entry", "with a gradient wrong in its first entry only"),
     "last": ("one entry", "with a gradient wrong in its last entry only"),
+    "cancelling down": ("broken", "with a gradient whose two errors, one below the other, add up to 0"),
+    "cancelling along": ("axes", "with a gradient whose two errors, side by side in a row, add up to 0"),
     "tiny and wrong": ("size", "with a wrong gradient whose numbers are tiny"),
     "flat": ("zero", "with a gradient that isn't 0 where an entry has no say"),
 }
@@ -37,7 +39,8 @@ _FUNCTIONS = {
 def _cases(generator: np.random.Generator) -> list[Case]:
     cases = []
     for name, (tag, label) in _FUNCTIONS.items():
-        shape = (2, 3) if name in ("softmax", "no jacobian", "unused", "flat", "last") else (4,)
+        matrices = "softmax", "no jacobian", "unused", "flat", "cancelling down", "cancelling along"
+        shape = (2, 3) if name in matrices else (6, 5) if name in ("first", "last") else (4,)
         numbers = tuple(float(n) for n in generator.uniform(0.8, 1.6, int(np.prod(shape))))
         x = start(np.array(numbers).reshape(shape))
         cases.append(Case(label, {"x": x}, frozenset({tag}), partial(function, name, numbers, shape)))
@@ -152,23 +155,13 @@ GRADIENT_CHECK = Exercise(
     canonical=_in_words,
     called={"output": "how large the error is"},
     aspects=(
-        *tells_apart(
-            meanings={
-                "sound": "A right gradient has a relative error below 0.00001.",
-                "broken": "A wrong gradient has a large relative error.",
-            },
-            sound="right gradients pass",
-            broken="wrong gradients are found",
-        ),
-        special("a single wrong entry", "one entry", 2.0, "A gradient that is wrong in one entry is found out."),
-        special(
-            "numbers of any size",
-            "size",
-            1.0,
-            "Errors are judged beside the size of the gradient, be it tiny or huge.",
-        ),
-        special("entries without a say", "zero", 1.0, "An entry that changes nothing has the gradient 0, and no NaN."),
-        special("curved functions", "curved", 1.0, "A right gradient passes even where the slope changes fast."),
+        main("right gradients pass", 1.5, meaning="A right gradient has a relative error below 0.00001.", tag="sound"),
+        main("wrong gradients are found", 4.5, meaning="A wrong gradient has a large relative error.", tag="broken"),
+        special("a single wrong entry", "one entry", 4.5, "A gradient that is wrong in one entry is found out."),
+        special("arrays with two axes", "axes", 0.5, "Each entry is looked at by itself, however many axes x has."),
+        special("numbers of any size", "size", 0.5, "Errors are judged beside the size of the gradient, tiny or huge."),
+        special("entries without a say", "zero", 0.5, "An entry that changes nothing has the gradient 0, and no NaN."),
+        special("curved functions", "curved", 0.5, "A right gradient passes even where the slope changes fast."),
         untouched("x untouched", 0.5, "After the check, x is as it was before."),
     ),
     mistakes=(
@@ -199,7 +192,7 @@ GRADIENT_CHECK = Exercise(
         ),
         Mistake(
             "mean_error",
-            _answer(lambda m, c: float(_relative(m, c).mean()) / 100),
+            _answer(lambda m, c: float(_relative(m, c).mean())),
             "One wrong entry drowns among the right ones. Which entry decides: the average one, or the worst?",
             central=True,
         ),
@@ -236,7 +229,6 @@ GRADIENT_CHECK = Exercise(
             "a_huge_step",
             _answer(lambda m, c: float(_relative(m, c).max()), h=0.5),
             "Your step is so large that it measures the function somewhere else. How small can h be?",
-            central=True,
         ),
         Mistake(
             "a_step_below_rounding",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.authoring.aspects import CONTENT, KNOWN, also, main, special
-from grader.authoring.spec import Aspect
+from grader.authoring.aspects import KNOWN, also, main, special
+from grader.authoring.spec import USUAL, Aspect, Case, Observation
 
 Inputs = dict[str, Any]
 SEEN = ("output", "input_gradient", "weight_gradients", "again")
@@ -76,6 +76,7 @@ def of_layer(
             ("input_gradient",),
             KNOWN - {"dtype"},
             3.0 if returns else 0.5,
+            tags=USUAL,
             meaning="`backward` returns the right gradient for each input.",
         ),
         Aspect(
@@ -83,6 +84,7 @@ def of_layer(
             ("again",),
             KNOWN - {"dtype"},
             1.0,
+            tags=USUAL,
             meaning="A second forward and backward pass, on other inputs, gives that pass's gradients and no others.",
         ),
         *specials,
@@ -103,7 +105,15 @@ def of_layer(
     if weights:
         meaning = "`backward` sets the right gradient for each weight and bias."
         wanted.insert(
-            2, Aspect("the gradients of the weights", ("weight_gradients",), KNOWN - {"dtype"}, 3.0, meaning=meaning)
+            2,
+            Aspect(
+                "the gradients of the weights",
+                ("weight_gradients",),
+                KNOWN - {"dtype"},
+                3.0,
+                tags=USUAL,
+                meaning=meaning,
+            ),
         )
     else:
         wanted[1] = Aspect(**{**vars(wanted[1]), "keys": ("input_gradient", "weight_gradients")})
@@ -119,8 +129,48 @@ def of_layer(
 
 
 def one(name: str = "a batch of one", tag: str = "one", meaning: str = "") -> Aspect:
-    """The output in the cases with one tag; the gradients there belong to the gradients."""
-    return special(name, tag, 0.5, meaning)
+    """Forward and backward in the cases with one tag: a small share of the points."""
+    return case(name, tag, 0.5, meaning)
 
 
-__all__ = ["CALLED", "CONTENT", "Inputs", "attention", "feed_forward", "linear", "norm", "normal", "of_layer", "one"]
+def case(name: str, tag: str, weight: float, meaning: str = "") -> Aspect:
+    """Forward and backward in the cases with one tag."""
+    return special(name, tag, weight, meaning, SEEN)
+
+
+def without_rounding(observation: Observation, case: Case | None = None) -> Observation:
+    """The gradient of a key's bias is 0 in theory, since a softmax ignores what all scores share; here it is 0 too."""
+
+    def tidy(gradients: Any) -> Any:
+        if not isinstance(gradients, dict):
+            return gradients
+        return {name: _settled(found) if name.endswith("key.bias") else found for name, found in gradients.items()}
+
+    kept = dict(observation)
+    if "weight_gradients" in kept:
+        kept["weight_gradients"] = tidy(kept["weight_gradients"])
+    if isinstance(kept.get("again"), list) and len(kept["again"]) == 2:
+        kept["again"] = [kept["again"][0], tidy(kept["again"][1])]
+    return kept
+
+
+def _settled(found: Any) -> Any:
+    if not isinstance(found, np.ndarray) or found.dtype.kind != "f":
+        return found
+    small = 1e-4 if found.dtype == np.float32 else 1e-10
+    return np.where(np.abs(found) < small, np.zeros_like(found), found)
+
+
+__all__ = [
+    "CALLED",
+    "Inputs",
+    "attention",
+    "case",
+    "feed_forward",
+    "linear",
+    "norm",
+    "normal",
+    "of_layer",
+    "one",
+    "without_rounding",
+]

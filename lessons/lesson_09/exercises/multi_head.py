@@ -9,10 +9,10 @@ import numpy as np
 from course.numpy_transformer.attention import MultiHeadAttention, merge_heads, split_heads
 from course.numpy_transformer.functions import attention_backward, softmax, softmax_backward
 from course.numpy_transformer.layers import Linear
-from grader.authoring.aspects import refused, special
+from grader.authoring.aspects import refused
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
 from lessons.lesson_09.exercises import drawing
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one, without_rounding
 
 D, HEADS = 6, 2
 
@@ -62,6 +62,7 @@ def _layers(generator: np.random.Generator) -> list[Case]:
 
 def _open_rows_aside(observation: Observation, case: Case) -> Observation:
     """What comes out where nothing may be attended to is open, as long as it is finite."""
+    observation = without_rounding(observation)
     if "error" in observation or not case.inputs.get("lost"):
         return observation
     pair = observation.get("output")
@@ -285,12 +286,11 @@ MULTI_HEAD_ATTENTION = Exercise(
     canonical=_open_rows_aside,
     called=CALLED,
     aspects=of_layer(
-        special("masks", "masked", 2.5, "What the mask hides gets no weight, and the other weights add up to 1."),
-        special("a row with nothing allowed", "empty", 0.5, "A query without any allowed key gives finite numbers."),
+        case("masks", "masked", 2.0, "What the mask hides gets no weight, and the other weights add up to 1."),
+        case("a row with nothing allowed", "empty", 0.5, "A query without any allowed key gives finite numbers."),
         one("a batch of one, a single position"),
         one("float32", "float32"),
         refused("heads that don't divide d_model", "refused", 0.5),
-        forward=2.5,
     ),
     mistakes=(
         Mistake(

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from course.numpy_transformer.layers import LayerNorm
-from grader.authoring.aspects import special
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_09.exercises import drawing
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one
 
 
 def _norms(generator: np.random.Generator) -> list[Case]:
@@ -217,7 +216,7 @@ LAYER_NORM = Exercise(
     references=(LayerNorm,),
     called=CALLED,
     aspects=of_layer(
-        special("eps", "eps", 0.5, "eps is inside the root, and the one that is passed in is used."),
+        case("eps", "eps", 0.5, "eps is inside the root, and the one that is passed in is used."),
         one(),
         one("float32", "float32"),
         beginning=True,

@@ -21,6 +21,17 @@ def _one_entry_wrong(place: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
     return f
 
 
+def _cancelling(along: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
+    """Two entries that are neighbours along an axis are wrong, one as much too large as the other is too small."""
+
+    def f(x: np.ndarray, c: np.ndarray) -> Pair:
+        wrong = np.zeros_like(x)
+        wrong[0, 0], wrong[(1, 0) if along == 0 else (0, 1)] = 1.0, -1.0
+        return float((c * x**2).sum()), 2 * c * x + wrong
+
+    return f
+
+
 def _shallow(x: np.ndarray, c: np.ndarray) -> Pair:
     """Slopes of about 0.02, with a curvature of 2: what a one-sided difference gets wrong."""
     return float(((x - _near(c)) ** 2).sum()), 2 * (x - _near(c))
@@ -58,6 +69,8 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, np.ndarray], Pair]] = {
     "no jacobian": lambda x, c: (float((_softmax(x) * c**2).sum()), _softmax(x) * c**2),
     "first": _one_entry_wrong(0),
     "last": _one_entry_wrong(-1),
+    "cancelling down": _cancelling(0),
+    "cancelling along": _cancelling(1),
     "tiny and wrong": lambda x, c: (1e-6 * float((c * x**2).sum()), 3e-6 * c * x),
     "zero": lambda x, c: (float((c * x**2).sum()), 0 * x),
     "flat": lambda x, c: (float((x[..., 1:] ** 2).sum()), 2 * x),

@@ -291,7 +291,7 @@ DROPOUT = Exercise(
             "backward",
             ("back",),
             KNOWN,
-            2.5,
+            4.0,
             meaning="`backward` drops and divides exactly what `forward` dropped and divided.",
         ),
         also("drawn anew each time", "fresh", weight=0.5, meaning="Each forward pass in training drops other numbers."),

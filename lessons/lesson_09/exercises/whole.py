@@ -8,10 +8,9 @@ import numpy as np
 
 from course.numpy_transformer.layers import Embedding, LayerNorm
 from course.numpy_transformer.model import Transformer
-from grader.authoring.aspects import special
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_09.exercises import drawing
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one, without_rounding
 
 VOCAB, LONGEST, D, HEADS, WIDE = 7, 6, 4, 2, 5
 
@@ -282,9 +281,10 @@ TRANSFORMER = Exercise(
     points=4,
     cases=_models,
     references=(Transformer,),
+    canonical=without_rounding,
     called=CALLED,
     aspects=of_layer(
-        special("padding", "padded", 2.0, "The padding of the source is hidden from every attention that reads it."),
+        case("padding", "padded", 2.0, "The padding of the source is hidden from every attention that reads it."),
         one("a batch of one, a single token"),
         one("float32", "float32"),
         returns=False,
