@@ -35,19 +35,21 @@ def fit(
     """
     generator = np.random.default_rng(seed)
     losses: list[float] = []
+    starts = range(0, len(targets), batch_size)
     if look is not None:
         look(0)
-    for epoch in (bar := Progress(range(1, epochs + 1), desc=name)):
-        order = generator.permutation(len(targets))
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            logits = model.forward(*(each[rows] for each in inputs))
-            loss, gradient = loss_function(logits, targets[rows])
-            model.backward(gradient)
-            optimizer.step(list(gradients_of(model).values()))
-            losses.append(float(loss))
+    for step in (bar := Progress(range(epochs * len(starts)), desc=name)):
+        epoch, batch = divmod(step, len(starts))
+        if batch == 0:
+            order = generator.permutation(len(targets))
+        rows = order[starts[batch] : starts[batch] + batch_size]
+        logits = model.forward(*(each[rows] for each in inputs))
+        loss, gradient = loss_function(logits, targets[rows])
+        model.backward(gradient)
+        optimizer.step(list(gradients_of(model).values()))
+        losses.append(float(loss))
         bar.show_loss(losses[-1])
-        if look is not None and look(epoch):
+        if look is not None and batch == len(starts) - 1 and look(epoch + 1):
             break
     return losses
 

@@ -26,6 +26,7 @@ __all__ = [
     "held",
     "letters_model",
     "nested",
+    "plain",
     "read_backwards",
     "taught",
     "without_head",
@@ -134,6 +135,29 @@ def answered(model: Any, asked: Sequence[tasks.Question]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["question", "says", "right answer", "right"])
 
 
+class Plain:
+    """No attention: the four tokens of a question as one row of zeros and ones, and two linear layers."""
+
+    def __init__(self, linear: Any, relu: Any, hidden: int = 64) -> None:
+        self.first, self.relu, self.second = linear(4 * 16, hidden), relu(), linear(hidden, 16)
+
+    def forward(self, tokens: np.ndarray) -> np.ndarray:
+        """Tokens (batch, 4) -> logits (batch, 16)."""
+        rows = np.eye(16, dtype=np.float32)[tokens].reshape(len(tokens), -1)  # (batch, 64)
+        logits: np.ndarray = self.second.forward(self.relu.forward(self.first.forward(rows)))
+        return logits
+
+    def backward(self, gradient: np.ndarray) -> None:
+        """The three layers, last one first."""
+        self.first.backward(self.relu.backward(self.second.backward(gradient)))
+
+
+def plain(linear: Any, relu: Any, seed: int = 0) -> Plain:
+    """A network without attention, made of anybody's layers, with the weights that belong to `seed`."""
+    model: Plain = prepared(Plain(linear, relu), seed)
+    return model
+
+
 @dataclass(frozen=True)
 class Heads:
     """What the heads of one layer look at, question by question."""
@@ -225,22 +249,24 @@ def read_backwards(
             "rows, on its own": found.exact,
         }
 
-    lines, done = [scores(0)], 0
+    lines, before = [scores(0)], 0
     for number, rate in zip(epochs, rates, strict=True):
-        steps = optimiser(list(weights_of(model).values()), rate)
-        for _ in range(number):
-            fit(
-                model,
-                (letters.source, letters.target_input),
-                letters.target,
-                loss_function=loss_function,
-                optimizer=steps,
-                epochs=1,
-                seed=seed + done,
-            )
-            done += 1
-            if done in (1, 2, 4, sum(epochs)):
-                lines.append(scores(done))
+
+        def look(epoch: int, before: int = before) -> None:
+            if epoch and before + epoch in (1, 2, 4, sum(epochs)):
+                lines.append(scores(before + epoch))
+
+        fit(
+            model,
+            (letters.source, letters.target_input),
+            letters.target,
+            loss_function=loss_function,
+            optimizer=optimiser(list(weights_of(model).values()), rate),
+            epochs=number,
+            seed=seed + before,
+            look=look,
+        )
+        before += number
     return pd.DataFrame(lines)
 
 
