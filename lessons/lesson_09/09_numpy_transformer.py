@@ -607,14 +607,14 @@ plots.bars(
 # Two checks that need no answer key. The result adds up to 0: raising all entries by the same amount changes nothing, so no gradient may point that way. And its product with the centred row is 0:
 # stretching the row changes nothing either.
 #
-# $$\frac{\partial L}{\partial x} = \frac{1}{\sigma}\Big(g - \overline{g} - n\,\overline{g\,n}\Big) \qquad \text{with } g \text{ = gradient} \cdot \text{weight, and bars for means over the last axis}$$
+# $$\frac{\partial L}{\partial x} = \frac{1}{r}\Big(g - \overline{g} - n\,\overline{g\,n}\Big) \qquad \text{with } g = \text{gradient} \cdot \text{weight, and bars for means over the last axis}$$
 #
 # Step by step, from the output back:
 #
 # - output = n · weight + bias. So the weight gets gradient · n, the bias gets the gradient, both summed over all rows. And n gets g = gradient · weight.
-# - n = c / σ, with c = x - mean. So c gets g / σ directly, and σ gets -Σ g c / σ² = -Σ g n / σ.
-# - σ² is the mean of c². So c_i gets another c_i / (d σ) times what σ got: -n_i · mean(g n) / σ.
-# - c = x - mean. So x gets what c got, minus the mean of what c got. The mean of the last path is 0, because n has the mean 0.
+# - n = c / r, with c = x - mean and r the root. So c gets g / r directly, and r gets minus the sum of g · n, divided by r.
+# - r² is the mean of c² (plus eps). So each entry of c gets another c / (d · r) times what r got, which is -n · mean(g · n) / r.
+# - c = x - mean. So x gets what c got, minus the mean of what c got. That mean takes the second term off the first path. It changes nothing on the last one, because n has the mean 0.
 #
 # <details><summary>Hint 1</summary>
 #

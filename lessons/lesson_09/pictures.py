@@ -1,7 +1,5 @@
 """Lesson 9's pictures: computation graphs, with solid arrows forward and dashed ones back."""
 
-from collections.abc import Sequence
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,11 +18,6 @@ __all__ = [
 ]
 
 Point = tuple[float, float]
-
-
-def _chain(axes: Axes, points: Sequence[Point]) -> None:
-    for start, end in zip(points, points[1:], strict=False):
-        arrow(axes, start, end)
 
 
 def _back(axes: Axes, start: Point, end: Point, text: str = "", at: Point | None = None, bend: float = 0.0) -> None:

@@ -165,7 +165,8 @@ class Heads:
     from_operation: Mapping[str, np.ndarray]
     """For each operation, the mean weights (heads, length) with which its own position looks at all positions."""
     table: pd.DataFrame
-    """A line for each head and operation: where it looks most, how much of its weight lies there, and a reading."""
+    """A line for each head and operation: the place it looks at most on average and the weight there, the weight on
+    the digits that are the right answer, wherever they stand, and a reading."""
 
 
 PLACES = ["operation", "first digit", "second digit", "last digit"]
@@ -175,14 +176,15 @@ def heads(model: Any, asked: Sequence[tasks.Question]) -> Heads:
     """The attention of the last layer, as seen from the position where the answer is read off."""
     means, rows = {}, []
     for name in tasks.NAMES:
-        tokens, _ = tasks.as_arrays([question for question in asked if question[0] == name])
+        tokens, answers = tasks.as_arrays([question for question in asked if question[0] == name])
         maps = list(attention_maps(model, tokens).values())[-1]  # (batch, heads, length, length)
         means[name] = maps[:, :, 0].mean(axis=0)
         for head, weights in enumerate(means[name]):
             most = int(weights.argmax())
+            on_answer = float((maps[:, head, 0] * (tokens == answers[:, None])).sum(axis=-1).mean())
             word = reading(maps[:, head, :1])
-            rows.append((head + 1, name, PLACES[most], round(float(weights[most]), 2), word))
-    columns = ["head", "operation", "looks most at", "weight there", "reading"]
+            rows.append((head + 1, name, PLACES[most], round(float(weights[most]), 2), round(on_answer, 2), word))
+    columns = ["head", "operation", "looks most at", "weight there", "weight on the answer", "reading"]
     return Heads(means, pd.DataFrame(rows, columns=columns).sort_values(["head", "operation"], ignore_index=True))
 
 
