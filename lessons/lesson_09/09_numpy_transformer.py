@@ -427,7 +427,7 @@ pd.DataFrame(tasks.baselines(data)).round(2)
 # %% [markdown]
 # **What you should see**
 #
-# - No question is in both. Always giving an operation's most common answer is right for 9 to 29 % of the questions, depending on the operation; picking one of the three digits blindly for about 40 %. <!-- claim: baselines -->
+# - No question is in both. Always giving an operation's most common answer is right for about 7 % of the questions about places, and for less than a third of those about the largest or smallest digit. Picking one of the three digits blindly is right for about 40 %. <!-- claim: baselines -->
 #
 # So 40 % is what a model gets for knowing that the answer is one of the digits it sees.
 #
@@ -522,9 +522,11 @@ plots.curves(
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_PLAIN <!-- claim: a_plain_network -->
+# - With Adam, about 99 % are right after ten epochs (99 % with two seeds); with SGD, 82 and 86 %, and the line is still rising. <!-- claim: a_plain_network -->
 #
 # Everything in this plot is yours: the loss, three layers forward and backward, and the steps.
+#
+# So the task is not hard. What is left are a few of the questions about the largest and smallest digit, where the network has to compare. Can attention get *all* of them?
 #
 # ## Time for a break
 #
@@ -855,7 +857,7 @@ pd.Series(sizes, name="largest gradient").map("{:.1e}".format).to_frame()
 #     self.positions.backward(gradient.sum(axis=0))  # one row of positions served the whole batch
 # ```
 #
-# **After how many epochs will it answer 99 % of the test questions?** The network without attention needed ten for what you saw above.
+# **After how many epochs will it answer 99 % of the test questions?** The network without attention needed about ten.
 
 # %%
 guess_epochs = None  # a number
@@ -889,7 +891,7 @@ lab.answered(reader, data.test[:5])
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_READER <!-- claim: every_question -->
+# - More than 97 % of the test questions are right after one epoch, and **all of them** after twelve. That takes five or six seconds of processor time, and holds with each of three seeds that we tried. <!-- claim: every_question -->
 #
 # ### A checkpoint
 #
@@ -914,10 +916,19 @@ print(f"{count:,} weights in {size / 1024:.0f} KB; the copy gives the same answe
 #
 # Now look inside. For each operation: how much of its weight does each head put on the operation itself and on each of the three digits, as seen from the position where the answer is read?
 #
-# The last column is an automatic reading. A head is *focused* if the largest weight of a query is at least 0.7 on average, *diagonal* if at least 0.6 of it lies on the query's own position, and *spread* otherwise. (With a single query there is no diagonal.)
+# The last column is an automatic reading. A head is *diagonal* if a query puts at least 0.6 of its weight on its own position, on average. It is *focused* if the largest weight of a query is at least 0.7, on average, and *spread* if it's neither. (Here we look at a single query, so nothing can be diagonal.)
+#
+# **For `max`, will the heads be focused or spread?** The largest digit can stand anywhere.
 
 # %%
+guess_max = None  # "focused" or "spread"
+
 looks = lab.heads(reader, data.test)
+of_max = looks.table[looks.table["operation"] == "max"]
+max_reading = of_max["reading"].mode()[0]
+print(f"your guess: {guess_max}, it is: {max_reading}")
+before = lab.heads(lab.fresh_reader(parts), data.test).table["reading"]
+print("before training, the readings were:", before.value_counts().to_dict())
 display(
     plots.heatmaps(
         {name: looks.from_operation[name] for name in tasks.NAMES},
@@ -933,9 +944,12 @@ looks.table
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_HEADS <!-- claim: heads_follow_the_question -->
+# - Before training, all four heads are spread. Afterwards, for `first`, `second` and `last`, every head puts more than 0.8 of its weight on the digit that is asked for. <!-- claim: heads_follow_the_question -->
+# - For `max` and `min` the map looks spread, but that is a mean over many questions. In nearly every single question, most heads are focused, on the digit that is the answer, wherever it stands: about 0.9 of the weight lies there. <!-- claim: heads_find_the_largest -->
 #
-# A head that looks at the first digit *may* be the one that answers `first`. Looking is not using. So let's silence one head after another: its rows of the output layer are set to 0, and everything else stays.
+# Two ways of looking, in the same heads. For `first` they look at a *place*. For `max` they look at a *content*: the largest digit wins the softmax, as if it had been written for that. And a mean map would have told you the opposite. Look at single questions before you read anything into a map.
+#
+# Looking is not using, though. So let's silence one head after another: its rows of the output layer are set to 0, and everything else stays.
 
 # %%
 silenced = pd.DataFrame({f"without head {head + 1}": lab.without_head(reader, head, data.test) for head in range(4)}).T
@@ -944,23 +958,23 @@ silenced.round(2)
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_SILENCED <!-- claim: without_a_head -->
+# - Whichever head is silenced, at least 95 % of the questions of each operation are still right. No head is the one that does `max`. <!-- claim: without_a_head -->
 #
 # ### Over-fitting, on purpose
 #
-# Same model, but only 200 questions to learn from instead of 4,000. It will get all 200 right. **And what share of the test questions, at best?**
+# Same model, but only 40 questions to learn from instead of 4,000. It will get all 40 right. **And what share of the test questions, at best?**
 
 # %%
 guess_few = None  # a share
 
-few = data.train[:200]
+few = data.train[:40]
 hungry = lab.fresh_reader(parts)
-starved = lab.taught(hungry, few, data.test, cross_entropy, Adam, epochs=(60,), rates=(3e-3,))
+starved = lab.taught(hungry, few, data.test, cross_entropy, Adam, epochs=(100,), rates=(3e-3,), batch_size=16)
 best_few = max(starved.test_right)
-print(f"your guess: {guess_few}, it is: {best_few:.2f}; of its own 200: {starved.train_right[-1]:.2f}")
+print(f"your guess: {guess_few}, it is: {best_few:.2f}; of its own 40: {starved.train_right[-1]:.2f}")
 plots.curves(
     {"test": starved.test_loss, "training": starved.train_loss},
-    title="200 questions, 60 epochs",
+    title="40 questions, 100 epochs",
     x_label="epochs",
     y_label="loss",
 )
@@ -968,7 +982,7 @@ plots.curves(
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_FEW <!-- claim: overfitting -->
+# - It gets all of its own 40 right, and a third to a half of the test questions. Its test loss is lowest after three to six epochs, and then rises by a half, while the training loss falls to nearly 0. <!-- claim: overfitting -->
 #
 # The training loss keeps falling, so it's no use for deciding when to stop. The test loss is. (Strictly speaking, a third set should decide, a *validation set*, because whoever picks the best epoch on the test set has used the test set. We have only one here, so read the number as a little too good.)
 #
@@ -981,7 +995,7 @@ last = stopped.test_loss[-1]
 lab.held(patient, stopped)
 print(f"stopped after {stopped.stopped} epochs; the best was epoch {stopped.best_epoch}")
 print(f"test loss: {stopped.test_loss[stopped.best_epoch]:.2f} at the best, {last:.2f} at the end")
-print(f"after 60 epochs it would have been {starved.test_loss[-1]:.2f}")
+print(f"after 100 epochs it would have been {starved.test_loss[-1]:.2f}")
 
 # %% [markdown]
 # ## Time for a break
@@ -1105,7 +1119,7 @@ lab.written(writer, ["a", "abc", "hgfedcba", "deaf", "bbbbbbbb"])
 # %% [markdown]
 # **What you should see**
 #
-# - CLAIM_LETTERS <!-- claim: letters_backwards -->
+# - After eight epochs it writes more than 99.8 % of the tokens and more than 99 % of the rows correctly, in less than a minute. <!-- claim: letters_backwards -->
 #
 # Two scores that agree to the last row: behind a causal mask, exact match with a teacher and on its own must be the same. Lesson 5 proved it.
 #
@@ -1236,7 +1250,8 @@ board = [
     ("the path that cost more", guess_path, worse),
     ("the parameter without a gradient", guess_idle, idle),
     ("epochs to 99 %", guess_epochs, needed),
-    ("test questions right, from 200", guess_few, round(best_few, 2)),
+    ("how heads look for `max`", guess_max, max_reading),
+    ("test questions right, from 40", guess_few, round(best_few, 2)),
     ("rows written backwards", guess_rows, round(rows_right, 2)),
     ("where NumPy wins", guess_winner, numpy_wins),
 ]
@@ -1283,7 +1298,7 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 #
 # - Take one path out of your `LayerNorm`, and train the reader again. How much worse is it? Would you have noticed?
 # - Leave the bias correction out of `Adam`, and look at the first ten losses.
-# - Put `Dropout` into `FeedForward`, and give the 200 questions another try. Does it help?
+# - Put `Dropout` into `FeedForward`, and give the 40 questions another try. Does it help?
 # - Tie source and target embedding of the `Transformer` into one table. Its `backward` *sets* the gradient, and now it's called twice: what do you have to change?
 # - `np.einsum` can write every product of this lesson. Rewrite `attention_backward` with it, and time both.
 #
