@@ -17,9 +17,15 @@ from lessons.lesson_09.exercises.drawing import Inputs, normal
 def _draw(generator: np.random.Generator, steps: int, kind: Any = np.float64, **options: Any) -> Inputs:
     a, b = dims(generator, 2, 2, 5)
     shapes = [(a, b), (b,)]
+
+    def away(*shape: int) -> np.ndarray:
+        """Numbers away from 0, where no eps of the usual size can be seen."""
+        numbers = normal(generator, *shape, dtype=kind)
+        return (np.sign(numbers) * 2 + numbers).astype(kind)
+
     drawn: Inputs = {
         "parameters": [normal(generator, *shape, dtype=kind) for shape in shapes],
-        "gradients": [[normal(generator, *shape, dtype=kind) * kind(3) for shape in shapes] for _ in range(steps)],
+        "gradients": [[away(*shape) for shape in shapes] for _ in range(steps)],
         "learning_rate": float(generator.uniform(0.02, 0.1)),
     }
     return drawn | ({"options": options} if options else {})
@@ -154,7 +160,7 @@ def _adaptive(generator: np.random.Generator) -> list[Case]:
     return [
         Case.of("after one step", "first", **_draw(generator, 1)),
         Case.of("after several steps", **_draw(generator, 5)),
-        Case.of("on gradients of very different sizes", **wide),
+        Case.of("on gradients of very different sizes", "sizes", **wide),
         Case.of("with other betas", "options", **_draw(generator, 4, betas=(0.7, 0.8))),
         Case.of("with a large eps", "eps", **_draw(generator, 3, eps=0.5)),
         Case.of("with float32", "float32", **_draw(generator, 3, np.float32)),
@@ -325,6 +331,7 @@ ADAM = Exercise(
     aspects=_of(
         _PLACES,
         special("the first step", "first", 1.0, "The first step already has the right size."),
+        special("gradients of any size", "sizes", 0.5, "Huge gradients and tiny ones give steps of the same size."),
         special("other betas", "options", 0.5, "The betas that are passed in are used."),
         special("eps", "eps", 1.0, "eps is added after the root, and the one that is passed in is used."),
     ),

@@ -28,6 +28,7 @@ __all__ = [
     "nested",
     "plain",
     "read_backwards",
+    "remembered",
     "taught",
     "without_head",
     "written",
@@ -281,6 +282,25 @@ def written(model: Any, words: Sequence[str]) -> pd.DataFrame:
     said = [tasks.letters(ids) for ids in greedy(model, source, tasks.LETTER_START, tasks.LETTER_END, width + 1)]
     rows = [(word, one, word[::-1], one == word[::-1]) for word, one in zip(words, said, strict=True)]
     return pd.DataFrame(rows, columns=["row", "writes", "right", "same"])
+
+
+def _memories(layer: Any) -> list[tuple[str, Any]]:
+    """What a layer remembers besides its weights and their gradients, by attribute."""
+    return [(name, value) for name, value in vars(layer).items() if not name.startswith(("weight", "bias"))]
+
+
+def remembered(model: Any) -> int:
+    """The bytes of all arrays that the layers of a model remember. Arrays that share their memory count once."""
+    found: dict[int, int] = {}
+    for _, layer in layers_of(model):
+        for _, value in _memories(layer):
+            for array in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    whole = array
+                    while isinstance(whole.base, np.ndarray):
+                        whole = whole.base
+                    found[id(whole)] = whole.nbytes
+    return sum(found.values())
 
 
 def nested(model: Any, tokens: np.ndarray, answers: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from course.numpy_transformer.layers import Linear, ReLU
 from course.numpy_transformer.model import Transformer
 from course.numpy_transformer.optimisers import SGD, Adam
 from course.numpy_transformer.reader import Reader
-from course.numpy_transformer.walking import gradients_of
+from course.numpy_transformer.walking import gradients_of, weights_of
 from lessons.lesson_09 import experiments as lab
 from lessons.lesson_09.experiments import twin
 from tests.lessons.seeds import both_seeds, both_seeds_later
@@ -155,3 +155,12 @@ def test_the_same_losses(seed: int) -> None:
     both = twin.side_by_side(model, *tasks.as_arrays(data(seed).train))
     assert (both["NumPy"] - both["PyTorch"]).abs().max() < 1e-8
     assert both["NumPy"].iloc[-1] < both["NumPy"].iloc[0] / 2
+
+
+@both_seeds
+def test_what_a_step_keeps(seed: int) -> None:
+    model = reader(seed)[0]
+    model.forward(tasks.as_arrays(data(seed).train[:32])[0])
+    kept, weights = lab.remembered(model.blocks[0]), sum(array.nbytes for array in weights_of(model).values())
+    assert round(kept / 1024) == 217
+    assert 3.5 < kept / weights < 4.5
