@@ -81,7 +81,10 @@
 # The next cell loads the tools, so run it first. `plots` draws. `lab` runs the longer experiments; its code is in `lessons/lesson_09/experiments/`.
 
 # %% setup=true
+import math
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -91,6 +94,7 @@ from course import plots
 from course.libraries import try_to_import
 from course.numpy_transformer import tasks
 from course.numpy_transformer.attention import merge_heads, split_heads
+from course.numpy_transformer.fitting import fit
 from course.numpy_transformer.walking import gradients_of, load, save, weights_of
 from lessons.lesson_09 import experiments as lab
 
@@ -316,7 +320,7 @@ print(f"at 0:        {layer_error(ReLU(), np.array([0.0, 1.0])):.1e}")
 grows = np.linspace(-4, 4, 81)
 weights = softmax(np.stack([grows, np.zeros(81), np.ones(81)], axis=1))
 plots.curves(
-    {name: weights[:, place] for place, name in enumerate(["its own", "score 0", "score 1"])},
+    dict(zip(["its own", "score 0", "score 1"], weights.T, strict=True)),
     x=grows,
     title="One score grows, three weights change",
     x_label="the score that grows",
@@ -421,7 +425,8 @@ print(f"without the sum: {gradient_check(without_the_sum, scores):.1e}")
 data = tasks.questions(seed=0)
 overlap = len(set(data.train) & set(data.test))
 print(f"{len(data.train)} to learn from, {len(data.test)} for testing, {overlap} in both")
-print("as ids:", tasks.as_arrays([("first", (4, 7, 9))])[0][0], "(padding is 0, digit d is d + 1)")
+ids, _ = tasks.as_arrays([("first", (4, 7, 9))])
+print("first 479 as ids:", ids[0], "(padding is 0, digit d is d + 1)")
 pd.DataFrame(tasks.baselines(data)).round(2)
 
 # %% [markdown]
@@ -507,7 +512,15 @@ guess_plain = None  # a share
 records = {}
 for name, optimiser, rate in [("SGD", SGD, 0.1), ("Adam", Adam, 0.005)]:
     network = lab.plain(Linear, ReLU)
-    records[name] = lab.taught(network, data.train, data.test, cross_entropy, optimiser, epochs=(10,), rates=(rate,))
+    records[name] = lab.taught(
+        network,
+        data.train,
+        data.test,
+        cross_entropy,
+        optimiser,
+        epochs=(10,),
+        rates=(rate,),
+    )
 plain_right = records["Adam"].test_right[-1]
 print(f"your guess: {guess_plain}, it is: {plain_right:.2f}")
 display(lab.accuracies(network, data.test).round(2))
@@ -574,7 +587,10 @@ table.backward(np.ones((32, 4, 1)))
 careless = np.zeros((16, 1))
 careless[tokens] += 1.0
 plots.bars(
-    {"every occurrence": table.weight_grad.sum(), "table[ids] += gradient": careless.sum()},
+    {
+        "every occurrence": table.weight_grad.sum(),
+        "table[ids] += gradient": careless.sum(),
+    },
     title="32 questions of 4 tokens, each with the gradient 1",
     x_label="what arrives in the table",
 )
@@ -652,7 +668,8 @@ def claimed(x, with_mean, with_variance):
     root = x.std(axis=-1, keepdims=True)
     centred = (x - x.mean(axis=-1, keepdims=True)) / root
     by_mean = toward.mean(axis=-1, keepdims=True) * with_mean
-    by_variance = centred * (toward * centred).mean(axis=-1, keepdims=True) * with_variance
+    by_variance = centred * (toward * centred).mean(axis=-1, keepdims=True)
+    by_variance = by_variance * with_variance
     return float((output * toward).sum()), (toward - by_mean - by_variance) / root
 
 
@@ -660,8 +677,8 @@ display(
     pd.Series(
         {
             "yours": layer_error(LayerNorm(8), rows),
-            "without the mean's path": gradient_check(lambda x: claimed(x, 0, 1), rows),
-            "without the variance's path": gradient_check(lambda x: claimed(x, 1, 0), rows),
+            "without the mean": gradient_check(lambda x: claimed(x, 0, 1), rows),
+            "without the variance": gradient_check(lambda x: claimed(x, 1, 0), rows),
         },
         name="relative error",
     ).map("{:.1e}".format)
@@ -671,7 +688,8 @@ off = {
     "mean": np.linalg.norm(claimed(rows, 0, 1)[1] - exact) / np.linalg.norm(exact),
     "variance": np.linalg.norm(claimed(rows, 1, 0)[1] - exact) / np.linalg.norm(exact),
 }
-print(f"your guess: {guess_path}; off by {off['mean']:.0%} and {off['variance']:.0%} of the gradient")
+print(f"your guess: {guess_path}")
+print(f"off by {off['mean']:.0%} and {off['variance']:.0%} of the gradient")
 
 # %% [markdown]
 # Neither is worse in general: it depends on the gradient that arrives. And neither raises an error. A model trained with one of them missing learns too, only in directions that are a little wrong.
@@ -802,7 +820,8 @@ attention = MultiHeadAttention(8, 2)
 sequence = np.random.standard_normal((2, 5, 8))
 output, _ = attention.forward(sequence, sequence, sequence)
 attention.backward(np.random.standard_normal(output.shape))
-sizes = {name: float(np.abs(found).max()) for name, found in gradients_of(attention).items()}
+found = gradients_of(attention)
+sizes = {name: float(np.abs(gradient).max()) for name, gradient in found.items()}
 idle = min(sizes, key=sizes.get)
 print(f"your guess: {guess_idle}, it is: {idle}")
 pd.Series(sizes, name="largest gradient").map("{:.1e}".format).to_frame()
@@ -898,9 +917,6 @@ lab.answered(reader, data.test[:5])
 # `save` writes all the weights to a file, `load` puts them back. Both find your layers by themselves, whatever you called them: they look for everything that has a `forward` and a `weight`.
 
 # %%
-import tempfile
-from pathlib import Path
-
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "reader.npz"
     save(file, reader)
@@ -909,7 +925,8 @@ with tempfile.TemporaryDirectory() as folder:
     load(file, another)
 same = lab.accuracies(another, data.test).equals(lab.accuracies(reader, data.test))
 count = sum(array.size for array in weights_of(reader).values())
-print(f"{count:,} weights in {size / 1024:.0f} KB; the copy gives the same answers: {same}")
+print(f"{count:,} weights in {size / 1024:.0f} KB")
+print(f"the copy gives the same answers: {same}")
 
 # %% [markdown]
 # ### What its heads look at
@@ -952,8 +969,10 @@ looks.table
 # Looking is not using, though. So let's silence one head after another: its rows of the output layer are set to 0, and everything else stays.
 
 # %%
-silenced = pd.DataFrame({f"without head {head + 1}": lab.without_head(reader, head, data.test) for head in range(4)}).T
-silenced.round(2)
+silenced = {}
+for head in range(4):
+    silenced[f"without head {head + 1}"] = lab.without_head(reader, head, data.test)
+pd.DataFrame(silenced).T.round(2)
 
 # %% [markdown]
 # **What you should see**
@@ -969,9 +988,11 @@ guess_few = None  # a share
 
 few = data.train[:40]
 hungry = lab.fresh_reader(parts)
-starved = lab.taught(hungry, few, data.test, cross_entropy, Adam, epochs=(100,), rates=(3e-3,), batch_size=16)
+slowly = {"epochs": (100,), "rates": (3e-3,), "batch_size": 16}
+starved = lab.taught(hungry, few, data.test, cross_entropy, Adam, **slowly)
 best_few = max(starved.test_right)
-print(f"your guess: {guess_few}, it is: {best_few:.2f}; of its own 40: {starved.train_right[-1]:.2f}")
+print(f"your guess: {guess_few}, it is: {best_few:.2f}")
+print(f"of its own 40: {starved.train_right[-1]:.2f}")
 plots.curves(
     {"test": starved.test_loss, "training": starved.train_loss},
     title="40 questions, 100 epochs",
@@ -990,11 +1011,11 @@ plots.curves(
 
 # %%
 patient = lab.fresh_reader(parts)
-stopped = lab.taught(patient, few, data.test, cross_entropy, Adam, epochs=(60,), rates=(3e-3,), patience=5)
+stopped = lab.taught(patient, few, data.test, cross_entropy, Adam, patience=5, **slowly)
 last = stopped.test_loss[-1]
 lab.held(patient, stopped)
 print(f"stopped after {stopped.stopped} epochs; the best was epoch {stopped.best_epoch}")
-print(f"test loss: {stopped.test_loss[stopped.best_epoch]:.2f} at the best, {last:.2f} at the end")
+print(f"test loss: {min(stopped.test_loss):.2f} at the best, {last:.2f} at the end")
 print(f"after 100 epochs it would have been {starved.test_loss[-1]:.2f}")
 
 # %% [markdown]
@@ -1143,14 +1164,15 @@ else:
     both = twin.side_by_side(runner, tokens, answers, cross_entropy, Adam)
     apart = float((both["NumPy"] - both["PyTorch"]).abs().max())
     print(f"after 100 steps, the losses differ by at most {apart:.1e}")
-    display(plots.curves({name: both[name] for name in both}, title="The same weights, the same batches"))
+    lines = {name: both[name] for name in both}
+    display(plots.curves(lines, title="The same weights, the same batches"))
 
 # %% [markdown]
 # **What you should see**
 #
 # - Over a hundred steps, the two losses differ by less than 0.00000001. <!-- claim: the_same_losses -->
 #
-# And how long does a step take? **At which of three sizes will NumPy win?** (Both use float32 and one thread; the step is forward and backward, without the optimiser. The course's own layers run here.)
+# And how long does a step take? **At which of three sizes will NumPy win?** (Both use float32. The step is forward and backward, without the optimiser. PyTorch gets one thread; NumPy takes as many as its matrix library likes. The course's own layers run here.)
 
 # %%
 guess_winner = None  # a list of sizes, such as ["small", "medium"]
@@ -1203,8 +1225,6 @@ print(f"remembered by the block:   {lab.remembered(reader.blocks[0]) / 1024:.0f}
 # %%
 def nested_score(num_layers, epochs=2, count=4000):
     tokens, answers = tasks.nested_questions(seed=0, count=count + 500)
-    from course.numpy_transformer.fitting import fit
-
     model = lab.fresh_reader(parts, vocab_size=20, max_length=10, num_layers=num_layers)
     steps = Adam(list(weights_of(model).values()), 0.003)
     fit(
