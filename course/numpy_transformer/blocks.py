@@ -37,7 +37,8 @@ class TransformerBlock:
         ### BEGIN SOLUTION
         n = self.norm1.forward(x)
         x = x + self.attention.forward(n, n, n, mask)[0]
-        return x + self.feed_forward.forward(self.norm2.forward(x))
+        x = x + self.feed_forward.forward(self.norm2.forward(x))
+        return x
         ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
@@ -45,7 +46,8 @@ class TransformerBlock:
         ### BEGIN SOLUTION
         gradient = gradient + self.norm2.backward(self.feed_forward.backward(gradient))
         by_query, by_key, by_value = self.attention.backward(gradient)
-        return gradient + self.norm1.backward(by_query + by_key + by_value)
+        gradient = gradient + self.norm1.backward(by_query + by_key + by_value)
+        return gradient
         ### END SOLUTION
 
 
@@ -88,7 +90,8 @@ class DecoderBlock:
         x = x + self.self_attention.forward(n, n, n, self_mask)[0]
         n = self.norm2.forward(x)
         x = x + self.cross_attention.forward(n, encoder_states, encoder_states, encoder_mask)[0]
-        return x + self.feed_forward.forward(self.norm3.forward(x))
+        x = x + self.feed_forward.forward(self.norm3.forward(x))
+        return x
         ### END SOLUTION
 
     def backward(self, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

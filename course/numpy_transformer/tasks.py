@@ -56,7 +56,8 @@ def questions(seed: int, test_share: float = 0.2) -> Split:
 def longer_questions(seed: int, count: int, digits: int, exclude: Sequence[Question] = ()) -> list[Question]:
     """`count` different questions about so many digits, none of them in `exclude`."""
     generator = random.Random(seed)
-    taken, drawn = set(exclude), []
+    taken = set(exclude)
+    drawn: list[Question] = []
     while len(drawn) < count:
         question = generator.choice(NAMES), tuple(generator.choices(range(10), k=digits))
         if question not in taken:

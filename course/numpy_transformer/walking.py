@@ -97,8 +97,9 @@ def restore(model: Any, weights: dict[str, np.ndarray]) -> None:
 
 def save(path: Path, model: Any) -> None:
     """Write a model's weights to a file, in NumPy's own format."""
+    arrays: Any = weights_of(model)
     with path.open("wb") as file:
-        np.savez(file, **weights_of(model))
+        np.savez(file, **arrays)
 
 
 def load(path: Path, model: Any) -> None:

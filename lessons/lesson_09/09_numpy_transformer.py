@@ -171,7 +171,7 @@ plots.curves(
 # %% [markdown]
 # **What you should see**
 #
-# - The best h lies between 0.0000001 and 0.000001 (10⁻⁷ to 10⁻⁵). With h = 0.1 the error is above 0.001, and with h = 10⁻¹⁴ it is worse still. <!-- claim: the_best_step -->
+# - The best h lies between 10⁻⁷ and 10⁻⁵. With h = 0.1 the error is above 0.001, and with h = 10⁻¹⁴ it is worse still. <!-- claim: the_best_step -->
 #
 # A large h measures the curve somewhere else. With a tiny one, the two values agree in almost all of their 16 digits, and what is left of the difference is rounding.
 #
@@ -344,7 +344,7 @@ plots.curves(
 # $$\frac{\partial w_j}{\partial s_i} = w_j(\delta_{ij} - w_i) \qquad \frac{\partial L}{\partial s_i} = \sum_j g_j w_j (\delta_{ij} - w_i) = w_i\Big(g_i - \sum_j g_j w_j\Big)$$
 #
 # The right-hand side needs no table. The sum is the *mean* of the gradients, weighed by the weights: here 0.25 · 4 = 1. So the answer is 0.25 · (4 - 1) = 0.75, and 0.75 · (0 - 1) = -0.75.
-# A score is pushed up if its gradient lies above the mean of its row.
+# A score's gradient is positive if the gradient of its weight lies above the mean of the row.
 #
 # <details><summary>Hint 1</summary>
 #
