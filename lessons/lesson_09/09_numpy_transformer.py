@@ -961,7 +961,7 @@ looks.table
 # %% [markdown]
 # **What you should see**
 #
-# - Before training, all four heads are spread. Afterwards, for `first`, `second` and `last`, every head puts more than 0.8 of its weight on the digit that is asked for. <!-- claim: heads_follow_the_question -->
+# - Before training, at least 15 of the 20 readings are "spread" (four heads, five operations; 20 and 19 with two seeds). Afterwards, for `first`, `second` and `last`, every head puts more than 0.8 of its weight on the digit that is asked for. <!-- claim: heads_follow_the_question -->
 # - For `max` and `min` the map looks spread, but that is a mean over many questions. In nearly every single question, most heads are focused, on the digit that is the answer, wherever it stands: about 0.9 of the weight lies there. <!-- claim: heads_find_the_largest -->
 #
 # Two ways of looking, in the same heads. For `first` they look at a *place*. For `max` they look at a *content*: the largest digit wins the softmax, as if it had been written for that. And a mean map would have told you the opposite. Look at single questions before you read anything into a map.
