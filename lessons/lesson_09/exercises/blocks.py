@@ -149,7 +149,7 @@ class _QueriesOnlyNormed(TransformerBlock):
     def forward(self, x: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         n = self.norm1.forward(x)
         x = x + self.attention.forward(n, x, x, mask)[0]
-        return x + self.feed_forward.forward(self.norm2.forward(x))
+        return np.asarray(x + self.feed_forward.forward(self.norm2.forward(x)))
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         gradient = gradient + self.norm2.backward(self.feed_forward.backward(gradient))
@@ -173,7 +173,7 @@ class _ByHand:
     def backward(self, gradient: np.ndarray) -> Any:
         d_ff = self.feed_forward.backward(gradient)
         d_middle = self.norm2.backward(d_ff) + gradient
-        d_normed = sum(self.attention.backward(d_middle))
+        d_normed: Any = sum(self.attention.backward(d_middle))
         return d_middle + self.norm1.backward(d_normed)
 
 
@@ -449,7 +449,8 @@ class _DecoderByHand:
         d2 = gradient + self.norm3.backward(self.feed_forward.backward(gradient))
         dq, dk, dv = self.cross_attention.backward(d2)
         d1 = d2 + self.norm2.backward(dq)
-        return d1 + self.norm1.backward(sum(self.self_attention.backward(d1))), dk + dv
+        d_normed: Any = sum(self.self_attention.backward(d1))
+        return d1 + self.norm1.backward(d_normed), dk + dv
 
 
 DECODER_BLOCK = Exercise(

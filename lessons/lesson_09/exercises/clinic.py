@@ -137,7 +137,8 @@ def _in_place(f: F, x: np.ndarray) -> float:
         below = f(x)[0]
         x[place] = before
         measured = (above - below) / (2 * h)
-        worst = max(worst, float(abs(measured - claimed[place]) / max(abs(measured), abs(claimed[place]), 1e-9)))
+        other = float(claimed[place])
+        worst = max(worst, abs(measured - other) / max(abs(measured), abs(other), 1e-9))
     return worst
 
 

@@ -101,7 +101,7 @@ class _BackThroughInput(Linear):
 class _NothingReturned(Linear):
     def backward(self, gradient: np.ndarray) -> np.ndarray:
         super().backward(gradient)
-        return self.weight_grad
+        return np.asarray(self.weight_grad)
 
 
 class _AsTorch(Linear):
@@ -306,7 +306,7 @@ class _GradientItself(ReLU):
 
 class _GradientsSign(ReLU):
     def backward(self, gradient: np.ndarray) -> np.ndarray:
-        return np.maximum(gradient, 0)
+        return np.asarray(np.maximum(gradient, 0))
 
 
 class _MaskAlone(ReLU):
@@ -321,7 +321,7 @@ class _MaskTurned(ReLU):
 
 class _TimesX(ReLU):
     def backward(self, gradient: np.ndarray) -> np.ndarray:
-        return gradient * np.maximum(self.x, 0)
+        return np.asarray(gradient * np.maximum(self.x, 0))
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         self.x = x
@@ -344,14 +344,14 @@ class _Leaky(ReLU):
 class _Absolute(ReLU):
     def forward(self, x: np.ndarray) -> np.ndarray:
         super().forward(x)
-        return np.abs(x)
+        return np.asarray(np.abs(x))
 
 
 class _FirstMask(ReLU):
     def forward(self, x: np.ndarray) -> np.ndarray:
         if not hasattr(self, "positive"):
             self.positive = x > 0
-        return np.maximum(x, 0)
+        return np.asarray(np.maximum(x, 0))
 
 
 class _ByMultiplying:
@@ -511,11 +511,11 @@ class _RowsOnly(Embedding):
 
 class _Scaled(Embedding):
     def forward(self, tokens: np.ndarray) -> np.ndarray:
-        return super().forward(tokens) * self.weight.shape[1] ** 0.5
+        return np.asarray(super().forward(tokens) * self.weight.shape[1] ** 0.5)
 
 
 class _Returned(Embedding):
-    def backward(self, gradient: np.ndarray) -> Any:  # type: ignore[override]
+    def backward(self, gradient: np.ndarray) -> Any:
         super().backward(gradient)
         return gradient
 

@@ -82,7 +82,7 @@ class _Steps(MultiHeadAttention):
     """The same in steps that mistakes replace one by one."""
 
     def scale(self, d_head: int) -> float:
-        return d_head**-0.5
+        return float(d_head**-0.5)
 
     def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
         return np.where(mask, scores, np.array(-1e9, dtype=scores.dtype))
@@ -139,7 +139,7 @@ class _Unscaled(_Steps):
 
 class _ScaledByModel(_Steps):
     def scale(self, d_head: int) -> float:
-        return (d_head * self.num_heads) ** -0.5
+        return float((d_head * self.num_heads) ** -0.5)
 
 
 class _MaskIgnored(_Steps):
@@ -272,8 +272,9 @@ class _ZeroWeights(_Steps):
 
 class _HeadByHead(_Steps):
     def heads_back(self, gradient: np.ndarray) -> Any:
+        q, k, v, w = self.seen
         per_head = [
-            attention_backward(*(each[:, h] for each in self.seen), gradient[:, h]) for h in range(self.num_heads)
+            attention_backward(q[:, h], k[:, h], v[:, h], w[:, h], gradient[:, h]) for h in range(self.num_heads)
         ]
         return [np.stack([each[part] for each in per_head], axis=1) for part in range(3)]
 

@@ -175,7 +175,7 @@ class _ByJacobian(LayerNorm):
         n, d = self.normalised, self.normalised.shape[-1]
         centring = np.eye(d, dtype=n.dtype) - np.array(1 / d, dtype=n.dtype)
         slopes = (centring - n[..., :, None] * n[..., None, :] / d) / self.root[..., None]
-        return np.einsum("...i,...ij->...j", gradient * self.weight, slopes)
+        return np.asarray(np.einsum("...i,...ij->...j", gradient * self.weight, slopes))
 
 
 class _InSteps:

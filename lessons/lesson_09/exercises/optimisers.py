@@ -21,7 +21,7 @@ def _draw(generator: np.random.Generator, steps: int, kind: Any = np.float64, **
     def away(*shape: int) -> np.ndarray:
         """Numbers away from 0, where no eps of the usual size can be seen."""
         numbers = normal(generator, *shape, dtype=kind)
-        return (np.sign(numbers) * 2 + numbers).astype(kind)
+        return np.asarray(np.sign(numbers) * 2 + numbers, dtype=kind)
 
     drawn: Inputs = {
         "parameters": [normal(generator, *shape, dtype=kind) for shape in shapes],

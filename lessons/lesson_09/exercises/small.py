@@ -65,10 +65,10 @@ class _ReLUAtTheEnd(FeedForward):
 
 class _Residual(FeedForward):
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return x + super().forward(x)
+        return np.asarray(x + super().forward(x))
 
     def backward(self, gradient: np.ndarray) -> np.ndarray:
-        return gradient + super().backward(gradient)
+        return np.asarray(gradient + super().backward(gradient))
 
 
 class _InputNotReached(FeedForward):
@@ -82,7 +82,7 @@ class _Chain:
     def __init__(self, d_model: int, d_ff: int) -> None:
         self.linear_in = Linear(d_model, d_ff)
         self.linear_out = Linear(d_ff, d_model)
-        self.steps = [self.linear_in, ReLU(), self.linear_out]
+        self.steps: list[Any] = [self.linear_in, ReLU(), self.linear_out]
 
     def forward(self, x: np.ndarray) -> Any:
         for step in self.steps:
