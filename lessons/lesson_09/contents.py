@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from grader.authoring.spec import Lesson
+from lessons.lesson_09.exercises.adam import ADAM
 from lessons.lesson_09.exercises.attending import ATTENTION_BACKWARD
-from lessons.lesson_09.exercises.blocks import DECODER_BLOCK, TRANSFORMER_BLOCK
+from lessons.lesson_09.exercises.block import TRANSFORMER_BLOCK
 from lessons.lesson_09.exercises.clinic import GRADIENT_CHECK
-from lessons.lesson_09.exercises.layers import EMBEDDING, LINEAR, RELU
+from lessons.lesson_09.exercises.decoder_block import DECODER_BLOCK
+from lessons.lesson_09.exercises.embedding import EMBEDDING
+from lessons.lesson_09.exercises.linear import LINEAR
 from lessons.lesson_09.exercises.loss import CROSS_ENTROPY
 from lessons.lesson_09.exercises.multi_head import MULTI_HEAD_ATTENTION
 from lessons.lesson_09.exercises.norm import LAYER_NORM
-from lessons.lesson_09.exercises.optimisers import ADAM, SGD_EXERCISE
+from lessons.lesson_09.exercises.relu import RELU
+from lessons.lesson_09.exercises.sgd import SGD_EXERCISE
 from lessons.lesson_09.exercises.small import DROPOUT, FEED_FORWARD
 from lessons.lesson_09.exercises.softmaxes import SOFTMAX, SOFTMAX_BACKWARD
 from lessons.lesson_09.exercises.whole import TRANSFORMER

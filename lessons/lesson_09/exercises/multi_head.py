@@ -12,6 +12,7 @@ from course.numpy_transformer.layers import Linear
 from grader.authoring.aspects import refused
 from grader.authoring.spec import Case, Exercise, Mistake, Observation
 from lessons.lesson_09.exercises import drawing
+from lessons.lesson_09.exercises.attention_steps import Steps
 from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one, without_rounding
 
 D, HEADS = 6, 2
@@ -78,41 +79,7 @@ def _open_rows_aside(observation: Observation, case: Case) -> Observation:
     return {**observation, "output": kept}
 
 
-class _Steps(MultiHeadAttention):
-    """The same in steps that mistakes replace one by one."""
-
-    def scale(self, d_head: int) -> float:
-        return float(d_head**-0.5)
-
-    def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
-        return np.where(mask, scores, np.array(-1e9, dtype=scores.dtype))
-
-    def split(self, x: np.ndarray) -> Any:
-        return split_heads(x, self.num_heads)
-
-    def merge(self, heads: np.ndarray) -> Any:
-        return merge_heads(heads)
-
-    def weigh(self, scores: np.ndarray, mask: np.ndarray | None) -> Any:
-        return softmax(scores if mask is None else self.masked(scores, mask))
-
-    def forward(self, queries: Any, keys: Any, values: Any, mask: np.ndarray | None = None) -> Any:
-        q, k, v = self.query.forward(queries), self.key.forward(keys), self.value.forward(values)
-        q, k, v = self.split(q), self.split(k), self.split(v)
-        weights = self.weigh(q @ k.mT * self.scale(q.shape[-1]), mask)
-        self.seen = q, k, v, weights
-        return self.output.forward(self.merge(weights @ v)), weights
-
-    def heads_back(self, gradient: np.ndarray) -> Any:
-        return attention_backward(*self.seen, gradient)
-
-    def backward(self, gradient: np.ndarray) -> Any:
-        parts = self.heads_back(split_heads(self.output.backward(gradient), self.num_heads))
-        layers = self.query, self.key, self.value
-        return tuple(layer.backward(merge_heads(part)) for layer, part in zip(layers, parts, strict=True))
-
-
-class _ReshapedOnly(_Steps):
+class _ReshapedOnly(Steps):
     def split(self, x: np.ndarray) -> Any:
         batch, length, d = x.shape
         return x.reshape(batch, self.num_heads, length, d // self.num_heads)
@@ -122,7 +89,7 @@ class _ReshapedOnly(_Steps):
         return heads.reshape(batch, length, number * d)
 
 
-class _Interleaved(_Steps):
+class _Interleaved(Steps):
     def split(self, x: np.ndarray) -> Any:
         batch, length, d = x.shape
         return x.reshape(batch, length, d // self.num_heads, self.num_heads).transpose(0, 3, 1, 2)
@@ -132,38 +99,38 @@ class _Interleaved(_Steps):
         return heads.transpose(0, 2, 3, 1).reshape(batch, length, number * d)
 
 
-class _Unscaled(_Steps):
+class _Unscaled(Steps):
     def scale(self, d_head: int) -> float:
         return 1.0
 
 
-class _ScaledByModel(_Steps):
+class _ScaledByModel(Steps):
     def scale(self, d_head: int) -> float:
         return float((d_head * self.num_heads) ** -0.5)
 
 
-class _MaskIgnored(_Steps):
+class _MaskIgnored(Steps):
     def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
         return scores
 
 
-class _MaskTurned(_Steps):
+class _MaskTurned(Steps):
     def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
         return np.where(mask, np.array(-1e9, dtype=scores.dtype), scores)
 
 
-class _MaskTimesScores(_Steps):
+class _MaskTimesScores(Steps):
     def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
         return scores * mask
 
 
-class _MaskAfterSoftmax(_Steps):
+class _MaskAfterSoftmax(Steps):
     def weigh(self, scores: np.ndarray, mask: np.ndarray | None) -> Any:
         weights = softmax(scores)
         return weights if mask is None else weights * mask
 
 
-class _MinusInfinity(_Steps):
+class _MinusInfinity(Steps):
     def masked(self, scores: np.ndarray, mask: np.ndarray) -> Any:
         return np.where(mask, scores, np.array(-np.inf, dtype=scores.dtype))
 
@@ -172,18 +139,18 @@ class _MinusInfinity(_Steps):
             return super().weigh(scores, mask)
 
 
-class _NoOutputLayer(_Steps):
+class _NoOutputLayer(Steps):
     def forward(self, queries: Any, keys: Any, values: Any, mask: np.ndarray | None = None) -> Any:
         _, weights = super().forward(queries, keys, values, mask)
         return merge_heads(weights @ self.seen[2]), weights
 
 
-class _OutputOnly(_Steps):
+class _OutputOnly(Steps):
     def forward(self, queries: Any, keys: Any, values: Any, mask: np.ndarray | None = None) -> Any:
         return super().forward(queries, keys, values, mask)[0]
 
 
-class _AddedUp(_Steps):
+class _AddedUp(Steps):
     def backward(self, gradient: np.ndarray) -> Any:
         back = super().backward(gradient)
         if len({each.shape for each in back}) == 1:
@@ -191,7 +158,7 @@ class _AddedUp(_Steps):
         raise ValueError("operands could not be broadcast together")
 
 
-class _OutputLayerSkipped(_Steps):
+class _OutputLayerSkipped(Steps):
     def backward(self, gradient: np.ndarray) -> Any:
         self.output.backward(gradient)
         parts = self.heads_back(split_heads(gradient, self.num_heads))
@@ -199,7 +166,7 @@ class _OutputLayerSkipped(_Steps):
         return tuple(layer.backward(merge_heads(part)) for layer, part in zip(layers, parts, strict=True))
 
 
-class _ProjectionsSkipped(_Steps):
+class _ProjectionsSkipped(Steps):
     def backward(self, gradient: np.ndarray) -> Any:
         parts = self.heads_back(split_heads(self.output.backward(gradient), self.num_heads))
         merged = [merge_heads(part) for part in parts]
@@ -208,26 +175,26 @@ class _ProjectionsSkipped(_Steps):
         return tuple(merged)
 
 
-class _NoJacobian(_Steps):
+class _NoJacobian(Steps):
     def heads_back(self, gradient: np.ndarray) -> Any:
         q, k, v, w = self.seen
         s = w * (gradient @ v.mT) * q.shape[-1] ** -0.5
         return s @ k, s.mT @ q, w.mT @ gradient
 
 
-class _ScaleForgottenBack(_Steps):
+class _ScaleForgottenBack(Steps):
     def heads_back(self, gradient: np.ndarray) -> Any:
         q, k, v = super().heads_back(gradient)
         root = self.seen[0].shape[-1] ** 0.5
         return q * root, k * root, v
 
 
-class _KeysForValues(_Steps):
+class _KeysForValues(Steps):
     def forward(self, queries: Any, keys: Any, values: Any, mask: np.ndarray | None = None) -> Any:
         return super().forward(queries, keys, keys, mask)
 
 
-class _AnyHeads(_Steps):
+class _AnyHeads(Steps):
     def __init__(self, d_model: int, num_heads: int) -> None:
         super().__init__(d_model, num_heads if d_model % num_heads == 0 else 1)
 
@@ -262,7 +229,7 @@ class _ByEinsum:
         return [layer.backward(part.reshape(*part.shape[:2], -1)) for layer, part in found]
 
 
-class _ZeroWeights(_Steps):
+class _ZeroWeights(Steps):
     """Weights 0 in a row with nothing allowed."""
 
     def weigh(self, scores: np.ndarray, mask: np.ndarray | None) -> Any:
@@ -270,7 +237,7 @@ class _ZeroWeights(_Steps):
         return weights if mask is None else weights * mask
 
 
-class _HeadByHead(_Steps):
+class _HeadByHead(Steps):
     def heads_back(self, gradient: np.ndarray) -> Any:
         q, k, v, w = self.seen
         per_head = [

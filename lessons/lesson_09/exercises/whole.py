@@ -11,6 +11,7 @@ from course.numpy_transformer.model import Transformer
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_09.exercises import drawing
 from lessons.lesson_09.exercises.drawing import CALLED, Inputs, case, normal, of_layer, one, without_rounding
+from lessons.lesson_09.exercises.model_pieces import Pieces
 
 VOCAB, LONGEST, D, HEADS, WIDE = 7, 6, 4, 2, 5
 
@@ -62,98 +63,37 @@ def _models(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-class _Model(Transformer):
-    """The same in pieces that mistakes replace."""
-
-    def source_mask(self, source: np.ndarray) -> Any:
-        return (source != 0)[:, None, None, :]
-
-    def future_mask(self, length: int) -> Any:
-        return np.tri(length, dtype=bool)
-
-    def positions(self, table: Any, length: int) -> Any:
-        return table.forward(np.arange(length))
-
-    def encoded(self, states: np.ndarray) -> Any:
-        return self.encoder_norm.forward(states)
-
-    def decoded(self, x: np.ndarray) -> Any:
-        return self.decoder_norm.forward(x)
-
-    def run(self, x: Any, states: Any, future: Any, hidden: Any) -> Any:
-        for block in self.decoder_blocks:
-            x = block.forward(x, states, future, hidden)
-        return x
-
-    def forward(self, source: np.ndarray, target_input: np.ndarray) -> Any:
-        hidden = self.source_mask(source)
-        states = self.source_embedding.forward(source) + self.positions(self.source_positions, source.shape[1])
-        for block in self.encoder_blocks:
-            states = block.forward(states, hidden)
-        states = self.encoded(states)
-        length = target_input.shape[1]
-        x = self.target_embedding.forward(target_input) + self.positions(self.target_positions, length)
-        return self.output.forward(self.decoded(self.run(x, states, self.future_mask(length), hidden)))
-
-    def of_states(self, gradients: list[np.ndarray]) -> Any:
-        return np.sum(gradients, axis=0)
-
-    def positions_back(self, table: Any, gradient: np.ndarray) -> None:
-        table.backward(gradient.sum(axis=0))
-
-    def decoder_back(self, gradient: np.ndarray) -> tuple[Any, list[np.ndarray]]:
-        found = []
-        for block in reversed(self.decoder_blocks):
-            gradient, of_these = block.backward(gradient)
-            found.append(of_these)
-        return gradient, found
-
-    def encoder_back(self, gradient: np.ndarray) -> Any:
-        gradient = self.encoder_norm.backward(gradient)
-        for block in reversed(self.encoder_blocks):
-            gradient = block.backward(gradient)
-        return gradient
-
-    def backward(self, gradient: np.ndarray) -> None:
-        gradient, found = self.decoder_back(self.decoder_norm.backward(self.output.backward(gradient)))
-        self.target_embedding.backward(gradient)
-        self.positions_back(self.target_positions, gradient)
-        gradient = self.encoder_back(self.of_states(found))
-        self.source_embedding.backward(gradient)
-        self.positions_back(self.source_positions, gradient)
-
-
-class _LastStatesOnly(_Model):
+class _LastStatesOnly(Pieces):
     def of_states(self, gradients: list[np.ndarray]) -> Any:
         return gradients[-1] if len(gradients) > 1 else gradients[0]
 
 
-class _FirstStatesOnly(_Model):
+class _FirstStatesOnly(Pieces):
     def of_states(self, gradients: list[np.ndarray]) -> Any:
         return gradients[0]
 
 
-class _MeanOfStates(_Model):
+class _MeanOfStates(Pieces):
     def of_states(self, gradients: list[np.ndarray]) -> Any:
         return np.mean(gradients, axis=0)
 
 
-class _EncoderForgotten(_Model):
+class _EncoderForgotten(Pieces):
     def of_states(self, gradients: list[np.ndarray]) -> Any:
         return 0 * gradients[0]
 
 
-class _PositionsNotSummed(_Model):
+class _PositionsNotSummed(Pieces):
     def positions_back(self, table: Any, gradient: np.ndarray) -> None:
         table.backward(gradient[0])
 
 
-class _PositionsAveraged(_Model):
+class _PositionsAveraged(Pieces):
     def positions_back(self, table: Any, gradient: np.ndarray) -> None:
         table.backward(gradient.mean(axis=0))
 
 
-class _ForwardOrder(_Model):
+class _ForwardOrder(Pieces):
     def decoder_back(self, gradient: np.ndarray) -> tuple[Any, list[np.ndarray]]:
         found = []
         for block in self.decoder_blocks:
@@ -168,7 +108,7 @@ class _ForwardOrder(_Model):
         return gradient
 
 
-class _EncoderNormSkippedBack(_Model):
+class _EncoderNormSkippedBack(Pieces):
     def encoder_back(self, gradient: np.ndarray) -> Any:
         self.encoder_norm.backward(gradient)
         for block in reversed(self.encoder_blocks):
@@ -176,50 +116,50 @@ class _EncoderNormSkippedBack(_Model):
         return gradient
 
 
-class _NoFutureMask(_Model):
+class _NoFutureMask(Pieces):
     def future_mask(self, length: int) -> Any:
         return None
 
 
-class _ShiftedFutureMask(_Model):
+class _ShiftedFutureMask(Pieces):
     def future_mask(self, length: int) -> Any:
         return np.tri(length, k=1, dtype=bool)
 
 
-class _NoSourceMask(_Model):
+class _NoSourceMask(Pieces):
     def source_mask(self, source: np.ndarray) -> Any:
         return None
 
 
-class _CrossUnmasked(_Model):
+class _CrossUnmasked(Pieces):
     def run(self, x: Any, states: Any, future: Any, hidden: Any) -> Any:
         return super().run(x, states, future, None)
 
 
-class _MaskTurned(_Model):
+class _MaskTurned(Pieces):
     def source_mask(self, source: np.ndarray) -> Any:
         return (source == 0)[:, None, None, :]
 
 
-class _NoPositions(_Model):
+class _NoPositions(Pieces):
     def positions(self, table: Any, length: int) -> Any:
         return 0 * super().positions(table, length)
 
 
-class _OneFinalNorm(_Model):
+class _OneFinalNorm(Pieces):
     def encoded(self, states: np.ndarray) -> Any:
         super().encoded(states)
         return states
 
 
-class _BlockReused(_Model):
+class _BlockReused(Pieces):
     def run(self, x: Any, states: Any, future: Any, hidden: Any) -> Any:
         for _ in self.decoder_blocks:
             x = self.decoder_blocks[0].forward(x, states, future, hidden)
         return x
 
 
-class _OneEmbedding(_Model):
+class _OneEmbedding(Pieces):
     def __init__(self, *sizes: int) -> None:
         super().__init__(*sizes)
         self.target_embedding = self.source_embedding
@@ -263,7 +203,7 @@ class _GatheredPositions(Transformer):
         self.source_embedding.backward(d)
 
 
-class _FullMask(_Model):
+class _FullMask(Pieces):
     """A future mask with all four axes, padding of the target left in."""
 
     def future_mask(self, length: int) -> Any:

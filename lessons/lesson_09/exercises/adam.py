@@ -1,4 +1,4 @@
-"""`SGD` and `Adam`: cases, mistakes and variants."""
+"""`Adam`: cases, mistakes and variants."""
 
 from __future__ import annotations
 
@@ -7,163 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from course.numpy_transformer.optimisers import SGD, Adam
-from grader.authoring.aspects import dtype, main, special, untouched
-from grader.authoring.draw import dims
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake
-from lessons.lesson_09.exercises.drawing import Inputs, normal
-
-
-def _draw(generator: np.random.Generator, steps: int, kind: Any = np.float64, **options: Any) -> Inputs:
-    a, b = dims(generator, 2, 2, 5)
-    shapes = [(a, b), (b,)]
-
-    def away(*shape: int) -> np.ndarray:
-        """Numbers away from 0, where no eps of the usual size can be seen."""
-        numbers = normal(generator, *shape, dtype=kind)
-        return np.asarray(np.sign(numbers) * 2 + numbers, dtype=kind)
-
-    drawn: Inputs = {
-        "parameters": [normal(generator, *shape, dtype=kind) for shape in shapes],
-        "gradients": [[away(*shape) for shape in shapes] for _ in range(steps)],
-        "learning_rate": float(generator.uniform(0.02, 0.1)),
-    }
-    return drawn | ({"options": options} if options else {})
-
-
-def _descents(generator: np.random.Generator) -> list[Case]:
-    return [
-        Case.of("after one step", **_draw(generator, 1)),
-        Case.of("after three steps", **_draw(generator, 3)),
-        Case.of("with float32", "float32", **_draw(generator, 2, np.float32)),
-    ]
-
-
-class _Uphill(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        super().step([-gradient for gradient in gradients])
-
-
-class _NotInPlace(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        self.parameters = [p - self.learning_rate * g for p, g in zip(self.parameters, gradients, strict=True)]
-
-
-class _NoRate(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            parameter -= gradient
-
-
-class _FirstOnly(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        self.parameters[0] -= self.learning_rate * gradients[0]
-
-
-class _Momentum(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        self.before = [0.9 * b + g for b, g in zip(getattr(self, "before", [0, 0]), gradients, strict=True)]
-        super().step([np.asarray(each, dtype=p.dtype) for each, p in zip(self.before, self.parameters, strict=True)])
-
-
-class _GradientsScaled(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            gradient *= self.learning_rate
-            parameter -= gradient
-
-
-class _SgdBySlices:
-    def __init__(self, parameters: list[np.ndarray], learning_rate: float) -> None:
-        self.params = parameters
-        self.lr = learning_rate
-
-    def step(self, gradients: list[np.ndarray]) -> None:
-        for i in range(len(self.params)):
-            self.params[i][...] = self.params[i] - self.lr * gradients[i]
-
-
-class _SgdSubtract(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            np.subtract(parameter, self.learning_rate * gradient, out=parameter)
-
-
-class _SgdAdd(SGD):
-    def step(self, gradients: Sequence[np.ndarray]) -> None:
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
-            parameter += -self.learning_rate * gradient
-
-
-def _of(meaning: str, *more: Aspect) -> tuple[Aspect, ...]:
-    return (
-        main("values", 4.0, meaning=meaning),
-        *more,
-        special("float32", "float32", 0.5),
-        dtype(weight=0.5),
-        untouched("gradients untouched", 0.5, "After a step, the gradients are as they were before."),
-    )
-
-
-_PLACES = "After each step, the caller's own arrays hold the right numbers."
-SGD_EXERCISE = Exercise(
-    symbol="SGD",
-    points=1,
-    cases=_descents,
-    references=(SGD,),
-    called={"output": "the parameters after each step"},
-    aspects=_of(_PLACES),
-    mistakes=(
-        Mistake("uphill", _Uphill, "The parameters go uphill. Which way does a gradient point?", central=True),
-        Mistake(
-            "not_in_place",
-            _NotInPlace,
-            "The caller's arrays never change: you make new ones and keep them to yourself. Which operator changes an "
-            "array in place?",
-            central=True,
-        ),
-        Mistake(
-            "no_learning_rate",
-            _NoRate,
-            "You take off the whole gradient. What scales the step?",
-            central=True,
-        ),
-        Mistake(
-            "first_parameter_only",
-            _FirstOnly,
-            "Only the first array moves. How many are there?",
-            central=True,
-        ),
-        Mistake(
-            "momentum",
-            _Momentum,
-            "The first step is right. Later ones still remember earlier gradients: does this docstring mention a "
-            "memory?",
-            central=True,
-        ),
-        Mistake(
-            "gradients_changed",
-            _GradientsScaled,
-            "The steps are right, but the caller's gradients have been scaled. What does *= do to an array that "
-            "somebody else uses too?",
-        ),
-    ),
-    variants={"slices": _SgdBySlices, "np.subtract": _SgdSubtract, "adds the negative": _SgdAdd},
-)
+from course.numpy_transformer.optimisers import Adam
+from grader.authoring.aspects import special
+from grader.authoring.spec import Case, Exercise, Mistake
+from lessons.lesson_09.exercises.steps import PLACES, draw_steps, of_optimiser
 
 
 def _adaptive(generator: np.random.Generator) -> list[Case]:
-    wide = _draw(generator, 3)
+    wide = draw_steps(generator, 3)
     for step in wide["gradients"]:
         step[0][0, 0] *= 1e4
         step[1][0] *= 1e-4
     return [
-        Case.of("after one step", "first", **_draw(generator, 1)),
-        Case.of("after several steps", **_draw(generator, 5)),
+        Case.of("after one step", "first", **draw_steps(generator, 1)),
+        Case.of("after several steps", **draw_steps(generator, 5)),
         Case.of("on gradients of very different sizes", "sizes", **wide),
-        Case.of("with other betas", "options", **_draw(generator, 4, betas=(0.7, 0.8))),
-        Case.of("with a large eps", "eps", **_draw(generator, 3, eps=0.5)),
-        Case.of("with float32", "float32", **_draw(generator, 3, np.float32)),
+        Case.of("with other betas", "options", **draw_steps(generator, 4, betas=(0.7, 0.8))),
+        Case.of("with a large eps", "eps", **draw_steps(generator, 3, eps=0.5)),
+        Case.of("with float32", "float32", **draw_steps(generator, 3, np.float32)),
     ]
 
 
@@ -328,8 +189,8 @@ ADAM = Exercise(
     cases=_adaptive,
     references=(Adam,),
     called={"output": "the parameters after each step"},
-    aspects=_of(
-        _PLACES,
+    aspects=of_optimiser(
+        PLACES,
         special("the first step", "first", 1.0, "The first step already has the right size."),
         special("gradients of any size", "sizes", 0.5, "Huge gradients and tiny ones give steps of the same size."),
         special("other betas", "options", 0.5, "The betas that are passed in are used."),
