@@ -174,7 +174,8 @@ plots.curves(
 # - The best h lies between 10⁻⁷ and 10⁻⁵. With h = 0.1 the error is above 0.001, and with h = 10⁻¹⁴ it is worse still. <!-- claim: the_best_step -->
 #
 # A large h measures the curve somewhere else. With a tiny one, the two values agree in almost all of their 16 digits, and what is left of the difference is rounding.
-#
+
+# %% [markdown]
 # ### How a layer goes backward
 #
 # From here on, each layer is a class with two methods. `forward(x)` computes, and *remembers* what it will need later. `backward(gradient)` gets the gradient
