@@ -106,7 +106,7 @@ def baselines(data: Split) -> dict[str, dict[str, float]]:
 
 
 def nested_questions(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`count` different questions such as max ( first ( 2 8 1 ) 5 3 ): tokens (count, 10), ids of answers (count,).
+    """`count` different questions such as max ( first ( 2 8 1 ) 5 3 ): tokens (count, 11), ids of answers (count,).
 
     One of the three arguments, drawn at random, is itself a question about three digits.
 

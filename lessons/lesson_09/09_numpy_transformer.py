@@ -1220,13 +1220,13 @@ print(f"remembered by the block:   {lab.remembered(reader.blocks[0]) / 1024:.0f}
 #
 # Three things to build, each with a score to tell you how far you are. None is marked.
 #
-# **Nested questions.** `max ( first ( 2 8 1 ) 5 3 )` is 5. `tasks.nested_questions(seed, count)` makes them: ten tokens, one answer. A reader of one block reads all the digits, but has it time to do two things one after the other? Try one block and two.
+# **Nested questions.** `max ( first ( 2 8 1 ) 5 3 )` is 5. `tasks.nested_questions(seed, count)` makes them: eleven tokens, one answer. A reader of one block reads all the digits, but has it time to do two things one after the other? Try one block and two.
 
 
 # %%
 def nested_score(num_layers, epochs=2, count=4000):
     tokens, answers = tasks.nested_questions(seed=0, count=count + 500)
-    model = lab.fresh_reader(parts, vocab_size=20, max_length=10, num_layers=num_layers)
+    model = lab.fresh_reader(parts, vocab_size=20, max_length=11, num_layers=num_layers)
     steps = Adam(list(weights_of(model).values()), 0.003)
     fit(
         model,

@@ -17,7 +17,7 @@ F = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 _FUNCTIONS = {
     "squares": ("sound", "with a right gradient: of a sum of squares"),
-    "sines": ("sound", "with a right gradient: of sines, some rising, some falling"),
+    "sines": ("sound", "with a right gradient: of a sum of sines"),
     "softmax": ("sound", "with a right gradient: of a softmax"),
     "unused": ("zero", "with a right gradient that is 0 where an entry has no say"),
     "tiny": ("sound", "with a right gradient whose numbers are tiny"),

@@ -42,8 +42,8 @@ def _near(c: np.ndarray) -> np.ndarray:
 
 
 def start(c: np.ndarray) -> np.ndarray:
-    """Where a function with these constants is looked at: no entry is near 0."""
-    return np.where(np.arange(c.size).reshape(c.shape) % 2 == 0, c, -c) * 0.8
+    """Where a function with these constants is looked at: all entries are positive, so nothing cancels by chance."""
+    return c * 0.8
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
