@@ -87,7 +87,7 @@ def _all_at_once(f: F, x: np.ndarray) -> float:
     h = 1e-5
     measured = (f(x + h)[0] - f(x - h)[0]) / (2 * h)
     claimed = float(np.sum(f(x)[1]))
-    return abs(measured - claimed) / max(abs(measured) + abs(claimed), 1e-6)
+    return abs(measured - claimed) / max(abs(measured) + abs(claimed), 1e-4)
 
 
 def _not_put_back(f: F, x: np.ndarray) -> float:
@@ -112,7 +112,7 @@ def _first_axis(f: F, x: np.ndarray) -> float:
         below[i] -= h
         measured = (f(above)[0] - f(below)[0]) / (2 * h)
         total = float(np.sum(claimed[i]))
-        worst = max(worst, abs(measured - total) / max(abs(measured) + abs(total), 1e-6))
+        worst = max(worst, abs(measured - total) / max(abs(measured) + abs(total), 1e-4))
     return worst
 
 

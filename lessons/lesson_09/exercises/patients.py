@@ -15,7 +15,7 @@ Pair = tuple[float, np.ndarray]
 def _one_entry_wrong(place: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
     def f(x: np.ndarray, c: np.ndarray) -> Pair:
         gradient = 2 * c * x
-        gradient.flat[place] *= 1.5
+        gradient.flat[place] += 0.5  # a fifth of it or less: a mean over all entries hides it
         return float((c * x**2).sum()), gradient
 
     return f

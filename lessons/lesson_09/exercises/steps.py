@@ -19,7 +19,7 @@ def draw_steps(generator: np.random.Generator, steps: int, kind: Any = np.float6
     def away(*shape: int) -> np.ndarray:
         """Numbers away from 0, where no eps of the usual size can be seen."""
         numbers = normal(generator, *shape, dtype=kind)
-        return np.asarray(np.sign(numbers) * 2 + numbers, dtype=kind)
+        return np.asarray(np.sign(numbers) * 20 + numbers * 5, dtype=kind)
 
     drawn: Inputs = {
         "parameters": [normal(generator, *shape, dtype=kind) for shape in shapes],
