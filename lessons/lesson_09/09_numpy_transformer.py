@@ -524,7 +524,7 @@ for name, optimiser, rate in [("SGD", SGD, 0.1), ("Adam", Adam, 0.005)]:
     )
 plain_right = records["Adam"].test_right[-1]
 print(f"your guess: {guess_plain}, it is: {plain_right:.2f}")
-display(lab.accuracies(network, data.test).round(2))
+display(lab.accuracies(network, data.test).round(2).to_frame().T)
 plots.curves(
     {name: record.test_right for name, record in records.items()},
     title="A network without attention",
@@ -682,7 +682,9 @@ display(
             "without the variance": gradient_check(lambda x: claimed(x, 1, 0), rows),
         },
         name="relative error",
-    ).map("{:.1e}".format)
+    )
+    .map("{:.1e}".format)
+    .to_frame()
 )
 exact = claimed(rows, 1, 1)[1]
 off = {
@@ -949,7 +951,7 @@ before = lab.heads(lab.fresh_reader(parts), data.test).table["reading"]
 print("before training, the readings were:", before.value_counts().to_dict())
 display(
     plots.heatmaps(
-        {name: looks.from_operation[name] for name in tasks.NAMES},
+        {name: looks.from_operation[name].round(2) for name in tasks.NAMES},
         [f"head {number}" for number in range(1, 5)],
         ["op", "1st", "2nd", "3rd"],
         title="Where each head looks, by operation",
@@ -1188,7 +1190,8 @@ else:
     display(clock)
 
 # %% [markdown]
-# On our machine, one thread of a busy two-core computer, a step by hand took 0.7 times as long as PyTorch's at the small size, 2 times as long at the medium one, and 1.4 to 1.5 times at the large one. Yours will differ.
+# On our two-core machine, with little else running, a step by hand took 0.7 times as long as PyTorch's at the small size, 2 times as long at the medium one, and 1.4 to 1.5 times at the large one.
+# While other programs were busy, the medium and large sizes took 4 and 7 times as long. Yours will differ.
 #
 # The small size has so little to compute that most of the time goes into calling functions, and yours are fewer: nobody has to write down what happened. At the larger sizes PyTorch has the advantage of doing several
 # of your steps at once, LayerNorm and attention above all, where NumPy writes every step into memory and reads it back. That is what we think is behind these numbers; we haven't taken them apart.

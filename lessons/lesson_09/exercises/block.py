@@ -197,7 +197,7 @@ TRANSFORMER_BLOCK = Exercise(
     called=CALLED,
     aspects=of_layer(
         case("masks", "masked", 1.0, "The mask reaches the attention."),
-        one("a batch of one, a single position"),
+        one("a batch of one, a single position", meaning="A batch of one and rows of a single position are right too."),
         one("float32", "float32"),
     ),
     mistakes=(

@@ -180,7 +180,7 @@ DECODER_BLOCK = Exercise(
     called=CALLED,
     aspects=of_layer(
         case("masks", "masked", 1.5, "Each mask reaches the attention that it belongs to."),
-        one("a batch of one, a single position"),
+        one("a batch of one, a single position", meaning="A batch of one and rows of a single position are right too."),
         one("float32", "float32"),
         forward=2.0,
     ),

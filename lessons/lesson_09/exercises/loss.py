@@ -170,7 +170,13 @@ CROSS_ENTROPY = Exercise(
         special(
             "padding", "padded", 2.0, "Padding counts neither in the loss nor in the gradient.", ("loss", "gradient")
         ),
-        special("another pad_id", "another", 0.5, keys=("loss", "gradient")),
+        special(
+            "another pad_id",
+            "another",
+            0.5,
+            "The pad_id that is passed in is what counts as padding.",
+            ("loss", "gradient"),
+        ),
         special("very large logits", "large", 1.0, "Large logits give no NaN.", ("loss", "gradient")),
         special("a batch of one", "one", 0.5, keys=("loss", "gradient")),
         special("float32", "float32", 0.5, keys=("loss", "gradient")),

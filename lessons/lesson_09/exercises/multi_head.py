@@ -256,7 +256,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     aspects=of_layer(
         case("masks", "masked", 2.0, "What the mask hides gets no weight, and the other weights add up to 1."),
         case("a row with nothing allowed", "empty", 0.5, "A query without any allowed key gives finite numbers."),
-        one("a batch of one, a single position"),
+        one("a batch of one, a single position", meaning="A batch of one and rows of a single position are right too."),
         one("float32", "float32"),
         refused("heads that don't divide d_model", "refused", 0.5),
     ),

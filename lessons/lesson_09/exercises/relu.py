@@ -28,6 +28,7 @@ def _relus(generator: np.random.Generator) -> list[Case]:
             "gradient": mixed()[..., ::-1].copy(),
             "other_arguments": [-mixed()],
             "other_gradient": mixed(),
+            "any_beginning": True,
         }
 
     return [

@@ -119,7 +119,10 @@ FEED_FORWARD = Exercise(
     cases=_networks,
     references=(FeedForward,),
     called=CALLED,
-    aspects=of_layer(one("a batch of one, a single position"), one("float32", "float32")),
+    aspects=of_layer(
+        one("a batch of one, a single position", meaning="A batch of one and rows of a single position are right too."),
+        one("float32", "float32"),
+    ),
     mistakes=(
         Mistake(
             "no_relu",

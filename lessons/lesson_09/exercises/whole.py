@@ -225,7 +225,7 @@ TRANSFORMER = Exercise(
     called=CALLED,
     aspects=of_layer(
         case("padding", "padded", 2.0, "The padding of the source is hidden from every attention that reads it."),
-        one("a batch of one, a single token"),
+        one("a batch of one, a single token", meaning="A batch of one and rows of a single token are right too."),
         one("float32", "float32"),
         returns=False,
     ),
