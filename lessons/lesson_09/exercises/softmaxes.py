@@ -298,7 +298,7 @@ SOFTMAX_BACKWARD = Exercise(
         Mistake(
             "weight_missing",
             lambda w, g: g - (w * g).sum(axis=-1, keepdims=True),
-            "The difference is right, but a score with a tiny weight moves just as much as one with a large weight. "
+            "The difference is right, but a score with a tiny weight moves as much as one with a large weight. "
             "What stands in front of the bracket?",
             central=True,
         ),
