@@ -1498,16 +1498,12 @@ pd.DataFrame({"sounds": {word: " ".join(sounds) for word, sounds in spoken.items
 # %%
 word = "through"
 letter_maps, sounds = lab.letters_looked_at(speller, word, words.sounds)
-plots.heatmaps(
-    letter_maps,
-    sounds,
-    list(word),
-    title=f"{word}: which letters each sound looks at",
-    rows="sound",
-    columns="letter",
-    low=0,
-    high=1,
-)
+if letter_maps:
+    title = f"{word}: which letters each sound looks at"
+    picture = plots.heatmaps(
+        letter_maps, sounds, list(word), title=title, rows="sound", columns="letter", low=0, high=1
+    )
+    display(picture)
 
 # %% [markdown]
 # In our run TH looks at the t and the h, R at the r, and UW at the o and the u. Only the end looks at the g. Try more words

@@ -9,7 +9,7 @@ from torch import nn
 
 from course.paper.batches import Batches
 from course.paper.fitting import OURS, Parts, Run, fit
-from course.paper.looking import translation_maps
+from course.paper.looking import HIDDEN, last_crossing
 from course.paper.model import Transformer
 from course.paper.recipes import Recipe
 from course.paper.writing import write
@@ -95,11 +95,13 @@ def some_words(said: dict[str, list[str]], data: SpellingData, count: int = 8) -
 def letters_looked_at(model: nn.Module, word: str, sounds: Symbols) -> tuple[dict[str, torch.Tensor], list[str]]:
     """Which letter each sound looks at: {head: (sounds, letters)} in the last cross-attention, and the sounds.
 
-    The last row belongs to the end of the word.
+    The last row belongs to the end of the word. Both are empty where the model doesn't return what it looks at.
     """
     (said,) = write(model, [LETTERS.encode(word)], max_length=LONGEST + 1)
     written = [sounds.start_id, *said]
-    maps = translation_maps(model, torch.tensor([LETTERS.encode(word)]), torch.tensor([written[:-1]]))
-    crossing = [weights for name, weights in maps.items() if "cross" in name][-1][0]  # (heads, sounds, letters)
+    crossing = last_crossing(model, torch.tensor([LETTERS.encode(word)]), torch.tensor([written[:-1]]))
+    if crossing is None:
+        print(HIDDEN)
+        return {}, []
     heads = {f"head {number}": weights for number, weights in enumerate(crossing)}
     return {**heads, "mean of the heads": crossing.mean(dim=0)}, [*sounds.decode(said), "(end)"][: len(said)]

@@ -12,7 +12,7 @@ from torch import nn
 from course.decoding import greedy_decode
 from course.paper.batches import Batches, Example
 from course.paper.fitting import OURS, Parts, Run, fit, mean_loss
-from course.paper.looking import translation_maps
+from course.paper.looking import HIDDEN, last_crossing
 from course.paper.model import Transformer
 from course.paper.recipes import CPU, Recipe
 from course.paper.smoothing import LabelSmoothingLoss
@@ -151,13 +151,16 @@ def words_looked_at(
 ) -> tuple[dict[str, torch.Tensor], list[str], list[str]]:
     """Which source tokens each written token looks at: {head: (written, source)}, the written and the source tokens.
 
-    Of the last cross-attention. The last row belongs to the end, if the model wrote one.
+    Of the last cross-attention. The last row belongs to the end, if the model wrote one. All are empty where the model
+    doesn't return what it looks at.
     """
     source = subwords.encode(sentence)
     (said,) = write(model, [source], max_length=LONGEST)
     device = next(model.parameters()).device
     shown = [subwords.start_id, *said[:-1]]
-    maps = translation_maps(model, torch.tensor([source], device=device), torch.tensor([shown], device=device))
-    crossing = [weights for name, weights in maps.items() if "cross" in name][-1][0]  # (heads, written, source)
+    crossing = last_crossing(model, torch.tensor([source], device=device), torch.tensor([shown], device=device))
+    if crossing is None:
+        print(HIDDEN)
+        return {}, [], []
     written = [*subwords.pieces(said), "(end)"][: len(said)]
     return {f"head {number}": weights for number, weights in enumerate(crossing)}, written, subwords.pieces(source)

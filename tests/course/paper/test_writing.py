@@ -5,7 +5,8 @@ from torch import nn
 
 from course.beam import beam_search
 from course.decoding import greedy_decode
-from course.paper.looking import translation_maps
+from course.paper.built_in import BuiltInTransformer
+from course.paper.looking import last_crossing, translation_maps
 from course.paper.model import Transformer
 from course.paper.writing import ReadsOnce, write
 
@@ -55,3 +56,16 @@ def test_attention_can_be_seen_on_both_sides() -> None:
         "decoder.layers.1.self_attention": (1, 2, 2, 2),
         "decoder.layers.1.cross_attention": (1, 2, 2, 3),
     }
+
+
+def test_the_last_cross_attention_is_found_whatever_it_is_called() -> None:
+    source, target = torch.tensor([[5, 3, 8]]), torch.tensor([[1, 6]])
+    ours = model()
+    expected = translation_maps(ours, source, target)["decoder.layers.1.cross_attention"][0]
+    found = last_crossing(ours, source, target)
+    assert found is not None
+    assert torch.equal(found, expected)
+    theirs = last_crossing(BuiltInTransformer(ours), source, target)
+    assert theirs is not None
+    assert torch.allclose(theirs, expected, atol=1e-6)
+    assert last_crossing(Whole(), source, target) is None
