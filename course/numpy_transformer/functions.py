@@ -79,7 +79,8 @@ def cross_entropy(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> t
     `logits` is (..., vocab_size) and `targets`, whole numbers, is (...). A position
     whose target is `pad_id` counts neither in the loss nor in the number of positions
     that the mean is taken over; its gradient is 0. The loss is a Python float, and the
-    gradient has the shape and the dtype of the logits.
+    gradient has the shape and the dtype of the logits. Large logits don't overflow: if
+    the right one is 900 below the largest, the loss is 900.
 
     >>> loss, gradient = cross_entropy(np.array([[0.0, 0.0, np.log(2.0)]]), np.array([2]))
     >>> round(loss, 4), gradient  # the softmax is 1/4, 1/4, 1/2

@@ -6,9 +6,9 @@ import numpy as np
 class Linear:
     """Multiply by a matrix, add a bias: (..., d_in) -> (..., d_out).
 
-    Attributes: `weight` (d_in, d_out), which starts out as small random numbers, and
-    `bias` (d_out,), which starts out as zeros; after `backward` also `weight_grad` and
-    `bias_grad`, of the same shapes.
+    Attributes: `weight` (d_in, d_out), which starts out as random numbers around 0,
+    about 1 / sqrt(d_in) in size, and `bias` (d_out,), which starts out as zeros; after
+    `backward` also `weight_grad` and `bias_grad`, of the same shapes.
 
     >>> layer = Linear(2, 1)
     >>> layer.weight, layer.bias = np.array([[3.0], [5.0]]), np.array([1.0])
@@ -75,10 +75,10 @@ class ReLU:
 class Embedding:
     """A table with a row for each id: ids (...) -> (..., d_model). The rows are not scaled.
 
-    Attributes: `weight` (vocab_size, d_model), which starts out as small random
-    numbers, and after `backward` also `weight_grad`. An id that occurs several times
-    gathers the gradients of all its occurrences. Ids have no gradient: `backward`
-    returns None.
+    Attributes: `weight` (vocab_size, d_model), which starts out as random numbers
+    around 0, about 0.1 in size, and after `backward` also `weight_grad`. An id that
+    occurs several times gathers the gradients of all its occurrences. Ids have no
+    gradient: `backward` returns None.
 
     >>> table = Embedding(3, 1)
     >>> table.weight = np.array([[0.0], [10.0], [20.0]])

@@ -9,6 +9,7 @@ from lessons.lesson_09.exercises.block import TRANSFORMER_BLOCK
 from lessons.lesson_09.exercises.clinic import GRADIENT_CHECK
 from lessons.lesson_09.exercises.decoder_block import DECODER_BLOCK
 from lessons.lesson_09.exercises.embedding import EMBEDDING
+from lessons.lesson_09.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_09.exercises.linear import LINEAR
 from lessons.lesson_09.exercises.loss import CROSS_ENTROPY
 from lessons.lesson_09.exercises.multi_head import MULTI_HEAD_ATTENTION
@@ -40,4 +41,5 @@ LESSON = Lesson(
         DECODER_BLOCK,
         TRANSFORMER,
     ),
+    equivalents=EQUIVALENTS,
 )

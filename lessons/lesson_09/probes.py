@@ -54,7 +54,28 @@ def _beginning(layer: Any, names: list[str]) -> dict[str, str]:
         elif found.min() == found.max():
             words[name] = f"all {float(found.flat[0]):g}"
         else:
-            words[name] = "different numbers" if np.abs(found).max() < 100 else "different numbers, some very large"
+            words[name] = "different numbers"
+    return words
+
+
+def _sizes(layer: Any, expected: Mapping[str, float]) -> dict[str, str]:
+    """Of each weight as the layer made it, in words: whether its numbers lie around 0 and have the expected size.
+
+    Many numbers are needed for that. What is called the right size is wide: it takes in every usual way to begin.
+    """
+    words = {}
+    for name, size in expected.items():
+        found = getattr(layer, name, None)
+        if not isinstance(found, np.ndarray) or found.size == 0:
+            words[name] = "no numbers"
+        elif found.std() < 0.08 * size:
+            words[name] = "numbers that are too small"
+        elif found.std() > 2.5 * size:
+            words[name] = "numbers that are too large"
+        elif abs(found.mean()) > 0.3 * found.std():
+            words[name] = "numbers that don't lie around 0"
+        else:
+            words[name] = "numbers around 0, of the right size"
     return words
 
 
@@ -86,6 +107,8 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     The second time other arguments go through, so that whatever is left from the first shows.
     """
     layer = symbol(*inputs["sizes"])
+    if "begins" in inputs:
+        return {"output": "accepted", "beginning": _sizes(layer, inputs["begins"])}
     weights = inputs["weights"]
     names = list(weights)
     seen: dict[str, Any] = {"parts": {name: _described(layer, name) for name in names}}
@@ -116,9 +139,13 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be said of a random layer: where it is 0, by what it divides, and whether backward does the same."""
+    """What can be said of a random layer: where it is 0, by what it divides, and whether backward does the same.
+
+    A layer is in training without being told to; the case says whether it is told.
+    """
     layer = symbol(inputs["p"], np.random.default_rng(inputs["seed"]))
-    layer.training = inputs["training"]
+    if inputs["told"]:
+        layer.training = inputs["training"]
     x, gradient = inputs["x"].copy(), inputs["gradient"].copy()
     output = layer.forward(x)
     seen: dict[str, Any] = {"arguments": [x, gradient]}

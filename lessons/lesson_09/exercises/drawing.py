@@ -133,6 +133,14 @@ def one(name: str = "a batch of one", tag: str = "one", meaning: str = "") -> As
     return case(name, tag, 0.5, meaning)
 
 
+def sizes_at_first() -> Aspect:
+    """Of a new layer: random numbers of the right size. Its case has the tag "new"."""
+    meaning = (
+        "The random numbers that a new layer begins with lie around 0, and have the size that the docstring gives."
+    )
+    return special("the size of the first weights", "new", 0.5, meaning, ("output", "beginning"))
+
+
 def case(name: str, tag: str, weight: float, meaning: str = "") -> Aspect:
     """Forward and backward in the cases with one tag."""
     return special(name, tag, weight, meaning, SEEN)
@@ -172,5 +180,6 @@ __all__ = [
     "normal",
     "of_layer",
     "one",
+    "sizes_at_first",
     "without_rounding",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from course.numpy_transformer.layers import Embedding
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, normal, of_layer, one, sizes_at_first
 
 
 def _tables(generator: np.random.Generator) -> list[Case]:
@@ -37,6 +37,7 @@ def _tables(generator: np.random.Generator) -> list[Case]:
         Case.of("on a single row of ids", **draw(length + 2)),
         Case.of("on a batch of one", "one", **draw(1, length)),
         Case.of("with float32", "float32", **draw(n, length, kind=np.float32)),
+        Case.of("when it is new", "new", sizes=[80, 80], begins={"weight": 0.1}),
     ]
 
 
@@ -82,6 +83,12 @@ class _ZeroTable(Embedding):
         self.weight = np.zeros((vocab_size, d_model))
 
 
+class _LargeTable(Embedding):
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__(vocab_size, d_model)
+        self.weight = np.random.standard_normal((vocab_size, d_model))
+
+
 class _OneHot:
     def __init__(self, vocab_size: int, d_model: int) -> None:
         self.weight = np.random.default_rng(0).normal(scale=0.02, size=(vocab_size, d_model))
@@ -117,7 +124,7 @@ EMBEDDING = Exercise(
     cases=_tables,
     references=(Embedding,),
     called=CALLED,
-    aspects=of_layer(one(), one("float32", "float32"), beginning=True, returns=False, forward=1.5),
+    aspects=of_layer(one(), one("float32", "float32"), sizes_at_first(), beginning=True, returns=False, forward=1.5),
     mistakes=(
         Mistake(
             "last_occurrence_wins",
@@ -160,6 +167,11 @@ EMBEDDING = Exercise(
             "begins_with_zeros",
             _ZeroTable,
             "Every row of the table begins at 0, so all ids look alike. What would tell them apart?",
+        ),
+        Mistake(
+            "begins_too_large",
+            _LargeTable,
+            "Your table begins with numbers of size 1. Which size does the docstring give?",
         ),
     ),
     variants={

@@ -9,7 +9,7 @@ import numpy as np
 from course.numpy_transformer.layers import Linear
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, linear, normal, of_layer, one
+from lessons.lesson_09.exercises.drawing import CALLED, Inputs, linear, normal, of_layer, one, sizes_at_first
 
 
 def _linears(generator: np.random.Generator) -> list[Case]:
@@ -31,6 +31,7 @@ def _linears(generator: np.random.Generator) -> list[Case]:
         Case.of("with as many outputs as inputs, and as many rows", **draw(d_in, sizes=(d_in, d_in))),
         Case.of("on a batch of one", "one", **draw(1)),
         Case.of("with float32", "float32", **draw(n, length, kind=np.float32)),
+        Case.of("when it is new", "new", sizes=[400, 8], begins={"weight": 400**-0.5}),
     ]
 
 
@@ -122,6 +123,18 @@ class _Zeros(Linear):
         self.weight = np.zeros((d_in, d_out))
 
 
+class _Large(Linear):
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__(d_in, d_out)
+        self.weight = np.random.standard_normal((d_in, d_out))
+
+
+class _AllPositive(Linear):
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__(d_in, d_out)
+        self.weight = np.random.random((d_in, d_out)) * d_in**-0.5
+
+
 class _NoBias(Linear):
     def forward(self, x: np.ndarray) -> np.ndarray:
         self.x = x
@@ -181,7 +194,7 @@ LINEAR = Exercise(
     cases=_linears,
     references=(Linear,),
     called=CALLED,
-    aspects=of_layer(one(), one("float32", "float32"), beginning=True),
+    aspects=of_layer(one(), one("float32", "float32"), sizes_at_first(), beginning=True),
     mistakes=(
         Mistake(
             "batch_not_summed",
@@ -252,6 +265,18 @@ LINEAR = Exercise(
             _Zeros,
             "Every weight begins at 0, so all outputs of the layer are alike, and so are their gradients. What would "
             "ever make them different?",
+        ),
+        Mistake(
+            "begins_too_large",
+            _Large,
+            "Your weights begin with numbers of size 1. Each output is a sum of d_in products: how large is it "
+            "when d_in is 400, and what would bring it back to size 1?",
+        ),
+        Mistake(
+            "begins_above_zero",
+            _AllPositive,
+            "All of your weights begin above 0, so all the outputs of a layer rise and fall together. Which numbers "
+            "are as often negative as positive?",
         ),
         Mistake(
             "bias_forgotten",

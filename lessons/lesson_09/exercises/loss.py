@@ -26,8 +26,9 @@ def _batches(generator: np.random.Generator) -> list[Case]:
 
     padded = targets(n, length)
     padded[:, -1] = padded[1, 2:] = 0
-    large = normal(generator, n, vocab)
+    large, of_large = normal(generator, n, vocab), targets(n)
     large[0] += 900.0
+    large[1, 2], of_large[1] = 900.0, 3  # one logit far above the others, and it isn't the right one
     other = targets(n, length)
     other[:, -2:] = vocab - 2
     return [
@@ -41,7 +42,7 @@ def _batches(generator: np.random.Generator) -> list[Case]:
             targets=other,
             pad_id=vocab - 2,
         ),
-        Case.of("on very large logits", "large", logits=large, targets=targets(n)),
+        Case.of("on very large logits", "large", logits=large, targets=of_large),
         Case.of("on a batch of one", "one", logits=normal(generator, 1, vocab), targets=targets(1)),
         Case.of("with float32", "float32", logits=normal(generator, n, vocab, dtype=np.float32), targets=targets(n)),
         Case.of(
@@ -67,25 +68,29 @@ def _named(observation: Observation, case: Case) -> Observation:
 def _with(
     rule: Callable[[np.ndarray, np.ndarray, np.ndarray, int], Result],
 ) -> Callable[..., Result]:
-    """`rule(probabilities, one_hot, counts, number)`, for positions in rows: an answer that refuses all padding."""
+    """`rule(log_probabilities, one_hot, counts, number)`: an answer that refuses all padding."""
 
     def answer(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> Result:
         counts = targets != pad_id
         if not counts.any():
             raise ValueError("all padding")
         one_hot = np.arange(logits.shape[-1]) == targets[..., None]
-        return rule(softmax(logits), one_hot, counts, int(counts.sum()))
+        return rule(logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True), one_hot, counts, int(counts.sum()))
 
     return answer
 
 
-def _loss(p: np.ndarray, one_hot: np.ndarray, counts: np.ndarray, number: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(-np.log(p[one_hot].reshape(counts.shape))[counts].sum() / number)
+def _loss(log_p: np.ndarray, one_hot: np.ndarray, counts: np.ndarray, number: float) -> float:
+    return float(-log_p[one_hot].reshape(counts.shape)[counts].sum() / number)
 
 
 def _rule(gradient: Callable[..., Any], loss: Callable[..., float] = _loss) -> Callable[..., Result]:
-    return _with(lambda p, o, c, n: (loss(p, o, c, n), gradient(p, o, c[..., None], n).astype(p.dtype)))
+    return _with(
+        lambda log_p, o, c, n: (
+            loss(log_p, o, c, n),
+            gradient(np.exp(log_p), o, c[..., None], n).astype(log_p.dtype),
+        )
+    )
 
 
 def _no_refusal(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> Result:
@@ -113,13 +118,17 @@ def _of_probabilities(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) 
 def _overflowing(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> Result:
     with np.errstate(all="ignore"):
         p = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-    counts = targets != pad_id
-    if not counts.any():
-        raise ValueError("all padding")
-    one_hot = np.arange(logits.shape[-1]) == targets[..., None]
-    return _loss(p, one_hot, counts, counts.sum()), ((p - one_hot) * counts[..., None] / int(counts.sum())).astype(
-        logits.dtype
-    )
+        return _with(lambda _, o, c, n: (_loss(np.log(p), o, c, n), _gradient(p, o, c, n)))(logits, targets, pad_id)
+
+
+def _gradient(p: np.ndarray, one_hot: np.ndarray, counts: np.ndarray, number: int) -> np.ndarray:
+    return np.asarray((p - one_hot) * counts[..., None] / number, dtype=p.dtype)
+
+
+def _log_of_the_softmax(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> Result:
+    p = softmax(logits)
+    with np.errstate(all="ignore"):
+        return _with(lambda _, o, c, n: (_loss(np.log(p), o, c, n), _gradient(p, o, c, n)))(logits, targets, pad_id)
 
 
 def _row_by_row(logits: np.ndarray, targets: np.ndarray, pad_id: int = 0) -> Result:
@@ -177,7 +186,9 @@ CROSS_ENTROPY = Exercise(
             "The pad_id that is passed in is what counts as padding.",
             ("loss", "gradient"),
         ),
-        special("very large logits", "large", 1.0, "Large logits give no NaN.", ("loss", "gradient")),
+        special(
+            "very large logits", "large", 1.0, "Large logits give no NaN and nothing infinite.", ("loss", "gradient")
+        ),
         special("a batch of one", "one", 0.5, keys=("loss", "gradient")),
         special("float32", "float32", 0.5, keys=("loss", "gradient")),
         refused("nothing but padding", "refused", 0.5),
@@ -262,6 +273,12 @@ CROSS_ENTROPY = Exercise(
             "Large logits give NaN. Which softmax have you already written that can't overflow?",
         ),
         Mistake(
+            "log_of_the_softmax",
+            _log_of_the_softmax,
+            "Where another logit is 900 above the right one, the probability of the right one is rounded to 0, and its "
+            "logarithm is minus infinity. Can you get the logarithm without going through the probability?",
+        ),
+        Mistake(
             "nothing_refused",
             _no_refusal,
             "A batch of nothing but padding gets the loss 0. It isn't perfect, there is nothing to judge: what does "
@@ -277,9 +294,9 @@ CROSS_ENTROPY = Exercise(
         "position by position": _row_by_row,
         "only the positions that count": _only_what_counts,
         "in one expression": _with(
-            lambda p, o, c, n: (
-                float(-(np.log(np.maximum(p, 1e-300)) * o).sum(axis=-1)[c].sum() / n),
-                ((p - o) * c[..., None] / n).astype(p.dtype),
+            lambda log_p, o, c, n: (
+                float(-(log_p * o).sum(axis=-1)[c].sum() / n),
+                ((np.exp(log_p) - o) * c[..., None] / n).astype(log_p.dtype),
             )
         ),
     },

@@ -169,11 +169,12 @@ FEED_FORWARD = Exercise(
 def _drops(generator: np.random.Generator) -> list[Case]:
     n = int(generator.integers(40, 60))
 
-    def draw(p: float, training: bool = True, kind: Any = np.float64) -> Inputs:
+    def draw(p: float, training: bool = True, told: bool = True, kind: Any = np.float64) -> Inputs:
         x = normal(generator, n, 100, dtype=kind)
         return {
             "p": p,
             "training": training,
+            "told": told,
             "seed": int(generator.integers(1000)),
             "x": (x + np.sign(x)).astype(kind),
             "gradient": normal(generator, n, 100, dtype=kind),
@@ -184,6 +185,7 @@ def _drops(generator: np.random.Generator) -> list[Case]:
         Case.of("with p = 0.8", **draw(0.8)),
         Case.of("with p = 0", "none", **draw(0.0)),
         Case.of("when it isn't training", "eval", **draw(0.4, training=False)),
+        Case.of("when it is new", "new", **draw(0.4, told=False)),
         Case.of("with float32", "float32", **draw(0.3, kind=np.float32)),
         Case.of("with p = 1", "refused", p=1.0),
         Case.of("with a negative p", "refused", p=-0.1),
@@ -225,6 +227,12 @@ class _AlwaysOn(Dropout):
     def forward(self, x: np.ndarray) -> np.ndarray:
         self.training = True
         return super().forward(x)
+
+
+class _BeginsOff(Dropout):
+    def __init__(self, p: float, generator: np.random.Generator) -> None:
+        super().__init__(p, generator)
+        self.training = False
 
 
 class _SameForever(Dropout):
@@ -300,6 +308,7 @@ DROPOUT = Exercise(
         also("drawn anew each time", "fresh", weight=0.5, meaning="Each forward pass in training drops other numbers."),
         special("p = 0", "none", 0.5, "With p = 0, nothing changes."),
         special("not training", "eval", 1.0, "When `training` is False, nothing changes."),
+        special("begins in training", "new", 0.5, "A new layer drops numbers without being told to."),
         Aspect("float32", ("output",), CONTENT, 0.5, tags=frozenset({"float32"}), meaning="float32 stays float32."),
         refused("p outside its range", "refused", 0.5),
         untouched(weight=0.5),
@@ -340,6 +349,12 @@ DROPOUT = Exercise(
             "never_off",
             _AlwaysOn,
             "It still drops numbers when training is False. Where do you ask for that attribute?",
+        ),
+        Mistake(
+            "begins_switched_off",
+            _BeginsOff,
+            "A new layer of yours drops nothing until somebody sets training to True. How does the docstring say that "
+            "it begins?",
         ),
         Mistake(
             "one_mask_for_ever",
