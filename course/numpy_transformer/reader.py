@@ -21,7 +21,7 @@ class Parts:
 
 
 class Reader:
-    """Tokens (batch, length) -> logits (batch, vocab_size), read off at the first position.
+    """Tokens (batch, length) -> logits (batch, vocab_size), read off at the first position. Padding, id 0, is hidden.
 
     >>> model = Reader(vocab_size=16, max_length=4, d_model=8, num_heads=2, d_ff=16, num_layers=1)
     >>> logits = model.forward(np.array([[11, 5, 8, 10]]))
@@ -48,8 +48,9 @@ class Reader:
     def forward(self, tokens: np.ndarray) -> np.ndarray:
         """Embed, run through the blocks, normalise the first position, and project it to logits."""
         x = self.embedding.forward(tokens) + self.positions.forward(np.arange(tokens.shape[1]))
+        mask = None if tokens.all() else (tokens != 0)[:, None, None, :]
         for block in self.blocks:
-            x = block.forward(x)  # (batch, length, d_model)
+            x = block.forward(x, mask)  # (batch, length, d_model)
         self.shape = x.shape
         logits: np.ndarray = self.output.forward(self.final_norm.forward(x[:, 0]))
         return logits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from course.numpy_transformer.walking import copied, layers_of, prepared, restor
 
 __all__ = [
     "Parts",
+    "Reader",
     "Record",
     "accuracies",
     "answered",
@@ -25,11 +26,12 @@ __all__ = [
     "heads",
     "held",
     "letters_model",
-    "nested",
+    "letters_scores",
     "plain",
     "read_backwards",
     "remembered",
     "taught",
+    "tested",
     "without_head",
     "written",
 ]
@@ -50,11 +52,11 @@ class Record:
     """What was seen of a model while it learnt, before the first epoch and after each."""
 
     train_loss: list[float] = field(default_factory=list)
-    test_loss: list[float] = field(default_factory=list)
+    validation_loss: list[float] = field(default_factory=list)
     train_right: list[float] = field(default_factory=list)
-    test_right: list[float] = field(default_factory=list)
+    validation_right: list[float] = field(default_factory=list)
     best: dict[str, np.ndarray] = field(default_factory=dict)
-    """The weights at the lowest test loss so far: a checkpoint."""
+    """The weights at the lowest validation loss so far: a checkpoint."""
     best_epoch: int = 0
     stopped: int | None = None
     """The epoch at which early stopping said enough."""
@@ -63,7 +65,7 @@ class Record:
 def taught(
     model: Any,
     train: Sequence[tasks.Question],
-    test: Sequence[tasks.Question],
+    validation: Sequence[tasks.Question],
     loss_function: Loss,
     optimiser: Optimiser,
     *,
@@ -75,19 +77,19 @@ def taught(
 ) -> Record:
     """Teach a model questions, and watch it: each stretch of epochs has its own learning rate and a new optimiser.
 
-    With `patience`, training stops when the test loss hasn't improved for so many epochs.
+    With `patience`, training stops when the validation loss hasn't improved for so many epochs.
     """
     record = Record()
-    (tokens, answers), (test_tokens, test_answers) = tasks.as_arrays(train), tasks.as_arrays(test)
+    (tokens, answers), (other_tokens, other_answers) = tasks.as_arrays(train), tasks.as_arrays(validation)
 
     def look(_: int) -> bool:
-        seen, unseen = logits_of(model, tokens), logits_of(model, test_tokens)
+        seen, unseen = logits_of(model, tokens), logits_of(model, other_tokens)
         record.train_loss.append(float(loss_function(seen, answers)[0]))
-        record.test_loss.append(float(loss_function(unseen, test_answers)[0]))
+        record.validation_loss.append(float(loss_function(unseen, other_answers)[0]))
         record.train_right.append(float(right(seen, answers).mean()))
-        record.test_right.append(float(right(unseen, test_answers).mean()))
-        now = len(record.test_loss) - 1
-        if now == 0 or record.test_loss[-1] < record.test_loss[record.best_epoch]:
+        record.validation_right.append(float(right(unseen, other_answers).mean()))
+        now = len(record.validation_loss) - 1
+        if now == 0 or record.validation_loss[-1] < record.validation_loss[record.best_epoch]:
             record.best_epoch, record.best = now, copied(model)
         if patience is not None and now - record.best_epoch >= patience:
             record.stopped = now
@@ -123,6 +125,13 @@ def accuracies(model: Any, asked: Sequence[tasks.Question]) -> pd.Series:
     good = right(logits_of(model, tokens), answers)
     names = np.array([name for name, _ in asked])
     return pd.Series({name: float(good[names == name].mean()) for name in tasks.NAMES}, name="share right")
+
+
+def tested(model: Any, asked: Sequence[tasks.Question], loss_function: Loss) -> pd.Series:
+    """The loss on some questions, and the share of right answers."""
+    tokens, answers = tasks.as_arrays(asked)
+    logits = logits_of(model, tokens)
+    return pd.Series({"loss": float(loss_function(logits, answers)[0]), "right": float(right(logits, answers).mean())})
 
 
 def answered(model: Any, asked: Sequence[tasks.Question]) -> pd.DataFrame:
@@ -204,28 +213,45 @@ def without_head(model: Any, head: int, asked: Sequence[tasks.Question]) -> pd.S
         layer.output.weight[...] = kept
 
 
-@dataclass(frozen=True)
-class Letters:
-    """Rows of letters to be read and written backwards: ids for training and for testing."""
+class Rows(NamedTuple):
+    """Rows of letters, what the decoder reads, and the same letters backwards: ids, each (n, length)."""
 
     source: np.ndarray
     target_input: np.ndarray
     target: np.ndarray
-    test_source: np.ndarray
-    test_target_input: np.ndarray
-    test_target: np.ndarray
 
 
-def backwards(seed: int = 0, train: int = 6000, test: int = 500) -> Letters:
-    """Rows of up to eight letters. No test row is among those for training."""
-    source, target = tasks.reversal(seed, train, test)
-    read = tasks.shifted(target, tasks.LETTER_START)
-    return Letters(source[:train], read[:train], target[:train], source[train:], read[train:], target[train:])
+@dataclass(frozen=True)
+class Letters:
+    """Rows of letters to be read and written backwards. No row is in two of the three parts."""
+
+    train: Rows
+    validation: Rows
+    test: Rows
+
+
+def backwards(seed: int = 0, train: int = 6000, validation: int = 300, test: int = 500) -> Letters:
+    """Rows of up to eight letters, all different."""
+    source, target = tasks.reversal(seed, train, validation + test)
+    whole = Rows(source, tasks.shifted(target, tasks.LETTER_START), target)
+    cuts = (slice(0, train), slice(train, train + validation), slice(train + validation, None))
+    return Letters(*(Rows(*(each[cut] for each in whole)) for cut in cuts))
 
 
 def letters_model(kind: Any, seed: int = 0, dtype: Any = np.float32) -> Any:
     """An encoder-decoder for the letters, with the weights that belong to `seed`."""
     return prepared(kind(*LETTERS), seed, dtype)
+
+
+def letters_scores(model: Any, rows: Rows) -> dict[str, float]:
+    """The shares of tokens and of whole rows that are right, with a teacher and without one."""
+    found = sequence_scores(model, *rows, tasks.LETTER_END)
+    return {
+        "tokens, with a teacher": found.tokens_with_teacher,
+        "rows, with a teacher": found.exact_with_teacher,
+        "tokens, on its own": found.tokens,
+        "rows, on its own": found.exact,
+    }
 
 
 def read_backwards(
@@ -238,31 +264,18 @@ def read_backwards(
     rates: Sequence[float] = (3e-3, 3e-4),
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Train on the letters with teacher forcing; a line of scores for each stretch of epochs, beginning with none."""
-
-    def scores(epoch: int) -> dict[str, float]:
-        found = sequence_scores(
-            model, letters.test_source, letters.test_target_input, letters.test_target, tasks.LETTER_END
-        )
-        return {
-            "epochs": epoch,
-            "tokens, with a teacher": found.tokens_with_teacher,
-            "rows, with a teacher": found.exact_with_teacher,
-            "tokens, on its own": found.tokens,
-            "rows, on its own": found.exact,
-        }
-
-    lines, before = [scores(0)], 0
+    """Train on the letters with teacher forcing. A line of scores on the validation rows now and then."""
+    lines, before = [{"epochs": 0, **letters_scores(model, letters.validation)}], 0
     for number, rate in zip(epochs, rates, strict=True):
 
         def look(epoch: int, before: int = before) -> None:
             if epoch and before + epoch in (1, 2, 4, sum(epochs)):
-                lines.append(scores(before + epoch))
+                lines.append({"epochs": before + epoch, **letters_scores(model, letters.validation)})
 
         fit(
             model,
-            (letters.source, letters.target_input),
-            letters.target,
+            (letters.train.source, letters.train.target_input),
+            letters.train.target,
             loss_function=loss_function,
             optimizer=optimiser(list(weights_of(model).values()), rate),
             epochs=number,
@@ -301,8 +314,3 @@ def remembered(model: Any) -> int:
                         whole = whole.base
                     found[id(whole)] = whole.nbytes
     return sum(found.values())
-
-
-def nested(model: Any, tokens: np.ndarray, answers: np.ndarray) -> float:
-    """The share of nested questions that a model answers."""
-    return float(right(logits_of(model, tokens), answers).mean())
