@@ -845,7 +845,7 @@ pd.Series(sizes, name="largest gradient").map("{:.1e}".format).to_frame()
 #
 # - The gradient of the key's bias is 0, up to rounding; all the others are far from it. <!-- claim: the_keys_bias -->
 #
-# A bias on the keys adds the same number to all the scores of a query. A softmax ignores what all its scores share. So that bias has no effect, in any Transformer, and a model could do without it.
+# A bias on the keys adds the same number to all the scores of a query. A softmax ignores what all its scores share. So that bias has no effect on this layer's output, whatever the other weights are, and the layer could do without it.
 #
 # ### Exercise: `TransformerBlock` · core · difficulty 4 · 20 minutes
 #
@@ -1264,7 +1264,7 @@ task.verdict(model)
 # %% [markdown]
 # <details><summary>How far we got</summary>
 #
-# With six epochs at 0.003 and two at 0.0003, one block answers about 92 % of the validation questions, and two blocks 98 to 99 %. What one block lacks is above all in `max` and `min`. <!-- claim: nested_questions_need_two_blocks -->
+# With six epochs at 0.003 and two at 0.0003, one block answers 92 to 93 % of the validation questions, and two blocks 99 %. Most of what one block gets wrong is about `max` and `min`. <!-- claim: nested_questions_need_two_blocks -->
 # </details>
 #
 # **Five to ten arguments.** `last 4 7 9 1 0 2` is 2. Short questions end in padding, which the reader hides. There are only 1,200 questions to learn from. When you get there, look at the attention of `last`: how does a head find the end of a row?
