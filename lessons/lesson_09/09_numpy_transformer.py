@@ -1218,7 +1218,7 @@ else:
 
 # %% [markdown]
 # On our two-core machine, with little else running, a step by hand took 0.7 times as long as PyTorch's at the small size, 2 times as long at the medium one, and 1.4 to 1.5 times at the large one.
-# While other programs were busy, the medium and large sizes took 4 and 7 times as long. Yours will differ.
+# While other programs were busy, we saw up to 5 times at the small size, 4 at the medium one and 7 at the large one. Yours will differ.
 #
 # The small size has so little to compute that most of the time goes into calling functions, and yours are fewer: nobody has to write down what happened. At the larger sizes PyTorch has the advantage of doing several
 # of your steps at once, LayerNorm and attention above all, where NumPy writes every step into memory and reads it back. That is what we think is behind these numbers; we haven't taken them apart.
