@@ -1,0 +1,1 @@
+"""The exercises of this lesson: cases, mistakes and variants, one module a topic."""

@@ -1,0 +1,80 @@
+"""The open exercises: no question is in two parts, answers are right, and a verdict says who got there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from course.numpy_transformer import tasks
+from lessons.lesson_09.experiments import extensions
+from lessons.lesson_09.experiments.extensions import Challenge, Part
+
+SMALL = {
+    "nested": extensions.nested(train=300),
+    "longer": extensions.longer(train=300),
+    "arithmetic": extensions.arithmetic(),
+    "sums": extensions.sums(train=300),
+}
+every_challenge = pytest.mark.parametrize("name", list(SMALL))
+
+
+class Knows:
+    """A model that has learnt some questions by heart, and says 0 to all others."""
+
+    def __init__(self, challenge: Challenge, *parts: Part) -> None:
+        self.vocab_size = challenge.vocab_size
+        self.answers = {
+            tuple(row): said for part in parts for row, said in zip(part.inputs[0].tolist(), part.targets, strict=True)
+        }
+
+    def forward(self, tokens: np.ndarray, read: np.ndarray | None = None) -> Any:
+        said = np.array([self.answers.get(tuple(row), 0) for row in tokens.tolist()], dtype=object)
+        if read is not None:
+            place = read.shape[1] - 1
+            whole = [row if isinstance(row, np.ndarray) else np.zeros(5, dtype=int) for row in said]
+            said = np.array([[row[place]] * read.shape[1] for row in whole])
+        return np.eye(self.vocab_size)[said.astype(int)]
+
+
+@every_challenge
+def test_no_question_is_in_two_parts(name: str) -> None:
+    parts = SMALL[name].train, SMALL[name].validation, SMALL[name].test
+    rows = [tuple(row) for part in parts for row in part.inputs[0].tolist()]
+    assert len(rows) == len(set(rows))
+    assert [len(part) for part in parts[1:]] == [500, 500]
+
+
+@every_challenge
+def test_the_test_questions_open_at_the_goal_and_not_before(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    task = SMALL[name]
+    assert list(task.verdict(Knows(task, task.train))) == ["validation"]
+    assert capsys.readouterr().out.startswith("Not yet: 0.0%")
+    assert list(task.verdict(Knows(task, task.validation))) == ["validation", "test"]
+    assert "not on questions that nobody chose by: 0.0%" in capsys.readouterr().out
+    found = task.verdict(Knows(task, task.validation, task.test))
+    assert found.eq(1.0).all(axis=None)
+    assert capsys.readouterr().out.startswith("You got there: 100.0% of 500 test questions")
+
+
+def test_answers_are_right() -> None:
+    part = SMALL["longer"].train
+    for row, said in zip(part.inputs[0], part.targets, strict=True):
+        digits = [token - 1 for token in row[1:] if token]
+        assert tasks.OPERATIONS[tasks.SYMBOLS[row[0]]](digits) == said - 1
+    part = SMALL["sums"].train
+    for row, said in zip(part.inputs[0].tolist(), part.targets.tolist(), strict=True):
+        digits = [str(token - 1) for token in row]
+        written = said[: said.index(11)]
+        total = int("".join(str(token - 1) for token in reversed(written)))
+        assert total == int("".join(digits[:3])) + int("".join(digits[4:]))
+    part = SMALL["arithmetic"].train
+    operations = list(extensions.ARITHMETIC.values())
+    for (name, *row), said in zip(part.inputs[0].tolist(), part.targets, strict=True):
+        assert operations[name - 29]([token - 1 for token in row]) == said - 1
+
+
+def test_whoever_reads_the_operation_alone_gets_little() -> None:
+    assert SMALL["sums"].shortcut() < 0.02
+    assert 0.05 < SMALL["arithmetic"].shortcut() < 0.25
