@@ -137,7 +137,7 @@ np.random.seed(0)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `for place in np.ndindex(x.shape)`, then `above, below = x.copy(), x.copy()` and `above[place] += h`. A good h is 0.00001. At the end: the largest of the relative errors, as a float.
+# `for place in np.ndindex(x.shape)`, then two copies of x, `above` and `below`, and `above[place] += h`. A good h is 0.00001. At the end: the largest of the relative errors, as a float.
 # </details>
 #
 # Docs: [np.ndindex](https://numpy.org/doc/stable/reference/generated/numpy.ndindex.html).
@@ -217,7 +217,7 @@ plots.curves(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `self.weight_grad = rows.T @ row_gradients`, `self.bias_grad` is a sum over axis 0, and `gradient @ self.weight.T` is returned.
+# `weight_grad` is `rows.T` times the rows of the gradient, `self.bias_grad` is a sum over axis 0, and `gradient @ self.weight.T` is returned.
 # </details>
 #
 # Docs: [numpy.ndarray.reshape](https://numpy.org/doc/stable/reference/generated/numpy.ndarray.reshape.html) ·
@@ -311,7 +311,7 @@ print(f"at 0:        {layer_error(ReLU(), np.array([0.0, 1.0])):.1e}")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `exponentials = np.exp(x - x.max(axis=axis, keepdims=True))`, divided by their sum along the same axis.
+# `np.exp` of x minus `x.max(...)`, with `axis=axis` and `keepdims=True`, divided by their sum along the same axis.
 # </details>
 #
 # Docs: [np.exp](https://numpy.org/doc/stable/reference/generated/numpy.exp.html) · [np.max](https://numpy.org/doc/stable/reference/generated/numpy.max.html).
@@ -413,7 +413,7 @@ print(f"without the sum: {gradient_check(without_the_sum, scores):.1e}")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `counts = targets != pad_id`, then `(softmax(logits) - one_hot) * counts[..., None] / number`. The loss is the sum of the negative log-probabilities where `counts`, divided by `number`, as a float.
+# Let `counts` say where a target isn't padding, then `(softmax(logits) - one_hot) * counts[..., None] / number`. The loss is the sum of the negative log-probabilities where `counts`, divided by `number`, as a float.
 # </details>
 #
 # Docs: [np.take_along_axis](https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html).
@@ -471,7 +471,7 @@ pd.DataFrame(tasks.baselines(data)).round(2)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `parameter -= self.learning_rate * gradient`: with `-=`, NumPy writes into the array that is there.
+# `parameter -= ...`, with the learning rate times the gradient on the right: with `-=`, NumPy writes into the array that is there.
 # </details>
 #
 # Docs: [zip](https://docs.python.org/3/library/functions.html#zip).
@@ -581,7 +581,7 @@ plots.curves(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `np.add.at(self.weight_grad, self.tokens, gradient)`. Backward returns None, because an id can't move a little.
+# `np.add.at(table, ids, what_to_add)`. Backward returns None, because an id can't move a little.
 # </details>
 #
 # Docs: [np.ufunc.at](https://numpy.org/doc/stable/reference/generated/numpy.ufunc.at.html).
@@ -656,7 +656,7 @@ plots.bars(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `g = gradient * self.weight`, then `(g - g.mean(...) - n * (g * n).mean(...)) / self.root`. For the weights: `axis=tuple(range(gradient.ndim - 1))`.
+# First g, the gradient times the weight, then `(g - g.mean(...) - n * (g * n).mean(...)) / self.root`. For the weights: `axis=tuple(range(gradient.ndim - 1))`.
 # </details>
 #
 # Docs: [np.mean](https://numpy.org/doc/stable/reference/generated/numpy.mean.html).
@@ -817,7 +817,7 @@ for name in parts:
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `heads = split_heads(self.output.backward(gradient), self.num_heads)`, then `attention_backward(q, k, v, weights, heads)`. Each of the three goes through `merge_heads` and its own layer's `backward`.
+# Split what `self.output.backward` returns into heads, and hand it to `attention_backward(q, k, v, weights, ...)`. Each of the three goes through `merge_heads` and its own layer's `backward`.
 # </details>
 #
 # Docs: [np.where](https://numpy.org/doc/stable/reference/generated/numpy.where.html) · `split_heads` and `merge_heads` in `course/numpy_transformer/attention.py`.
@@ -867,7 +867,7 @@ pd.Series(sizes, name="largest gradient").map("{:.1e}".format).to_frame()
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `gradient = gradient + self.norm2.backward(self.feed_forward.backward(gradient))`, then `by_query, by_key, by_value = self.attention.backward(gradient)`.
+# To the gradient, add what comes back through `feed_forward` and then `norm2`. The sum goes into `self.attention.backward`, which returns three.
 # </details>
 #
 # Docs: the formulas above, and your own docstrings.
@@ -1104,7 +1104,7 @@ print(f"the mean of 1,000 ones, after dropout: {np.mean(kept):.3f} on average")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# After the feed-forward, `by_query, by_key, by_value = self.cross_attention.backward(gradient)`. The states get `by_key + by_value`; the queries go through `self.norm2.backward`.
+# After the feed-forward, `self.cross_attention.backward` returns three gradients. The states get the sum of the last two; the first goes through `self.norm2.backward`.
 # </details>
 #
 # Docs: the formulas above, and your own docstrings.
@@ -1140,7 +1140,7 @@ print(f"the mean of 1,000 ones, after dropout: {np.mean(kept):.3f} on average")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `for block in reversed(self.decoder_blocks)`: each returns `(gradient, of_states)`. Collect the second, go on with the first. Positions: `self.target_positions.backward(gradient.sum(axis=0))`.
+# `for block in reversed(self.decoder_blocks)`: each returns `(gradient, of_states)`. Collect the second, go on with the first. The positions' `backward` gets the sum of the gradient over the batch, axis 0.
 # </details>
 #
 # Docs: [np.tri](https://numpy.org/doc/stable/reference/generated/numpy.tri.html).
