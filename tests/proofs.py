@@ -29,6 +29,7 @@ both_seeds_later = pytest.mark.parametrize("seed", [pytest.param(seed, marks=lat
 
 HERE = Path(__file__).parent
 RECORD = HERE / "measured.json"
+MARKS = frozenset({"proofs", "warm"})  # which tests run, and how fast
 REPOSITORY = Repository.find(HERE)
 TESTS = {
     "claims": "lessons/lesson_{number}/test_claims.py",
@@ -59,12 +60,12 @@ def made_of(proof: str, lesson: str) -> str:
     """The digest of all the code that a proof runs."""
     tests = HERE / TESTS[proof].format(number=lesson)
     if proof == "claims":
-        return measured_from(REPOSITORY, tests)
+        return measured_from(REPOSITORY, tests, MARKS)
     others = {
         "fairness": [HERE / "lessons" / f"lesson_{lesson}" / "answers.py"],
         "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson))],
     }
-    return judged_from(REPOSITORY, lesson, tests, *others.get(proof, []))
+    return judged_from(REPOSITORY, lesson, [tests, *others.get(proof, [])], MARKS)
 
 
 def recorded() -> dict[str, str]:

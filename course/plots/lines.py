@@ -144,6 +144,7 @@ def bars(
                 textcoords="offset points",
                 va="center",
                 fontweight="bold" if mark else "normal",
+                bbox={"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 1} if levels else None,
             )
             words.append(f"{name}: {number(length)}{mark}")
         for name, level in (levels or {}).items():

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -44,20 +44,23 @@ def made_from(repository: Repository, lesson: str) -> dict[str, str]:
     return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
 
 
-def measured_from(repository: Repository, tests: Path) -> str:
-    """The digest of what a file of measurements runs: itself, and the modules and data that it reaches."""
-    return _digest(repository, _reached(repository, tests)).hexdigest()
+def measured_from(repository: Repository, tests: Path, leaving_out: frozenset[str]) -> str:
+    """The digest of what a file of measurements runs: itself, and the modules and data that it reaches.
+
+    Modules with a part of their name in `leaving_out` change no measurement.
+    """
+    return _digest(repository, _reached(repository, tests, leaving_out | {_PICTURES, *_ENGINE})).hexdigest()
 
 
-def judged_from(repository: Repository, lesson: str, *tests: Path) -> str:
+def judged_from(repository: Repository, lesson: str, tests: Sequence[Path], leaving_out: frozenset[str]) -> str:
     """The digest of what decides about answers to a lesson: its exercises and probes, what judges them, and `tests`."""
     text = repository.text(lesson)
     starts = [
         *tests,
         *(path for path in text.parent.rglob("*.py") if {"exercises", "probes"} & _names(path, text.parent)),
     ]
-    leaving_out = frozenset({_PICTURES, *_BESIDE_THE_JUDGE})
-    reached = {path: strings for start in starts for path, strings in _reached(repository, start, leaving_out).items()}
+    without = leaving_out | {_PICTURES, *_BESIDE_THE_JUDGE}
+    reached = {path: strings for start in starts for path, strings in _reached(repository, start, without).items()}
     return _digest(repository, reached).hexdigest()
 
 
@@ -93,6 +96,9 @@ def _reached(
     while waiting:
         path = waiting.pop()
         if path in reached:
+            continue
+        if path.suffix != ".py":
+            reached[path] = frozenset()
             continue
         package = ".".join(path.parent.relative_to(repository.root).parts)
         imports, reached[path] = _imports_and_strings(path, path.read_text("utf-8"), package)
