@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from grader.authoring.spec import Exercise, Lesson
 from grader.errors import GraderError
-from grader.travelling import refuse_answers
+from grader.travelling import file_of, refuse_answers
 
 if TYPE_CHECKING:
     from grader.authoring.calls import Probe
@@ -55,6 +55,17 @@ _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 
 class UnknownLesson(GraderError, LookupError):
     """No lesson has that name; the message says which there are."""
+
+
+class MissingPackage(GraderError):
+    """A lesson needs a package that is not installed; the message says which lesson, and which package."""
+
+    def __init__(self, lesson: str, package: str) -> None:
+        super().__init__(
+            f"Lesson {lesson} needs {package}, which isn't installed here. Install it, then try again: "
+            f"pip install {package}"
+        )
+        self.package = package
 
 
 @dataclass(frozen=True)
@@ -136,6 +147,7 @@ class Syllabus:
         """A part of a lesson, imported.
 
         Raises:
+            MissingPackage: when it needs a package that is not installed.
             GraderError: when it is missing, or can't be imported.
         """
         if not self.has(name, part):
@@ -145,6 +157,9 @@ class Syllabus:
         except GraderError:
             raise
         except Exception as error:
+            package = error.name if isinstance(error, ModuleNotFoundError) else None
+            if package and "." not in package and file_of(package, self.root) is None:
+                raise MissingPackage(name, package) from error
             raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:

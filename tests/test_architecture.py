@@ -149,7 +149,7 @@ def test_the_learners_process_imports_nothing_that_knows_answers() -> None:
 
 def test_the_border_is_crossed_without_pickle() -> None:
     for path in (ROOT / "grader" / "running").glob("*.py"):
-        text = path.read_text("utf-8").replace("safetensors.torch.load(", "")
+        text = path.read_text("utf-8")
         assert not {name.split(".")[0] for name in imports(path)} & {"pickle", "dill", "marshal", "shelve"}
         for call in (".recv(", ".send(", "torch.load", "np.load"):
             assert call not in text, path
