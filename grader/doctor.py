@@ -11,11 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from rich.table import Table
 
 from grader.running.limits import Limits
-from grader.running.setting import Setting, setting_of
+from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
 from grader.sandbox.groups import NoGroups, home
 from grader.sandbox.walls import NAMES
-from grader.syllabus import MissingPackage, lesson_names
+from grader.syllabus import usable_lessons
 
 _PACKAGES = ("torch", "nbgrader", "ipython", "safetensors", "landlock", "pyseccomp")
 
@@ -26,9 +26,9 @@ def examine() -> tuple[Table, dict[str, str]]:
     Raises:
         GraderError: when submissions can't be run here at all.
     """
-    setting, needed = _lessons()
+    usable, needed = usable_lessons()
     start = time.perf_counter()
-    with borrowed(setting) as zygote:
+    with borrowed(setting_of(next(iter(usable)))) as zygote:
         warm = time.perf_counter() - start
         start = time.perf_counter()
         descriptor = zygote.fork(Limits())[1]
@@ -51,27 +51,6 @@ def examine() -> tuple[Table, dict[str, str]]:
     for name, gives in NAMES.items():
         table.add_row(name, "missing" if name in missing else "there", missing.get(name, gives))
     return table, missing
-
-
-def _lessons() -> tuple[Setting, dict[str, list[str]]]:
-    """The setting of the first lesson that can be graded here, and by package the lessons that can't without it.
-
-    Raises:
-        GraderError: when none can be graded here.
-    """
-    found: Setting | None = None
-    needed: dict[str, list[str]] = {}
-    for lesson in lesson_names():
-        try:
-            setting = setting_of(lesson)
-        except MissingPackage as missing:
-            needed.setdefault(missing.package, []).append(lesson)
-            last = missing
-        else:
-            found = found or setting
-    if found is None:
-        raise last
-    return found, needed
 
 
 def limits_kept() -> tuple[str, str]:

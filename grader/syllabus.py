@@ -334,6 +334,26 @@ def load_lesson(name: str) -> Lesson:
     return _lesson(*find_lesson(name))
 
 
+def usable_lessons() -> tuple[dict[str, Lesson], dict[str, list[str]]]:
+    """The lessons whose packages are installed, by name; and by missing package, the names of those that need it.
+
+    Raises:
+        MissingPackage: when no lesson is left.
+        GraderError: when a lesson's folder is at fault.
+    """
+    usable: dict[str, Lesson] = {}
+    needed: dict[str, list[str]] = {}
+    for name in lesson_names():
+        try:
+            usable[name] = load_lesson(name)
+        except MissingPackage as error:
+            missing = error
+            needed.setdefault(error.package, []).append(name)
+    if not usable:
+        raise missing
+    return usable, needed
+
+
 def load_probes(name: str) -> dict[str, Probe]:
     """The probes of a lesson, by symbol.
 
