@@ -41,6 +41,11 @@ def size_of(array: np.ndarray | torch.Tensor) -> int:
     return array.size if isinstance(array, np.ndarray) else array.numel()
 
 
+def equal(one: Any, other: Any) -> bool:
+    """Whether two arrays of one kind, dtype and shape hold the same numbers."""
+    return one.equal(other) if is_tensor(one) else bool((one == other).all())
+
+
 def numbers(value: Any) -> np.ndarray:
     """An array's or a tensor's numbers, or a plain number, as a NumPy array. It may share their memory.
 
@@ -48,7 +53,7 @@ def numbers(value: Any) -> np.ndarray:
     """
     if not is_tensor(value):
         return np.asarray(value)
-    return (value.float() if dtype_of(value) == "bfloat16" else value).numpy(force=True)
+    return (value.float() if value.dtype is _in_torch("bfloat16") else value).numpy(force=True)
 
 
 def as_tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
@@ -59,6 +64,8 @@ def as_tensor(value: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     """
     import torch
 
+    if isinstance(value, np.ndarray) and dtype is None:
+        return torch.from_numpy(value)  # in a third of the time
     return torch.as_tensor(value, dtype=dtype)
 
 
