@@ -1,7 +1,8 @@
 """How `make test` shares the work out, and what it says at the end.
 
 Long tests stand in folders called `long` and run with --long only. Those of the lessons measure a table and write it
-(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`).
+(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`). Tests marked as `later` belong
+to a proof that is run again when its code has changed: see `tests/proofs.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from tests import warm
+from tests import proofs, warm
 
 # Where most of the time goes. Whoever began one of these last would work alone at the end.
 FIRST = (
@@ -37,8 +38,33 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path.name == "long" and not config.getoption("--long", False) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+class Bookkeeper:
+    """Writes down each proof whose tests have all passed."""
+
+    def __init__(self, items: list[pytest.Item]) -> None:
+        self.left: dict[str, tuple[str, str]] = {
+            item.nodeid: proof for item in items if (proof := proofs.proof_of(item)) is not None
+        }
+        self.failed: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.add(report.nodeid)
+        if report.when == "teardown" and report.nodeid not in self.failed:
+            proof = self.left.pop(report.nodeid, None)
+            if proof is not None and proof not in self.left.values():
+                proofs.record(*proof)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A worker takes one file after the other, in this order."""
+    options = config.option
+    if not options.long:
+        later = {item for item in items if item.get_closest_marker("later")}
+        config.hook.pytest_deselected(items=list(later))
+        items[:] = [item for item in items if item not in later]
+    elif not (options.keyword or options.markexpr or "::" in "".join(config.args)):
+        config.pluginmanager.register(Bookkeeper(items))
     items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
 
 

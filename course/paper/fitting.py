@@ -20,10 +20,12 @@ from course.paper.batches import Batch, Batches
 from course.paper.checkpoints import load_checkpoint, save_checkpoint
 from course.paper.interrupting import Request, stop_on_request
 from course.paper.recipes import Recipe
-from course.paper.schedule import NoamSchedule
+from course.paper.schedule import NoamSchedule, resumable
 from course.paper.smoothing import LabelSmoothingLoss
 from course.paper.training import train_epoch
 from course.progress import Progress
+
+NOAM = resumable(NoamSchedule)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Parts:
 
     train_epoch: Callable[..., float] = train_epoch
     loss: Callable[[int, float, int], Any] = LabelSmoothingLoss
-    schedule: Callable[[torch.optim.Optimizer, int, int], Any] = NoamSchedule
+    schedule: Callable[[torch.optim.Optimizer, int, int], Any] = NOAM
     save: Callable[..., None] = save_checkpoint
     load: Callable[..., int] = load_checkpoint
 

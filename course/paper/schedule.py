@@ -3,6 +3,7 @@
 Source: Vaswani et al., "Attention Is All You Need", NIPS 2017, section 5.3.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -37,9 +38,6 @@ class NoamSchedule:
     `step()` is called before each step of the optimiser: after its n-th call every
     parameter group has the rate of step n. It sets the rate and does nothing else.
 
-    `state_dict()` and `load_state_dict(state)`, which checkpoints use, are given: they
-    save and restore every attribute except `optimizer`.
-
     >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.0)
     >>> schedule = NoamSchedule(optimizer, d_model=16, warmup_steps=4)
     >>> schedule.step()
@@ -62,8 +60,28 @@ class NoamSchedule:
             group["lr"] = noam_learning_rate(self.steps, self.d_model, self.warmup_steps)
         ### END SOLUTION
 
-    def state_dict(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "optimizer"}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+class Counted:
+    """A schedule whose state fits into a checkpoint, whatever it keeps itself: the
+    number of steps it has taken. A fresh schedule that takes as many is where the old
+    one was.
+    """
+
+    def __init__(self, schedule: Any) -> None:
+        self.schedule, self.steps = schedule, 0
+
+    def step(self) -> None:
+        self.schedule.step()
+        self.steps += 1
+
+    def state_dict(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        while self.steps < state["steps"]:
+            self.step()
+
+
+def resumable(schedule: Callable[[torch.optim.Optimizer, int, int], Any]) -> Callable[..., Counted]:
+    """Makes `schedule(optimizer, d_model, warmup_steps)`, with a state for checkpoints."""
+    return lambda optimizer, d_model, warmup_steps: Counted(schedule(optimizer, d_model, warmup_steps))

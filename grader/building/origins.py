@@ -23,6 +23,7 @@ from grader.travelling import file_of, imported, parsed
 
 _PICTURES = "pictures"
 _ENGINE = frozenset({"grader"})
+_BESIDE_THE_JUDGE = frozenset({"api", "batch", "learning", "running", "sandbox", "submitting"})
 
 
 def made_from(repository: Repository, lesson: str) -> dict[str, str]:
@@ -46,6 +47,22 @@ def made_from(repository: Repository, lesson: str) -> dict[str, str]:
 def measured_from(repository: Repository, tests: Path) -> str:
     """The digest of what a file of measurements runs: itself, and the modules and data that it reaches."""
     return _digest(repository, _reached(repository, tests)).hexdigest()
+
+
+def judged_from(repository: Repository, lesson: str, *tests: Path) -> str:
+    """The digest of what decides about answers to a lesson: its exercises and probes, what judges them, and `tests`."""
+    text = repository.text(lesson)
+    starts = [
+        *tests,
+        *(path for path in text.parent.rglob("*.py") if {"exercises", "probes"} & _names(path, text.parent)),
+    ]
+    leaving_out = frozenset({_PICTURES, *_BESIDE_THE_JUDGE})
+    reached = {path: strings for start in starts for path, strings in _reached(repository, start, leaving_out).items()}
+    return _digest(repository, reached).hexdigest()
+
+
+def _names(path: Path, folder: Path) -> set[str]:
+    return {Path(part).stem for part in path.relative_to(folder).parts}
 
 
 def _digest(

@@ -108,6 +108,7 @@ from course.paper.checkpoints import Stateful, random_state, set_random_state
 from course.paper.fitting import Parts, fit
 from course.paper.model import count_parameters
 from course.paper.recipes import CPU
+from course.paper.schedule import resumable
 from course.paper.training import Schedule
 from course.positions import SinusoidalPositionalEncoding
 from course.scoring import NoSacrebleu
@@ -288,7 +289,7 @@ plots.curves(
 
 # %%
 torch.manual_seed(0)
-network = PositionwiseFeedForward(d_model=8, d_ff=32, dropout=0.1).eval()
+network = PositionwiseFeedForward(8, 32, 0.1).eval()  # d_model, d_ff, dropout
 x = torch.randn(2, 5, 8)
 with torch.no_grad():
     as_images = lab.as_convolutions(network)(x.transpose(1, 2)).transpose(1, 2)
@@ -423,7 +424,7 @@ plots.curves(
 
 # %%
 torch.manual_seed(0)
-layer = DecoderLayer(d_model=16, num_heads=2, d_ff=32, dropout=0.1).eval()
+layer = DecoderLayer(16, 2, 32, 0.1).eval()  # d_model, heads, d_ff, dropout
 read, written = torch.randn(1, 6, 16), torch.randn(1, 5, 16)  # encoder states; target tokens
 
 
@@ -597,8 +598,8 @@ plots.heatmaps(
 
 # %%
 torch.manual_seed(0)
-paper_sizes = {"d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048, "dropout": 0.1}
-encoder = Encoder(vocab_size=1000, max_length=64, **paper_sizes)
+paper_sizes = (512, 6, 8, 2048, 0.1, 64)  # d_model, layers, heads, d_ff, dropout, longest sequence
+encoder = Encoder(1000, *paper_sizes)
 embeddings = next(weight for weight in encoder.parameters() if weight.shape == (1000, 512))
 unscaled = embeddings.detach().square().mean().sqrt().item()
 sinusoids = SinusoidalPositionalEncoding(512, 64)(torch.zeros(1, 64, 512))
@@ -653,7 +654,7 @@ plots.bars(
 # %%
 in_millions = {}
 for name, kind in (("encoder", Encoder), ("decoder", Decoder)):
-    part = kind(vocab_size=3, max_length=64, **paper_sizes)
+    part = kind(3, *paper_sizes)
     in_millions[name] = (count_parameters(part) - 3 * 512) / 1e6
 plots.bars(in_millions, title="Six layers of the paper's size", x_label="million parameters")
 
@@ -1007,7 +1008,7 @@ def shares_of(loss, target=3, vocab_size=6):
     return (torch.softmax(logits.detach(), dim=-1) - logits.grad)[0].round(decimals=4)
 
 
-yours = LabelSmoothingLoss(vocab_size=6, smoothing=0.3, pad_id=0)
+yours = LabelSmoothingLoss(6, 0.3, 0)  # six symbols, s = 0.3, padding is 0
 pytorchs = nn.CrossEntropyLoss(label_smoothing=0.3, ignore_index=0)
 shares = {"yours": shares_of(yours), "PyTorch's": shares_of(pytorchs)}
 padding_share = round(float(shares["PyTorch's"][0]), 3)
@@ -1113,8 +1114,7 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# Count first. Then, for each `group` of `self.optimizer.param_groups`, `group["lr"] = noam_learning_rate(?, ...)`. Leave
-# `state_dict` and `load_state_dict` as they are.
+# Count first. Then, for each `group` of `self.optimizer.param_groups`, `group["lr"] = noam_learning_rate(?, ...)`.
 # </details>
 #
 # Docs: [torch.optim](https://pytorch.org/docs/stable/optim.html) ·
@@ -1129,7 +1129,7 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # %%
 weights = [torch.zeros(1, requires_grad=True)]
 by_hand, by_library = torch.optim.SGD(weights, lr=1.0), torch.optim.SGD(weights, lr=1.0)
-schedule = NoamSchedule(by_hand, d_model=512, warmup_steps=50)
+schedule = NoamSchedule(by_hand, 512, 50)  # d_model, warm-up steps
 
 
 def rate_after(taken):
@@ -1145,7 +1145,7 @@ for _ in range(200):
     by_hand.step()
     by_library.step()
     library.step()  # after the optimiser
-parts = replace(parts, schedule=NoamSchedule)
+parts = replace(parts, schedule=resumable(NoamSchedule))  # resumable() counts the steps too, for checkpoints
 print(f"largest difference in 200 steps: {largest}")
 
 # %% [markdown]

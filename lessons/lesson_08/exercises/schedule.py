@@ -137,7 +137,6 @@ def _schedules(generator: np.random.Generator) -> list[Case]:
         Case("over the warm-up and beyond", draw(12), USUAL),
         Case("after a single step", draw(1), tagged("first")),
         Case("with two groups of parameters", draw(7, groups=2), tagged("groups")),
-        Case("with a state saved and loaded", {**draw(9), "resumed": True}, tagged("resumed")),
     ]
 
 
@@ -205,7 +204,7 @@ NOAM_SCHEDULE = Exercise(
     symbol="NoamSchedule",
     points=1,
     cases=_schedules,
-    references=(NoamSchedule, _Noam),  # what saves and loads its state is given, and may be left out
+    references=(NoamSchedule,),
     aspects=(
         main("the rate of each step", meaning="After the n-th call of step(), the optimiser has the rate of step n."),
         Aspect(
@@ -217,12 +216,6 @@ NOAM_SCHEDULE = Exercise(
             "every group of parameters",
             tags=tagged("groups"),
             meaning="An optimiser may have several groups of parameters, and each has a rate of its own to set.",
-        ),
-        Aspect(
-            "saved and loaded",
-            keys=("resumed",),
-            tags=tagged("resumed"),
-            meaning="A schedule that gets another one's state goes on from there, with an optimiser of its own.",
         ),
         untouched(
             "sets the rate and nothing else", meaning="step() changes no parameter: that is the optimiser's work."

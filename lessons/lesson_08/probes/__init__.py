@@ -90,23 +90,11 @@ def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     groups = [nn.Parameter(torch.ones(2)) for _ in range(inputs["groups"])]
     optimizer = torch.optim.SGD([{"params": [group], "lr": 0.5} for group in groups])
     schedule = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
-    rates, returned = [], []
+    rates = []
     for _ in range(inputs["steps"]):
-        returned.append(schedule.step())
+        schedule.step()
         rates.append([float(group["lr"]) for group in optimizer.param_groups])
-    seen = {"output": rates, "arguments": [group.detach() for group in groups]}
-    return {"resumed": _resumed(symbol, schedule, inputs)} if inputs.get("resumed") else seen
-
-
-def _resumed(symbol: Any, schedule: Any, inputs: Inputs) -> Any:
-    """The next rate of a new schedule that was given the state of this one, where there is a state to give."""
-    if not hasattr(symbol, "state_dict"):
-        return "there is no state_dict"
-    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(2))], lr=0.5)
-    other = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
-    other.load_state_dict(schedule.state_dict())
-    other.step()
-    return [float(group["lr"]) for group in optimizer.param_groups] + ["optimizer" in schedule.state_dict()]
+    return {"output": rates, "arguments": [group.detach() for group in groups]}
 
 
 def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from torch import nn
 
 from course.paper.checkpoints import load_checkpoint, save_checkpoint
 from course.paper.model import Transformer
-from course.paper.schedule import NoamSchedule, noam_learning_rate
+from course.paper.schedule import Counted, NoamSchedule, noam_learning_rate
 from course.paper.smoothing import LabelSmoothingLoss
 from course.paper.training import train_epoch
 
@@ -83,11 +83,11 @@ BATCHES = [
 ]
 
 
-def run_parts(seed: int = 0, dropout: float = 0.3) -> tuple[Transformer, torch.optim.Optimizer, NoamSchedule]:
+def run_parts(seed: int = 0, dropout: float = 0.3) -> tuple[Transformer, torch.optim.Optimizer, Counted]:
     torch.manual_seed(seed)
     model = Transformer(9, 9, 16, 1, 2, 16, dropout, 9)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9)
-    return model, optimizer, NoamSchedule(optimizer, 16, 10)
+    return model, optimizer, Counted(NoamSchedule(optimizer, 16, 10))
 
 
 def test_an_epoch_is_one_step_per_batch_and_its_loss_a_mean_over_tokens() -> None:
@@ -118,7 +118,7 @@ def test_it_learns() -> None:
 def test_a_run_that_was_interrupted_goes_on_bit_for_bit(tmp_path: Path) -> None:
     path, loss_function = tmp_path / "run.pt", LabelSmoothingLoss(9, 0.1, 0)
 
-    def go_on(parts: tuple[Transformer, torch.optim.Optimizer, NoamSchedule]) -> list[float]:
+    def go_on(parts: tuple[Transformer, torch.optim.Optimizer, Counted]) -> list[float]:
         losses = [train_epoch(parts[0], BATCHES, loss_function, *parts[1:]) for _ in range(3)]
         return [*losses, random.random(), float(np.random.random()), torch.rand(1).item()]
 
