@@ -186,6 +186,7 @@ def said_without_torch(script: str, *arguments: str, folder: Path, lessons: Path
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert "RuntimeWarning" not in done.stderr  # where learners' code is run, and where mistakes are
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("SAID ")]
     return dict(json.loads(line.removeprefix("SAID ")))
 
