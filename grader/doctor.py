@@ -15,7 +15,7 @@ from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
 from grader.sandbox.groups import NoGroups, home
 from grader.sandbox.walls import NAMES
-from grader.syllabus import lesson_names
+from grader.syllabus import usable_lessons
 
 _PACKAGES = ("torch", "nbgrader", "ipython", "safetensors", "landlock", "pyseccomp")
 
@@ -26,9 +26,9 @@ def examine() -> tuple[Table, dict[str, str]]:
     Raises:
         GraderError: when submissions can't be run here at all.
     """
-    lesson = lesson_names()[0]
+    usable, needed = usable_lessons()
     start = time.perf_counter()
-    with borrowed(setting_of(lesson)) as zygote:
+    with borrowed(setting_of(next(iter(usable)))) as zygote:
         warm = time.perf_counter() - start
         start = time.perf_counter()
         descriptor = zygote.fork(Limits())[1]
@@ -42,6 +42,8 @@ def examine() -> tuple[Table, dict[str, str]]:
     table.add_row("machine", f"{platform.system()} {platform.release()}, {os.cpu_count()} cores", "")
     table.add_row("Python", platform.python_version(), f"as {'root' if _is_root() else 'an ordinary user'}")
     table.add_row("packages", ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), "")
+    for package, lessons in needed.items():
+        table.add_row(package, "missing", f"needed by {', '.join(lessons)}: pip install {package}")
     table.add_row(
         "speed", f"{warm:.1f} s to get warm, once a core", f"{1000 * forked:.0f} ms for each submission's process"
     )

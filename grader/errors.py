@@ -2,7 +2,13 @@
 
 
 class GraderError(Exception):
-    """Anything that stops a command; the command line prints its message and exits with 2."""
+    """Anything that stops a command; the command line prints its message and exits with 2.
+
+    A notebook shows the message alone, without a traceback.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 class MissingProtection(UserWarning):

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from grader.authoring.spec import Exercise, Lesson
 from grader.errors import GraderError
-from grader.travelling import refuse_answers
+from grader.travelling import file_of, refuse_answers
 
 if TYPE_CHECKING:
     from grader.authoring.calls import Probe
@@ -55,6 +55,17 @@ _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 
 class UnknownLesson(GraderError, LookupError):
     """No lesson has that name; the message says which there are."""
+
+
+class MissingPackage(GraderError):
+    """A lesson needs a package that is not installed; the message says which lesson, and which package."""
+
+    def __init__(self, lesson: str, package: str) -> None:
+        super().__init__(
+            f"Lesson {lesson} needs {package}, which isn't installed here. Install it, then try again: "
+            f"pip install {package}"
+        )
+        self.package = package
 
 
 @dataclass(frozen=True)
@@ -136,6 +147,7 @@ class Syllabus:
         """A part of a lesson, imported.
 
         Raises:
+            MissingPackage: when it needs a package that is not installed.
             GraderError: when it is missing, or can't be imported.
         """
         if not self.has(name, part):
@@ -145,6 +157,9 @@ class Syllabus:
         except GraderError:
             raise
         except Exception as error:
+            package = error.name if isinstance(error, ModuleNotFoundError) else None
+            if package and "." not in package and file_of(package, self.root) is None:
+                raise MissingPackage(name, package) from error
             raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:
@@ -317,6 +332,26 @@ def load_lesson(name: str) -> Lesson:
         GraderError: when its folder is at fault.
     """
     return _lesson(*find_lesson(name))
+
+
+def usable_lessons() -> tuple[dict[str, Lesson], dict[str, list[str]]]:
+    """The lessons whose packages are installed, by name; and by missing package, the names of those that need it.
+
+    Raises:
+        MissingPackage: when no lesson is left.
+        GraderError: when a lesson's folder is at fault.
+    """
+    usable: dict[str, Lesson] = {}
+    needed: dict[str, list[str]] = {}
+    for name in lesson_names():
+        try:
+            usable[name] = load_lesson(name)
+        except MissingPackage as error:
+            missing = error
+            needed.setdefault(error.package, []).append(name)
+    if not usable:
+        raise missing
+    return usable, needed
 
 
 def load_probes(name: str) -> dict[str, Probe]:

@@ -3,17 +3,17 @@
 from typing import Any
 
 import numpy as np
-import torch
 
 
 def to_numpy(values: Any) -> np.ndarray:
     """A float array from a tensor, an array or a list; a tensor may require gradients or live on a GPU.
 
+    >>> import torch
     >>> to_numpy(torch.tensor([1, 2], dtype=torch.int64))
     array([1., 2.])
     """
-    if isinstance(values, torch.Tensor):
-        return values.detach().cpu().double().numpy()
+    if hasattr(values, "detach"):  # a tensor, and PyTorch need not be there to tell
+        values = values.detach().cpu().double().numpy()
     return np.asarray(values, dtype=float)
 
 

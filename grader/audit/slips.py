@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import as_tensor, dtype_of, is_array, is_tensor, numbers, size_of
 from grader.authoring.spec import Aspect, Case, Observation
 from grader.checking.compare import compare, concerns, is_number
 from grader.checking.diagnose import core_keys, says_little
@@ -121,10 +121,8 @@ def _changed(seen: Observation, keys: Sequence[str], change: Callable[[Any], Any
 
 def _nudged(value: Any) -> Any:
     """The value with its first number, or its text, changed."""
-    if isinstance(value, np.ndarray) and value.size:
-        return ~value if value.dtype == bool else value + 1
-    if isinstance(value, torch.Tensor) and value.numel():
-        return ~value if value.dtype == torch.bool else value + 1
+    if is_array(value) and size_of(value):
+        return ~value if dtype_of(value) == "bool" else value + 1
     if is_number(value):
         return value + 1
     if isinstance(value, str):
@@ -146,7 +144,7 @@ def _turned(value: Any) -> Any:
 
 
 def _narrow(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
+    if is_tensor(value) and dtype_of(value) == "float64":
         return value.float()
     if isinstance(value, np.ndarray) and value.dtype == np.float64:
         return value.astype(np.float32)
@@ -162,11 +160,11 @@ def _in_another_kind(seen: Observation, expected: Observation, keys: Sequence[st
     def other(key: str, value: Any) -> Any:
         if type(value) is not type(expected.get(key)):
             return value
-        if isinstance(value, torch.Tensor) and value.dtype != torch.bfloat16:
-            return value.numpy()
+        if is_tensor(value):
+            return numbers(value)
         if isinstance(value, np.ndarray):
             return value.tolist()
-        return torch.tensor(value) if isinstance(value, float) else value
+        return as_tensor(value) if isinstance(value, float) else value
 
     changed = {key: other(key, seen[key]) for key in keys if key in seen}
     if all(changed[key] is seen[key] for key in changed):

@@ -6,6 +6,8 @@
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 - `patients`: what a learner's test is tried on. It stays with the case, and the learner's process can only ask it
 
+Only `modules` imports PyTorch. The tensors of `draw` do so when one is drawn: a lesson without tensors needs none.
+
 A plain function needs no probe: it is called with a case's inputs, in their order. A probe module may import `calls`,
 `modules` and `patients`; it travels to the learner's process, so it holds no answers.
 

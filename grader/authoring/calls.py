@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
+
+from grader.authoring.arrays import as_tensor, copied, is_tensor
+
+if TYPE_CHECKING:
+    import torch
 
 Probe = Callable[[Any, Mapping[str, Any]], dict[str, Any]]
 
@@ -50,7 +54,7 @@ def call_and_follow(function: Callable[..., Any], *arguments: Any, of: Sequence[
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """All tensors in nested lists, tuples and dicts, in order."""
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         return [value]
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -78,8 +82,8 @@ def state(value: Any) -> dict[str, Any]:
 
 def _copy(value: Any) -> Any:
     """A detached copy with the same layout in memory."""
-    if isinstance(value, torch.Tensor):
-        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).copy_(value.detach())
+    if is_tensor(value):
+        return copied(value)
     if isinstance(value, Mapping):
         return {name: _copy(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -89,10 +93,12 @@ def _copy(value: Any) -> Any:
 
 def gradients(output: Any, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor | None] | str:
     """Gradients of a weighed sum of `output` with respect to `leaves`; a sentence where none can flow."""
-    if not isinstance(output, torch.Tensor) or not output.is_floating_point():
+    if not is_tensor(output) or not output.is_floating_point():
         return "no tensor to follow"
     if not output.requires_grad:
         return "cut off"
+    import torch  # there is a tensor: it has been imported long ago
+
     found = torch.autograd.grad((output * weights_like(output)).sum(), leaves, allow_unused=True)
     return list(found)
 
@@ -100,7 +106,7 @@ def gradients(output: Any, leaves: Sequence[torch.Tensor]) -> list[torch.Tensor 
 def weights_like(tensor: torch.Tensor) -> torch.Tensor:
     """Fixed, all-different weights of the tensor's shape, between 0.5 and 1.5."""
     numbers = np.cos(np.arange(1, tensor.numel() + 1) * 1.7) / 2 + 1
-    return torch.from_numpy(numbers).to(tensor.dtype).reshape(tensor.shape)
+    return as_tensor(numbers).to(tensor.dtype).reshape(tensor.shape)
 
 
 def given(inputs: Mapping[str, Any], *names: str) -> list[Any]:

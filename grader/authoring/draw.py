@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import torch
+
+from grader.authoring.arrays import as_tensor
+
+if TYPE_CHECKING:
+    import torch
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -53,25 +59,26 @@ def dims(generator: np.random.Generator, count: int, low: int = 2, high: int = 7
     return [int(n) for n in generator.choice(np.arange(low, high + 1), size=count, replace=False)]
 
 
-def normal(generator: np.random.Generator, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Standard normal numbers."""
-    return torch.from_numpy(generator.standard_normal(shape)).to(dtype)
+def normal(generator: np.random.Generator, *shape: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Standard normal numbers; float32 unless another dtype is given."""
+    drawn = as_tensor(generator.standard_normal(shape))
+    return drawn.float() if dtype is None else drawn.to(dtype)
 
 
 def integers(generator: np.random.Generator, low: int, high: int, *shape: int) -> torch.Tensor:
     """Whole numbers from `low` to `high - 1`, as int64."""
-    return torch.from_numpy(generator.integers(low, high, shape))
+    return as_tensor(generator.integers(low, high, shape))
 
 
 def strided(tensor: torch.Tensor) -> torch.Tensor:
     """The same numbers, laid out so that the tensor is not contiguous (`view` fails on it)."""
-    wide = torch.empty(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
+    wide = tensor.new_empty(*tensor.shape[:-1], 2 * tensor.shape[-1])
     wide[..., ::2] = tensor
     return wide[..., ::2]
 
 
 def linear(
-    generator: np.random.Generator, name: str, d_in: int, d_out: int, dtype: torch.dtype = torch.float32
+    generator: np.random.Generator, name: str, d_in: int, d_out: int, dtype: torch.dtype | None = None
 ) -> dict[str, torch.Tensor]:
     """Weights of an `nn.Linear` by dotted name, sized so that numbers stay near 1 on their way through."""
     return {

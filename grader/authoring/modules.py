@@ -1,5 +1,7 @@
 """Probing a learner's `nn.Module`: build it, hand drawn weights in by name, run it forward and backward.
 
+And a module that stands in for a patient. Nothing else that is offered to authors imports PyTorch by itself.
+
 Weights come by dotted name ("attention.query.weight"), so the order in which a learner creates layers never matters.
 A model without the right names can still compute the right thing: where a name is missing, the weight goes to the
 next parameter of its shape that nobody has named, and only the missing name is noted.
@@ -14,6 +16,7 @@ import torch
 from torch import nn
 
 from grader.authoring.calls import gradients, state, tensors_in
+from grader.authoring.patients import Ask
 
 
 def built(symbol: Any, *sizes: Any) -> nn.Module:
@@ -182,3 +185,31 @@ def with_followed_rows(
         seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
     seen["arguments"] = [state(list(arguments)), state(tracked)]
     return seen
+
+
+class StandIn(nn.Module):
+    """A model whose work is done by a patient. Its parameters, buffers and mode are its own, and go along."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        parts: Mapping[str, nn.Module] | Mapping[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor] | None = None,
+    ) -> None:
+        super().__init__()
+        self.ask = ask
+        for name, part in parts.items():
+            setattr(self, name, part if isinstance(part, nn.Module) else nn.Parameter(part))
+        for name, buffer in (buffers or {}).items():
+            self.register_buffer(name, buffer)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, *arguments: Any) -> torch.Tensor:
+        tensors = {name: tensor.detach() for name, tensor in self.state_dict().items()}
+        return self.tied(self.ask("logits", *arguments, tensors, self.dropout.training))
+
+    def tied(self, result: torch.Tensor) -> torch.Tensor:
+        """The result as it hangs on the parameters: gradients can be asked for, and are 0."""
+        for parameter in self.parameters():
+            result = result + 0.0 * parameter.sum()
+        return result

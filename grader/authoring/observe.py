@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import copied, is_tensor, kept, seed
 from grader.authoring.calls import Probe
 
 MAX_DEPTH = 8
@@ -36,8 +36,7 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
     Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through. What a probe needs that is
     no plain data, such as a way to ask a patient, is passed on as it is.
     """
-    torch.default_generator.manual_seed(0)  # `torch.manual_seed` asks every kind of GPU, which takes a millisecond
-    np.random.seed(0)
+    seed()
     try:
         seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})
         return {name: snapshot(value) for name, value in seen.items()}
@@ -82,9 +81,8 @@ def readable(text: str) -> str:
 
 def fresh(value: Any) -> Any:
     """A deep copy of plain data that keeps the layout in memory of tensors that are not contiguous."""
-    if isinstance(value, torch.Tensor):
-        copy = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
-        return copy.copy_(value)
+    if is_tensor(value):
+        return copied(value)
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, Mapping):
@@ -111,10 +109,10 @@ class _Snapshot:
         self.items += 1
         if depth > MAX_DEPTH or self.items > MAX_ITEMS:
             return Opaque("a structure that is far too large")
-        if isinstance(value, torch.Tensor):
-            return self._tensor(value)
         if isinstance(value, np.ndarray):
             return self._array(value)
+        if is_tensor(value):
+            return self._tensor(value)
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool):
@@ -133,13 +131,12 @@ class _Snapshot:
             return {str(key): self.take(item, depth + 1) for key, item in value.items()}
         return Opaque(_a(type(value).__name__))
 
-    def _tensor(self, value: torch.Tensor) -> Any:
+    def _tensor(self, value: Any) -> Any:
         self.numbers += value.numel()
         if self.numbers > MAX_NUMBERS:
             return Opaque("a tensor that is far too large")
-        if value.is_complex() or value.layout != torch.strided or value.device.type == "meta":
-            return Opaque(f"a tensor of {value.dtype}")
-        return value.detach().cpu().clone(memory_format=torch.contiguous_format)
+        copy = kept(value)
+        return Opaque(f"a tensor of {value.dtype}") if copy is None else copy
 
     def _array(self, value: np.ndarray) -> Any:
         self.numbers += value.size
@@ -147,7 +144,7 @@ class _Snapshot:
             return Opaque("an array that is far too large")
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
             return Opaque(f"an array of {value.dtype}")
-        return np.ascontiguousarray(value).reshape(value.shape).copy()
+        return np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
 
 
 def _a(name: str) -> str:

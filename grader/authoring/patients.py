@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import torch
-from torch import nn
-
+from grader.authoring.arrays import is_array, size_of, without_gradients
 from grader.authoring.observe import describe_error, snapshot
 
 # A patient answers in the process that judges, so it is asked small questions only.
@@ -43,14 +40,14 @@ class Patient:
             if not isinstance(way, str) or not isinstance(arguments, list):
                 raise TypeError("no question")
             self._fit(arguments)
-            with torch.no_grad():
+            with without_gradients():
                 return {"value": snapshot(self.ways[way](*arguments))}
         except Exception as error:
             return {"raised": describe_error(error)}
 
     def _fit(self, arguments: list[Any]) -> None:
         arrays = [*_arrays(arguments)]
-        if sum(int(np.prod(array.shape)) for array in arrays) > self.most_numbers:
+        if sum(map(size_of, arrays)) > self.most_numbers:
             raise ValueError(f"more than {self.most_numbers} numbers at once")
         if any(max(array.shape[1:], default=0) > MAX_LENGTH for array in arrays):
             raise ValueError(f"an axis longer than {MAX_LENGTH}")
@@ -74,36 +71,8 @@ def answer_in(reply: Mapping[str, Any]) -> Any:
     raise error(reply["raised"]["message"])
 
 
-class StandIn(nn.Module):
-    """A model whose work is done by a patient. Its parameters, buffers and mode are its own, and go along."""
-
-    def __init__(
-        self,
-        ask: Ask,
-        parts: Mapping[str, nn.Module] | Mapping[str, torch.Tensor],
-        buffers: Mapping[str, torch.Tensor] | None = None,
-    ) -> None:
-        super().__init__()
-        self.ask = ask
-        for name, part in parts.items():
-            setattr(self, name, part if isinstance(part, nn.Module) else nn.Parameter(part))
-        for name, buffer in (buffers or {}).items():
-            self.register_buffer(name, buffer)
-        self.dropout = nn.Dropout(0.5)
-
-    def forward(self, *arguments: Any) -> torch.Tensor:
-        tensors = {name: tensor.detach() for name, tensor in self.state_dict().items()}
-        return self.tied(self.ask("logits", *arguments, tensors, self.dropout.training))
-
-    def tied(self, result: torch.Tensor) -> torch.Tensor:
-        """The result as it hangs on the parameters: gradients can be asked for, and are 0."""
-        for parameter in self.parameters():
-            result = result + 0.0 * parameter.sum()
-        return result
-
-
 def _arrays(value: Any) -> Iterator[Any]:
-    if isinstance(value, torch.Tensor | np.ndarray):
+    if is_array(value):
         yield value
     elif isinstance(value, list | tuple | dict):
         for item in value.values() if isinstance(value, dict) else value:

@@ -26,11 +26,10 @@ try:
 except ModuleNotFoundError:
 {_FETCH}\
     import grader
-
-{{imports}}
-
 check = grader.checks("{{lesson}}")
-submit = grader.submit"""
+submit = grader.submit
+
+{{imports}}"""
 
 # A course of its own may be missing where the grader is there. `checks` finds it, so that the imports do.
 APART = f"""\

@@ -10,8 +10,8 @@ import html
 from typing import Any
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import is_array, numbers
 from grader.checking.compare import near
 from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
 from grader.checking.words import kind_of, place
@@ -132,8 +132,8 @@ def _evidence(evidence: Evidence) -> str:
         return ""
     beside = [(name, value, _numbers(value)) for name, value in evidence.beside.items()]
     tables += "".join(
-        _box(name, _text(value)) if numbers is None or not numbers.numel() else _table(name, numbers, None)
-        for name, value, numbers in beside
+        _box(name, _text(value)) if entries is None or not entries.size else _table(name, entries, None)
+        for name, value, entries in beside
     )
     what = html.escape(f"{evidence.called or place(evidence.path)}, seen {evidence.label}")
     return (
@@ -146,9 +146,9 @@ def _tables(expected: Any, got: Any) -> str:
     left, right = _numbers(expected), _numbers(got)
     if isinstance(expected, str | list | tuple | dict) and _is_plain(expected):
         return _box("expected", _text(expected)) + _box("yours", _text(got))
-    if left is None or left.numel() == 0:
+    if left is None or left.size == 0:
         return ""
-    if right is None or right.numel() == 0:
+    if right is None or right.size == 0:
         return _table("expected", left, None) + _box("yours", html.escape(kind_of(got)))
     if left.shape != right.shape:
         return _table("expected", left, None) + _table("yours", right, None)
@@ -172,31 +172,29 @@ def _text(value: Any) -> str:
     return f'<code style="background:none;{_INKED};overflow-wrap:anywhere">{html.escape(written)}</code>'
 
 
-def _numbers(value: Any) -> torch.Tensor | None:
-    if isinstance(value, torch.Tensor | np.ndarray):
-        return torch.as_tensor(value).double()
-    return None
+def _numbers(value: Any) -> np.ndarray | None:
+    return numbers(value).astype(np.float64) if is_array(value) else None
 
 
-def _slice(wrong: torch.Tensor) -> tuple[int, ...]:
+def _slice(wrong: np.ndarray) -> tuple[int, ...]:
     """Which matrix of a stack of matrices to show: the first with something wrong in it."""
-    if wrong.dim() <= 2 or not wrong.any():  # the numbers may agree where only the dtype does not
+    if wrong.ndim <= 2 or not wrong.any():  # the numbers may agree where only the dtype does not
         return ()
-    return tuple(int(i) for i in wrong.nonzero()[0][:-2])
+    return tuple(int(i) for i in np.argwhere(wrong)[0][:-2])
 
 
-def _table(title: str, numbers: torch.Tensor, wrong: torch.Tensor | None, chosen: tuple[int, ...] = ()) -> str:
-    shape = tuple(numbers.shape)
-    if numbers.dim() > 2 and not chosen:
-        chosen = (0,) * (numbers.dim() - 2)
-    if numbers.dim() <= 2:
+def _table(title: str, entries: np.ndarray, wrong: np.ndarray | None, chosen: tuple[int, ...] = ()) -> str:
+    shape = entries.shape
+    if entries.ndim > 2 and not chosen:
+        chosen = (0,) * (entries.ndim - 2)
+    if entries.ndim <= 2:
         chosen = ()
-    matrix = numbers[chosen] if chosen else numbers
+    matrix = entries[chosen] if chosen else entries
     marks = None if wrong is None else (wrong[chosen] if chosen else wrong)
-    matrix = matrix.reshape(1, -1) if matrix.dim() < 2 else matrix
+    matrix = matrix.reshape(1, -1) if matrix.ndim < 2 else matrix
     marks = None if marks is None else marks.reshape(matrix.shape)
-    finite = matrix[matrix.isfinite()].abs()
-    largest = float(finite.max()) if finite.numel() else 1.0
+    finite = np.abs(matrix[np.isfinite(matrix)])
+    largest = float(finite.max()) if finite.size else 1.0
     rows = []
     for i in range(min(matrix.shape[0], MAX_ROWS)):
         cells = [

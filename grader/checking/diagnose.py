@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import as_tensor, is_tensor
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.checking.compare import Comparing, Difference, compare, concerns
 
@@ -267,10 +267,10 @@ def _recast(expected: Value, value: Value) -> Value:
     if isinstance(value, bool | str | dict) or value is None or type(expected) is type(value):
         return value
     try:
-        if isinstance(expected, torch.Tensor):
-            return torch.as_tensor(value, dtype=None if isinstance(value, np.ndarray) else expected.dtype)
+        if is_tensor(expected):
+            return as_tensor(value, None if isinstance(value, np.ndarray) else expected.dtype)
         if isinstance(expected, np.ndarray):
-            return np.asarray(value, dtype=None if isinstance(value, torch.Tensor) else expected.dtype)
+            return np.asarray(value, dtype=None if is_tensor(value) else expected.dtype)
         if isinstance(expected, float):
             return float(value)
     except (TypeError, ValueError, RuntimeError):

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import is_array, size_of
 from grader.authoring.calls import Probe
 from grader.authoring.observe import observe
 from grader.authoring.patients import asked_here
@@ -249,7 +249,7 @@ class Judge:
         """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
         case, whole = self.cases[index], expected.get(first.key)
         path, pair = first.path, (first.expected, first.got)
-        if isinstance(whole, str | list | tuple | dict) and not isinstance(first.expected, torch.Tensor | np.ndarray):
+        if isinstance(whole, str | list | tuple | dict) and not is_array(first.expected):
             path, pair = first.key, (whole, got.get(first.key))
         beside = shown(self.exercise, case) if self.exercise.shown else {}
         return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
@@ -300,10 +300,8 @@ def _size(case: Case) -> int:
     """How much there is to look at in a case."""
 
     def numbers(value: Any) -> int:
-        if isinstance(value, torch.Tensor):
-            return value.numel()
-        if isinstance(value, np.ndarray):
-            return int(value.size)
+        if is_array(value):
+            return size_of(value)
         if isinstance(value, dict):
             return sum(numbers(item) for item in value.values())
         if isinstance(value, list | tuple):

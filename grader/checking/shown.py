@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-import torch
-
+from grader.authoring.arrays import is_array
 from grader.authoring.spec import Case, Exercise, Value
 from grader.checking.compare import is_number
 
@@ -43,7 +41,7 @@ def _parameters(symbol: Any) -> frozenset[str]:
 
 def in_short(value: Value) -> str:
     """An input in a few words: a number, an array's shape, a short text or list; nothing for what is long."""
-    if isinstance(value, torch.Tensor | np.ndarray):
+    if is_array(value):
         return f"of shape {tuple(value.shape)}" if value.ndim else ""
     if is_number(value) or isinstance(value, bool):
         return f"{value:g}" if isinstance(value, float) else str(value)

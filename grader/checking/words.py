@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import torch
 
+from grader.authoring.arrays import dtype_of, is_array, is_tensor, numbers
 from grader.authoring.observe import Opaque
 from grader.checking.compare import Difference, is_number, near
 from grader.plain import harmless
@@ -26,7 +26,7 @@ def place(path: str, called: Mapping[str, str] | None = None) -> str:
 
 def kind_of(value: Any, digits: int = 6) -> str:
     """What a value is, in a few words with its shape: "a tensor of shape (2, 3)"."""
-    if isinstance(value, torch.Tensor):
+    if is_tensor(value):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):
         return f"a NumPy array of shape {value.shape}"
@@ -64,7 +64,7 @@ def say(difference: Difference, called: Mapping[str, str] | None = None) -> str:
             return _say_shape(where, expected, got)
         case "dtype":
             return (
-                f"{_cap(where)} should have the dtype {_dtype(expected)}, but it has {_dtype(got)}. "
+                f"{_cap(where)} should have the dtype {dtype_of(expected)}, but it has {dtype_of(got)}. "
                 "Which line makes a new tensor, or converts one?"
             )
         case "nan":
@@ -146,11 +146,11 @@ def _say_nan(where: str, expected: Any, got: Any) -> str:
 
 
 def _any_nan(value: Any) -> bool:
-    return bool(torch.as_tensor(value).double().isnan().any())
+    return bool(np.isnan(numbers(value).astype(np.float64)).any())
 
 
 def _say_minus_infinity(where: str, expected: Any, got: Any) -> str:
-    wanted, found = (torch.as_tensor(value).isneginf() for value in (expected, got))
+    wanted, found = (np.isneginf(numbers(value)) for value in (expected, got))
     if not wanted.any():
         return f"{_cap(where)} is minus infinity in places where numbers are expected."
     if not found.any():
@@ -162,15 +162,15 @@ def _say_values(where: str, expected: Any, got: Any) -> str:
     if is_number(expected):
         related = relation(np.asarray(float(expected)), np.asarray(float(got)))
         return f"{_cap(where)} should be {' but it is '.join(_pair(expected, got, ','))}.{related}"
-    if isinstance(expected, torch.Tensor | np.ndarray):
-        e, g = torch.as_tensor(expected), torch.as_tensor(got)
-        wrong = ~near(e, g) if e.is_floating_point() and g.is_floating_point() else e != g
-        related = relation(e.numpy(), g.numpy()) if e.dtype != torch.bfloat16 else ""
-        first = tuple(int(i) for i in wrong.nonzero()[0])
+    if is_array(expected):
+        e, g = numbers(expected), numbers(got)
+        wrong = ~near(expected, got) if e.dtype.kind == g.dtype.kind == "f" else e != g
+        related = relation(e, g)
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
         should = " but it is ".join(_pair(e[first].item(), g[first].item(), ","))
-        if e.numel() == 1:
+        if e.size == 1:
             return f"{_cap(where)} should be {should}.{related}"
-        differ = f"{int(wrong.sum())} of {wrong.numel()} entries {'differs' if int(wrong.sum()) == 1 else 'differ'}"
+        differ = f"{int(wrong.sum())} of {wrong.size} entries {'differs' if int(wrong.sum()) == 1 else 'differ'}"
         at = ", ".join(map(str, first))
         return f"{_cap(where)} has the right shape, but {differ}. Entry [{at}] should be {should}.{related}"
     if isinstance(expected, dict):
@@ -262,10 +262,6 @@ def _is_round(factor: float) -> bool:
     """A whole number or one over it: any two numbers have a factor, but only these say something."""
     nearest = max(factor, 1 / factor) if factor > 0 else 0.0
     return 1.5 < nearest < 1000 and abs(nearest - round(nearest)) < 1e-3 * nearest
-
-
-def _dtype(value: Any) -> str:
-    return str(value.dtype).removeprefix("torch.")
 
 
 def _written(value: Any, digits: int) -> str:

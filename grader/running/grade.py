@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -245,7 +246,8 @@ class _Walk:
             self._fresh(self.session.restart)
             limits = self.session.limits
             return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
-        with _JUDGING:
+        with _JUDGING, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so to the instructor
             verdict = judge.verdict(seen)
         if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
             return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")

@@ -18,7 +18,7 @@ from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
 from grader.running.reading import Unreadable as Unreadable
 from grader.running.reading import too_large
-from grader.syllabus import UnknownLesson, lesson_names, load_lesson
+from grader.syllabus import UnknownLesson, load_lesson, usable_lessons
 
 _LESSON = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*\)")
 _CHECK = re.compile(r"check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?")
@@ -124,10 +124,11 @@ def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | No
             except UnknownLesson:
                 continue
     there = {name for cell in cells for name in (*cell.defines, cell.grade_id or "")}
-    fits = {n: len(there & {e.symbol for e in load_lesson(n).exercises}) for n in lesson_names()}
+    lessons, _ = usable_lessons()
+    fits = {n: len(there & {e.symbol for e in lesson.exercises}) for n, lesson in lessons.items()}
     best = max(fits, key=lambda name: fits[name])
-    if fits[best] * 2 >= len(load_lesson(best).exercises):
-        return load_lesson(best), f"The set-up cell is missing; the symbols say that this is lesson {best}."
+    if fits[best] * 2 >= len(lessons[best].exercises):
+        return lessons[best], f"The set-up cell is missing; the symbols say that this is lesson {best}."
     if asked is not None:
         try:
             lesson = load_lesson(asked)

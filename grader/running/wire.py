@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
-import safetensors.torch
-import torch
 
+from grader.authoring.arrays import as_tensor, dtype_of, is_tensor, laid_out, numbers
 from grader.authoring.observe import MAX_DEPTH, Opaque, readable
 
 MAX_MESSAGE = 64 * 2**20  # bytes; arrays laid out anew count too
 MAX_TEXT = 2 * 2**20  # bytes of JSON in an answer: in memory it takes forty times as much
-_WHOLE = "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64"
-_DTYPES = {getattr(torch, name) for name in f"{_WHOLE} float16 bfloat16 float32 float64".split()}
 _HEADER = struct.Struct(">I")
 _MARK = "$"  # a dict with this key stands for something JSON has no word for
 
@@ -36,11 +33,11 @@ def encode(tree: Any, most_text: int = MAX_MESSAGE) -> bytes:
     Raises:
         ValueError: when it holds more words than `decode` would take.
     """
-    arrays: dict[str, torch.Tensor] = {}
+    arrays: dict[str, np.ndarray] = {}
     text = json.dumps(_to_json(tree, arrays)).encode()
     if len(text) > most_text:
         raise ValueError("this is larger than any right answer")
-    blob = _saved(arrays)
+    blob: bytes = safetensors.numpy.save(arrays)
     return _HEADER.pack(len(text)) + text + blob
 
 
@@ -57,29 +54,18 @@ def decode(message: bytes, most_text: int = MAX_TEXT) -> Any:
         body, blob = message[_HEADER.size : _HEADER.size + length], message[_HEADER.size + length :]
         if max(length, int.from_bytes(blob[:8], "little")) > most_text:
             raise BadMessage("more words than any right answer has")
-        return _Reading(safetensors.torch.load(blob)).tree(json.loads(body), 0)
+        return _Reading(safetensors.numpy.load(blob)).tree(json.loads(body), 0)
     except Exception as error:  # every library on this path has errors of its own; all of them mean the same
         raise BadMessage(str(error)[:200]) from error
 
 
-def _saved(arrays: dict[str, torch.Tensor]) -> bytes:
-    blob: bytes
-    try:  # the same bytes as from safetensors.torch, in a third of the time
-        blob = safetensors.numpy.save({name: tensor.numpy() for name, tensor in arrays.items()})
-    except TypeError:  # NumPy has no bfloat16
-        blob = safetensors.torch.save(arrays)
-    return blob
-
-
-def _to_json(value: Any, arrays: dict[str, torch.Tensor]) -> Any:
-    if isinstance(value, torch.Tensor):
-        stride = None if value.is_contiguous() else list(value.stride())
-        return {_MARK: "tensor", "at": _keep(value, arrays), "stride": stride}
+def _to_json(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, np.ndarray):
-        return {
-            _MARK: "array",
-            "at": _keep(torch.from_numpy(np.ascontiguousarray(value)), arrays, value.shape),
-        }
+        return {_MARK: "array", "at": _keep(value, arrays)}
+    if is_tensor(value):
+        stride = None if value.is_contiguous() else list(value.stride())
+        mark = {_MARK: "tensor", "at": _keep(numbers(value), arrays), "stride": stride}
+        return mark | {"bfloat16": True} if dtype_of(value) == "bfloat16" else mark  # it crosses as float32
     if isinstance(value, Opaque):
         return {_MARK: "opaque", "name": value.name}
     if isinstance(value, tuple):
@@ -91,10 +77,9 @@ def _to_json(value: Any, arrays: dict[str, torch.Tensor]) -> Any:
     return value
 
 
-def _keep(tensor: torch.Tensor, arrays: dict[str, torch.Tensor], shape: tuple[int, ...] | None = None) -> str:
+def _keep(array: np.ndarray, arrays: dict[str, np.ndarray]) -> str:
     name = str(len(arrays))
-    kept = tensor.detach().clone(memory_format=torch.contiguous_format)
-    arrays[name] = kept if shape is None else kept.reshape(shape)
+    arrays[name] = np.asarray(array, order="C")
     return name
 
 
@@ -102,7 +87,7 @@ def _keep(tensor: torch.Tensor, arrays: dict[str, torch.Tensor], shape: tuple[in
 class _Reading:
     """The way from JSON back to a tree."""
 
-    arrays: dict[str, torch.Tensor]
+    arrays: dict[str, np.ndarray]
     laid_out: int = 0  # bytes; a few numbers can be told to lie far apart
 
     def tree(self, value: Any, depth: int) -> Any:
@@ -118,10 +103,9 @@ class _Reading:
             return value
         match value[_MARK]:
             case "tensor":
-                return self._tensor(value["at"], value["stride"])
+                return self._tensor(self._array(value["at"]), value["stride"], "bfloat16" in value)
             case "array":
-                array = self._tensor(value["at"], None)
-                return array if isinstance(array, Opaque) else array.numpy()
+                return self._array(value["at"])
             case "opaque":
                 return Opaque(readable(str(value["name"])[:200]))
             case "tuple":
@@ -130,14 +114,19 @@ class _Reading:
                 return {readable(str(k)): self.tree(item, depth + 1) for k, item in value["items"].items()}
         raise BadMessage("an unknown mark")
 
-    def _tensor(self, at: str, stride: list[int] | None) -> torch.Tensor | Opaque:
-        tensor = self.arrays[at]
-        if tensor.dtype not in _DTYPES:
-            return Opaque(f"a tensor of {tensor.dtype}")
-        if stride is None or tensor.numel() == 0:
+    def _array(self, at: str) -> np.ndarray:
+        array = self.arrays[at]
+        if array.dtype.kind not in "biuf":
+            raise BadMessage(f"an array of {array.dtype}")
+        return array
+
+    def _tensor(self, array: np.ndarray, stride: list[int] | None, coarse: bool) -> Any:
+        tensor = as_tensor(array)
+        tensor = tensor.bfloat16() if coarse else tensor
+        if stride is None or array.size == 0:
             return tensor
-        reach = sum((n - 1) * s for n, s in zip(tensor.shape, stride, strict=True))
-        self.laid_out += (reach + 1) * tensor.element_size()
+        reach = sum((n - 1) * s for n, s in zip(array.shape, stride, strict=True))
+        self.laid_out += (reach + 1) * array.itemsize
         if self.laid_out > MAX_MESSAGE or min(stride, default=0) < 0:
             raise BadMessage("a layout that reaches too far")
-        return torch.empty_strided(tensor.shape, stride, dtype=tensor.dtype).copy_(tensor)
+        return laid_out(tensor, tuple(stride))

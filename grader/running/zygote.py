@@ -13,9 +13,9 @@ When the control socket closes, it ends, and its children with it.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import pkgutil
@@ -32,7 +32,7 @@ from grader.sandbox.sight import CannotHide
 from grader.sandbox.walls import Unsafe, Walls
 from grader.travelling import SECRET
 
-_HEAVY = ("torch", "numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.torch", "IPython")
+_HEAVY = ("numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.numpy", "IPython")
 
 
 def main() -> None:
@@ -87,15 +87,14 @@ def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
 
 
 def _warm() -> None:
-    """Imports what every lesson needs."""
+    """Imports what lessons need; PyTorch where it is installed, since only some of them do without."""
+    if importlib.util.find_spec("torch") is not None:
+        _warm_torch()
     for name in _HEAVY:
         importlib.import_module(name)
     import matplotlib
-    import torch
 
-    torch.set_num_threads(1)
     matplotlib.use("agg")
-    _first_times()
 
 
 def _for_lesson(
@@ -117,8 +116,13 @@ def _for_lesson(
     blank_modules(blanked)
     for package in library:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            with contextlib.suppress(NotImplementedError):  # a later lesson's, made with what is blank in this one
+            try:
                 importlib.import_module(module.name)
+            except NotImplementedError:  # a later lesson's, made with what is blank in this one
+                continue
+            except ModuleNotFoundError as error:  # other lessons', which need a package that is not installed
+                if (error.name or "").split(".")[0] in (*library, lessons):
+                    raise
     for companion in companions:
         importlib.import_module(companion)
     own = importlib.import_module(probes).PROBES if probes is not None else {}
@@ -129,10 +133,11 @@ def _for_lesson(
     return child
 
 
-def _first_times() -> None:
-    """What is slow the first time, done here once. No gradients: their threads would not survive a fork."""
+def _warm_torch() -> None:
+    """Also does what is slow the first time. No gradients: their threads would not survive a fork."""
     import torch
 
+    torch.set_num_threads(1)
     with torch.no_grad():
         torch.optim.Adam([torch.zeros(1, requires_grad=True)])
         for dtype in (torch.float32, torch.float64):

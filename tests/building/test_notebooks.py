@@ -296,7 +296,7 @@ def test_the_badge_opens_this_notebook_in_the_version_that_its_first_cell_fetche
     setup = by_grade_id(learners(lesson))["setup"].source
     assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.tag}"]
     assert setup.count("http") == 1
-    assert setup.endswith(f'check = grader.checks("{lesson}")\nsubmit = grader.submit')
+    assert f'import grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
 
 
 @every_lesson

@@ -177,5 +177,5 @@ def test_everything_agrees_with_itself_and_entries_are_judged_one_by_one(array: 
     moved.view(-1)[0] += 1 + tensor.abs().max()
     assert kinds(tensor, moved) == ["values"]
     wrong = ~near(tensor, moved)
-    assert wrong.view(-1)[0]
+    assert wrong.flat[0]
     assert int(wrong.sum()) == 1

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from grader.authoring.calls import Probe, call, call_and_follow, given, state
-from grader.authoring.modules import answered_rows, built, followed, with_followed_rows
-from grader.authoring.patients import Ask, StandIn
+from grader.authoring.modules import StandIn, answered_rows, built, followed, with_followed_rows
+from grader.authoring.patients import Ask
 from lessons.lesson_03.probes.classifier import look_at
 
 Inputs = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.authoring.calls import state
-from grader.authoring.patients import StandIn
+from grader.authoring.modules import StandIn
 
 
 def ask_about(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from grader.authoring.calls import Probe, call, call_and_follow, gradients, state
-from grader.authoring.patients import StandIn
+from grader.authoring.modules import StandIn
 
 MOVED = 9  # places; no whole number of turns
 

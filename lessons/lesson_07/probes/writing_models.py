@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.patients import StandIn
+from grader.authoring.modules import StandIn
 
 
 class WritingModel(nn.Module):
