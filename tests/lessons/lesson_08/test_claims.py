@@ -322,3 +322,13 @@ def test_bleu_says_yes() -> None:
 def test_chrf_says_no() -> None:
     (baseline,) = multi30k()["chrF of 200, word by word"]
     assert all(chrf < baseline - 10 for chrf in multi30k()["chrF of 200, 300 steps"])
+
+
+def test_the_whole_preset() -> None:
+    found, (word_by_word,) = multi30k(), multi30k()["chrF of 200, word by word"]
+    assert all(round(loss, 1) == 2.2 for loss in found["validation loss, 1200 steps"])
+    assert found["BLEU of 200, 1200 steps"] == [22.5, 21.6]
+    assert found["chrF of 200, 1200 steps"] == [47.9, 47.5]
+    assert all(0 < word_by_word - chrf < 3 for chrf in found["chrF of 200, 1200 steps"])
+    begun, whole = (sum(found[f"BLEU of 200, {steps} steps"]) for steps in (300, 1200))
+    assert whole > 1.8 * begun
