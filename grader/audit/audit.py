@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -106,25 +105,22 @@ class Row:
         ]
 
 
-def audit_lesson(lesson: Lesson, advance: Callable[[str], None], slips: int = 1) -> list[Row]:
-    """A row for each exercise of a lesson; `advance` is called after each.
-
-    Every `slips`-th of the combinations of a mistake with another slip is judged: the first, the one `slips` later, ...
-    """
+def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
+    """A row for each exercise of a lesson; `advance` is called after each."""
     insist_on_sound(lesson)
     probes = load_probes(lesson.name)
     rows = []
     for exercise in lesson.exercises:
         judge = Judge(exercise, probes[exercise.symbol], SEED)
         row = Row(exercise.symbol)
-        _mistakes_and_variants(judge, row, slips)
+        _mistakes_and_variants(judge, row)
         _mutants(lesson, exercise, judge, row)
         rows.append(row)
         advance(exercise.symbol)
     return rows
 
 
-def _mistakes_and_variants(judge: Judge, row: Row, slips: int = 1) -> None:
+def _mistakes_and_variants(judge: Judge, row: Row) -> None:
     seen: dict[str, list[Observation]] = {}
     for mistake in judge.exercise.mistakes:
         seen[mistake.name] = judge.keep(judge.observe(mistake.implementation))
@@ -134,19 +130,15 @@ def _mistakes_and_variants(judge: Judge, row: Row, slips: int = 1) -> None:
     for name, variant in judge.exercise.variants.items():
         row.accepted.add(_full(judge.verdict(judge.observe(variant))), name)
     comparing = Comparing()
-    _second_slips(judge, seen, row, comparing, slips)
+    _second_slips(judge, seen, row, comparing)
     _unknown_answers(judge, seen, row, comparing)
 
 
-def _second_slips(
-    judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing, slips: int
-) -> None:
-    pairs = (
-        (mistake, combined) for mistake in judge.exercise.mistakes for combined in slipped(judge, seen[mistake.name])
-    )
-    for mistake, combined in itertools.islice(pairs, 0, None, slips):
-        verdict = judge.judged(combined.seen, comparing)
-        row.second_slip.add(mistake.advice in verdict.advice, f"{mistake.name}, {combined.slip}")
+def _second_slips(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:
+    for mistake in judge.exercise.mistakes:
+        for combined in slipped(judge, seen[mistake.name]):
+            verdict = judge.judged(combined.seen, comparing)
+            row.second_slip.add(mistake.advice in verdict.advice, f"{mistake.name}, {combined.slip}")
 
 
 def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:

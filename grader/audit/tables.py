@@ -42,6 +42,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (*map(str, first), misnamed, str(row.accepted), str(row.mutants))
 
 
+def readme_row(name: str, rows: list[Row]) -> str:
+    """A lesson's row of the README's table."""
+    return " | ".join((f"| {name}", *_cells(total(rows)))) + " |"
+
+
 def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
     """Replaces the summary that stands between the README's two marks.
 
@@ -53,8 +58,7 @@ def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
         "| false diagnoses | right answers accepted | mutants caught |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name, rows in audits.items():
-        lines.append(" | ".join((f"| {name}", *_cells(total(rows)))) + " |")
+    lines += [readme_row(name, rows) for name, rows in audits.items()]
     text = readme.read_text("utf-8")
     summary = "\n".join(lines) + "\n"
     changed, count = _BETWEEN.subn(lambda found: found[1] + summary + found[2], text)
