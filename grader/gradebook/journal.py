@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.gradebook.files import unwritten, write_whole
+from grader.running.assignment import Assignment
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
 from grader.syllabus import find_lesson, library_of, load_lesson
@@ -86,12 +87,17 @@ class Journal:
             raise unwritten(error, self.path) from error
 
 
-def basis(lesson: str, cells: Mapping[str, Any]) -> str:
-    """A digest of what marks are made from, beside the submission: the code that judges, and the assignment's cells."""
-    syllabus, name = find_lesson(lesson)
-    packages = (*_ENGINE, *library_of(load_lesson(name)), syllabus.package)
+def basis(assignment: Assignment) -> str:
+    """A digest of what marks are made from, beside the submission: the code that judges, and the assignment."""
+    packages: tuple[str, ...] = _ENGINE
+    if assignment.lesson is not None:
+        syllabus, name = find_lesson(assignment.lesson.name)
+        packages += (*library_of(load_lesson(name)), syllabus.package)
     folders = {Path(str(importlib.import_module(package).__file__)).parent for package in packages}
-    summed = hashlib.sha256(repr(sorted(cells.items())).encode("utf-8", "backslashreplace"))
+    cells = {title: sorted(cells.items()) for title, cells in assignment.notebooks.items()}
+    summed = hashlib.sha256(repr((cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
+    for file, data in sorted(assignment.files.items()):
+        summed.update(repr(file).encode() + hashlib.sha256(data).digest())
     # A lesson's text, "01_my_topic.py", is prose.
     for path in sorted({path for folder in folders for path in folder.rglob("[!0-9]*.py")}):
         summed.update(hashlib.sha256(path.read_bytes()).digest())
