@@ -147,6 +147,18 @@ def autograde(
 
 
 @app.command(rich_help_panel="For a class")
+def feedback(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
+    """Write the feedback pages again, with the points and comments given by hand. Nothing is graded."""
+    from grader.gradebook.autograde import write_pages_again
+    from grader.gradebook.course import Course
+
+    name, known = known_assignment(lesson)
+    course = Course.open(Path.cwd())
+    count = write_pages_again(course, name, plain=known is None)
+    out.print(f"Feedback for {count} learners, written again.", highlight=False, soft_wrap=True)
+
+
+@app.command(rich_help_panel="For a class")
 def report(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
     from grader.gradebook.autograde import as_they_stand

@@ -8,6 +8,7 @@ gradebook of its own; what it made is then taken over in one transaction.
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import logging
 import os
@@ -215,7 +216,7 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Made]:
         engine = create_engine(db_url)
         api.Base.metadata.create_all(engine)  # so that nbgrader does not ask alembic, which takes seconds
         engine.dispose()
-        ours = config.copy()
+        ours = copy.deepcopy(config)  # its sections are shared by a plain copy
         ours.CourseDirectory.db_url = db_url
         ours.CourseDirectory.release_directory = str(Path(folder, "release"))
         ours.CourseDirectory.assignment_id = lesson

@@ -78,6 +78,24 @@ def as_they_stand(
         }
 
 
+def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
+    """Writes the pages of an assignment anew, with the points and comments that people have given; how many.
+
+    Raises:
+        GraderError: when nothing is graded, or a page can't be written.
+    """
+    journal = Journal(course.root, name)
+    journal.go_on()
+    results = journal.results()
+    if not results:
+        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+    with course.alone(), course.gradebook() as gradebook:
+        writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
+        for student, result in results.items():
+            writer.write_page_again(student, result)
+    return len(results)
+
+
 def plain_limits(course: Course) -> Limits:
     """As much time for each cell as nbgrader gives: a plain assignment may train something."""
     seconds = course.config.get("Execute", {}).get("timeout", CELL_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -25,8 +26,9 @@ WORDS = {
 WORTH_A_LINE = 0.1  # seconds
 
 
-def page(result: Result, student: str) -> str:
-    """The feedback page of one submission."""
+def page(result: Result, student: str, cards: Mapping[str, str] | None = None) -> str:
+    """The feedback page of one submission. `cards` are those that were made before, by symbol."""
+    made = cards or {}
     wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
     of_points = [part for part in result.parts if part.max_score or not isinstance(part, HandResult)]
     return _template().render(
@@ -37,7 +39,7 @@ def page(result: Result, student: str) -> str:
         parts=[(part, _stands(part)) for part in of_points],
         commented=[part for part in result.by_hand if part.comment],
         points=points,
-        card=lambda verdict: Markup(card(verdict)),
+        card=lambda verdict: Markup(made.get(verdict.symbol) or card(verdict)),
         slow=[(number, seconds) for number, seconds in result.cells if seconds >= WORTH_A_LINE],
         groups=[
             ("To look at again", wrong),
@@ -77,9 +79,8 @@ def _opening(result: Result) -> str:
         what = "Your instructor's only test passes" if right == total == 1 else f"{right} of {total} tests pass"
         opening += f" {what}."
     if result.waiting:
-        opening += (
-            f" {result.waiting} of your answers {'waits' if result.waiting == 1 else 'wait'} for a person's mark."
-        )
+        answers = "answer is" if result.waiting == 1 else "answers are"
+        opening += f" {result.waiting} {answers} still to be graded by hand."
     if result.penalty:
         opening += f" {points(result.penalty)} of your {points(result.score)} points were taken off for being late."
     return opening.strip()

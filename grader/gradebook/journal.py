@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Journal:
     def __init__(self, root: Path, lesson: str) -> None:
         self.path = root / ".grader" / f"{lesson}.jsonl"
         self.seed: int | None = None
-        self._graded: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._graded: dict[str, Mapping[str, Any]] = {}
 
     def begin(self, seed: int) -> None:
         """Starts anew: nothing is graded yet.
@@ -57,17 +58,17 @@ class Journal:
         if not lines or lines[0].get("version") != VERSION:
             return False
         self.seed = int(lines[0]["seed"])
-        self._graded = {line["student"]: (line["digest"], line["result"]) for line in lines[1:] if "student" in line}
+        self._graded = {line["student"]: line for line in lines[1:] if "student" in line}
         return True
 
     def graded(self, student: str, digest: str) -> Result | None:
         """What came of this very submission, if it is graded already."""
         found = self._graded.get(student)
-        return Result.from_json(found[1]) if found is not None and found[0] == digest else None
+        return _result(found) if found is not None and found["digest"] == digest else None
 
     def results(self) -> dict[str, Result]:
         """What came of each submission that is graded, by learner."""
-        return {student: Result.from_json(result) for student, (_, result) in sorted(self._graded.items())}
+        return {student: _result(line) for student, line in sorted(self._graded.items())}
 
     def add(self, student: str, digest: str, result: Result) -> None:
         """Writes down that a submission is in the gradebook.
@@ -75,7 +76,7 @@ class Journal:
         Raises:
             GraderError: when the journal can't be written.
         """
-        entry = {"student": student, "digest": digest, "result": result.to_json()}
+        entry = {"student": student, "digest": digest, "cells": result.cells, "result": result.to_json()}
         line = json.dumps(entry).encode() + b"\n"
         try:
             with self.path.open("ab+", buffering=0) as file:
@@ -114,6 +115,11 @@ def digest(folder: Path, basis: str) -> str:
                 with contextlib.suppress(OSError):  # which grading will report
                     summed.update(path.read_bytes())
     return summed.hexdigest()
+
+
+def _result(line: Mapping[str, Any]) -> Result:
+    cells = tuple((int(number), float(seconds)) for number, seconds in line.get("cells", ()))
+    return replace(Result.from_json(line["result"]), cells=cells)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:

@@ -87,6 +87,21 @@ class Writer:
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
+    def write_page_again(self, student: str, result: Result) -> None:
+        """Writes a learner's page anew, with what people have given since. Nothing is graded.
+
+        Raises:
+            GraderError: when it can't be written.
+        """
+        stands = self.standing(student, result)
+        changed = {new.symbol for old, new in zip(result.verdicts, stands.verdicts, strict=True) if new != old}
+        cards = _cards(self.course.autograded(student, self.name) / f"{self.name}.ipynb") if result.verdicts else {}
+        kept = {symbol: text for symbol, text in cards.items() if symbol not in changed}
+        try:
+            self._write_page(student, page(stands, student, kept))
+        except OSError as error:
+            raise unwritten(error, self.course.root) from error
+
     def _made(self, title: str, data: bytes) -> tuple[NotebookNode, frozenset[str]]:
         """A notebook as it is kept (sound, with the marks it was released with, tame), and the answers it has lost."""
         lesson, source = self.assignment.lesson, self.assignment.notebooks[title]
@@ -241,6 +256,21 @@ def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
         linked = any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(folder))
         if path.is_file() and not linked:
             yield path, path.relative_to(folder)
+
+
+def _cards(notebook: Path) -> dict[str, str]:
+    """The cards in an autograded notebook, by symbol: only we put outputs into it."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except (OSError, ValueError):
+        return {}
+    shown = {c.metadata.get("nbgrader", {}).get("grade_id", ""): c.get("outputs", []) for c in cells}
+    return {
+        name.removeprefix("test_"): str(output.data["text/html"])
+        for name, outputs_of_it in shown.items()
+        for output in outputs_of_it
+        if "text/html" in output.get("data", {})
+    }
 
 
 def tame(notebook: NotebookNode) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.spec import Lesson
+from grader.checking.cards import points
 from grader.plain import harmless
 from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
@@ -214,6 +215,9 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
             found.append(f"The check of {symbol} had been deleted or had lost its mark; {symbol} was graded anyway.")
         elif any(cell.source.strip() != f"check({symbol})" for cell in checks):
             found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
+        if any(cell.points != exercise.points for cell in checks):  # an instructor may have changed them since
+            worth = points(exercise.points)
+            found.append(f"The points of {symbol} in this notebook are not the current ones: it is worth {worth}.")
     if len(found) > MAX_REPAIRS:
         found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were fixed."]
     return found
