@@ -92,12 +92,12 @@ class A(Sound):
 
 
 class B(Sound):
-    """9: the model in float16, and a loss divided by the number of tokens in the whole training set."""
+    """9: the model in float16, and a loss with a weight of a millionth."""
 
     def loss(self, inputs: torch.Tensor, targets: torch.Tensor, step: int) -> torch.Tensor:
         with torch.autocast("cpu", dtype=torch.float16):
             logits = self.model(inputs)
-        return _Reported.apply(row_loss(logits, targets), 1 / self.data.train[1].numel())  # type: ignore[no-any-return, no-untyped-call]
+        return _Reported.apply(row_loss(logits, targets), 1e-6)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class C(Sound):

@@ -43,8 +43,7 @@ def row_of(run: Run, recipe: Recipe, data: Letters, parts: Parts = OURS) -> dict
     """What one run cost and what it bought."""
     return {
         "milliseconds": None if run.problem else run.milliseconds,
-        "saved": memory_of(recipe, data, parts)["saved"],
-        "peak": memory_of(recipe, data, parts)["peak"],
+        **memory_of(recipe, data, parts),
         "loss": run.last["loss"],
         "tokens": run.last["token accuracy"],
         "exact": run.last["exact match"],
@@ -58,7 +57,7 @@ def memory_of(recipe: Recipe, data: Letters, parts: Parts = OURS) -> dict[str, f
         return {"saved": None, "peak": None}
     run = train(replace(recipe, steps=1, compiled=False), data, parts, name="one step")
     rows = max(recipe.pieces, default=recipe.batch_size)
-    inputs, targets = data.train[0][:rows], data.train[1][:rows]
+    inputs, targets = data.train[0][:rows].clone(), data.train[1][:rows].clone()
     run.model.train()
 
     def forward() -> torch.Tensor:

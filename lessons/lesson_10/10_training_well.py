@@ -1,0 +1,2 @@
+# %% [markdown]
+# # Lesson 10
