@@ -61,13 +61,14 @@ def _dropout(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         layer.eval()
         return {"in_eval": layer(x)}
     layer.train()
-    before = state([x])
-    first = layer(x)
-    after = state([x])
+    handed = x.clone()
+    first = layer(handed).clone()
+    before, after = state([x]), state([handed])
     factors = first / x
     if inputs["p"] == 0:
         return {"output": _levels(factors), "arguments": [before, after]}
-    second, dropped = layer(x), factors == 0
+    second, dropped = layer(x.clone()), factors == 0
+    share = dropped.float().mean().item()
     followed = x.detach().clone().requires_grad_()
     result = layer(followed)
     (found,) = gradients(result, [followed]) if result.requires_grad else (None,)
@@ -76,7 +77,7 @@ def _dropout(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     fits = found is not None and torch.allclose(found, (result / followed).detach() * weights[0], atol=1e-4)  # type: ignore[arg-type]
     return {
         "output": _levels(factors),
-        "share": f"about {dropped.float().mean().item():.1f}",
+        "share": "about p" if abs(share - inputs["p"]) < 0.12 else f"about {share:.1f}",
         "anew": "the same numbers" if torch.equal(first == 0, second == 0) else "different numbers",
         "alone": _together(dropped),
         "gradients": "those of the kept numbers" if fits else "not those of the kept numbers",
@@ -110,10 +111,11 @@ def _stopping(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         said.append(bool(stopping.step(loss, model)))
         left.append(model.weight.detach().clone())
     _fill(model, -5.0)
-    restored = []
-    for _ in range(2):  # what training does after a restore changes nothing about the next one
-        stopping.restore(model)
-        restored.append([parameter.detach().clone() for parameter in model.parameters()])
+    restored, other = [], nn.Linear(2, 1)
+    for one in (model, other):  # what training does after a restore changes nothing about the next one
+        _fill(other, -7.0)
+        stopping.restore(one)
+        restored.append([parameter.detach().clone() for parameter in one.parameters()])
         _fill(model, -9.0)
     return {"output": said, "restored": restored, "arguments": left}
 
@@ -150,10 +152,10 @@ def _checkpointed(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         found = gradients(output, leaves)
     except Exception as error:
         found = f"stopped with {type(error).__name__}: {error}"
-    few = "less than half" if 2 * kept < plain else "more than half"
+    few = "much less" if kept < 0.7 * plain else "not much less"
     return {
         "output": output.detach() if isinstance(output, torch.Tensor) else output,
-        "kept": f"{few} of what is kept without checkpoints",
+        "kept": f"{few} than without checkpoints",
         "gradients": found,
         "arguments": [len(blocks), inputs["x"], x.detach()],
     }
@@ -227,7 +229,6 @@ def _can_overfit(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return float(ask("step", model, *batch))
 
     return {"output": symbol(lambda: ask("make"), train_step, (inputs["inputs"], inputs["targets"]))}
-
 
 
 PROBES: dict[str, Probe] = {

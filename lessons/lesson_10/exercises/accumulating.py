@@ -65,8 +65,6 @@ def _step(
             optimizer.zero_grad()
         if steps == "once":
             optimizer.step()
-        if clear == "afterwards":
-            optimizer.zero_grad()
         return told(losses, rows)
 
     return step
@@ -135,7 +133,10 @@ ACCUMULATED_STEP = Exercise(
         main("the weights afterwards", 3.0, ("weights",), "The weights are those after one step with the large batch."),
         main("the mean loss", 2.0, meaning="The result is the mean loss over all rows, before the step."),
         Aspect(
-            "one step of the optimiser", ("steps",), weight=2.0, meaning="However many batches there are, one step is taken."
+            "one step of the optimiser",
+            ("steps",),
+            weight=2.0,
+            meaning="However many batches there are, one step is taken.",
         ),
         special(
             "batches of different sizes",
@@ -203,13 +204,7 @@ ACCUMULATED_STEP = Exercise(
         Mistake(
             "never_cleared",
             _step(clear="never"),
-            "Gradients left over from earlier are added to yours. What clears them?",
-        ),
-        Mistake(
-            "cleared_afterwards",
-            _step(clear="afterwards"),
-            "You clear the gradients after the step, and trust that somebody did so before the first one. Can you be "
-            "sure?",
+            "Gradients left over from earlier are added to yours. What clears them before the first batch?",
         ),
         Mistake(
             "never_steps",

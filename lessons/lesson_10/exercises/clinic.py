@@ -18,17 +18,18 @@ from lessons.lesson_10.exercises.patients import trainer
 # (patient, tag, words for the learner)
 _TRIED = [
     ("Trained", "sound", "with training that works"),
-    ("Slow", "slow", "with training that works, but needs most of the 300 steps"),
-    ("AtFirst", "slow", "with training that stands still at first, and then works"),
+    ("Slow", "sound", "with training that works, but needs most of the 300 steps"),
+    ("AtFirst", "sound", "with training that stands still at first, and then works"),
     ("Noisy", "sound", "with training whose loss settles at about 0.02"),
     ("TooSlow", "low", "with a learning rate that is too low for 300 steps"),
     ("Shuffled", "stuck", "with labels that are shuffled at every step"),
     ("Contradiction", "low", "with two equal rows that have different labels, so that the loss settles above 0.1"),
+    ("Quarrel", "low", "with weights that start too large, and rows that contradict each other"),
     ("SoftmaxTwice", "low", "with softmax in front of a loss that has its own"),
     ("Frozen", "stuck", "with an optimiser that holds another model's parameters"),
     ("Dead", "stuck", "with dead ReLUs"),
     ("NeverCleared", "stuck", "with gradients that are never cleared"),
-    ("NotANumber", "nan", "with a loss that turns into NaN"),
+    ("NotANumber", "stuck", "with a loss that turns into NaN"),
 ]
 
 
@@ -77,16 +78,12 @@ CAN_OVERFIT = Exercise(
     references=(can_overfit,),
     aspects=tells_apart(
         sound="sound training passes",
-        slow="slow training passes",
         stuck="training that gets nowhere is found",
         low="training that gets somewhere, but not far enough, is found",
-        nan="NaN is found",
         meanings={
-            "sound": "Training that learns the batch by heart passes.",
-            "slow": "Training that needs most of the 300 steps passes too.",
-            "stuck": "Training whose loss never gets low doesn't pass.",
+            "sound": "Training that learns the batch by heart within 300 steps passes, even if it is slow.",
+            "stuck": "Training whose loss stays high, or turns into NaN, doesn't pass.",
             "low": "A loss that falls, but not below 0.05 within 300 steps, isn't low enough.",
-            "nan": "A loss that is NaN isn't below 0.05.",
         },
     ),
     mistakes=(
@@ -99,7 +96,7 @@ CAN_OVERFIT = Exercise(
         Mistake(
             "always_false",
             lambda make_model, train_step, batch: False,
-            "Your test says False whatever it is shown, to sound training too. What does that achieve?",
+            "Your test says False to sound training too. Does it train one model for all 300 steps, or a new one each time?",
             central=True,
         ),
         Mistake(
@@ -112,12 +109,6 @@ CAN_OVERFIT = Exercise(
             "falls_by_half",
             _steps(verdict=lambda losses: losses[-1] < losses[0] / 2),
             "You compare the loss with the first one. How low should it get, whatever it began with?",
-            central=True,
-        ),
-        Mistake(
-            "a_new_model_each_step",
-            _steps(anew=True),
-            "You make a new model for each step, so nobody ever takes a second one. Where does make_model belong?",
             central=True,
         ),
         Mistake(

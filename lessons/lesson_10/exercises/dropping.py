@@ -23,11 +23,11 @@ def _rates(generator: np.random.Generator) -> list[Case]:
 
     low, high = (float(p) for p in generator.permutation([0.2, 0.3])), 0.7
     first, second = low
-    a, b = draw.dims(generator, 2, 40, 60)
+    a, b = draw.dims(generator, 2, 150, 200)
     return [
         Case("with a small p", {"p": first, "x": numbers(a, b)}, USUAL),
         Case("with a large p", {"p": high, "x": numbers(b, a)}, USUAL),
-        Case("with three axes", {"p": second, "x": numbers(a, 9, 11)}, tagged("axes")),
+        Case("with three axes", {"p": second, "x": numbers(a, 3, 4)}, tagged("axes")),
         Case("in evaluation mode", {"p": first, "x": numbers(4, 5), "evaluating": True}, tagged("eval")),
         Case("with p = 0", {"p": 0.0, "x": numbers(5, 3)}, tagged("none")),
         Case("with float64", {"p": second, "x": numbers(b, a, dtype=torch.float64)}, tagged("float64")),
@@ -136,21 +136,26 @@ DROPOUT = Exercise(
         main(
             "what is kept, and what becomes 0",
             5.0,
-            meaning="Each number becomes 0, or is divided by 1 - p.",
+            ("output", "share"),
+            "A share of about p becomes 0, and every other number is divided by 1 - p.",
         ),
-        also("the share that is dropped", "share", weight=4.0, meaning="A share of about p is set to 0."),
         also("anew in each call", "anew", weight=4.0, meaning="Two calls drop different numbers."),
         also("each number by itself", "alone", weight=4.0, meaning="Whole rows or columns aren't dropped together."),
         special("any number of axes", "axes", meaning="x may have any shape."),
         special(
             "nothing in evaluation mode",
             "eval",
-            9.0,
+            12.0,
             "After eval(), the layer returns x as it is.",
             ("in_eval",),
         ),
         special("p = 0", "none", meaning="With p = 0, nothing changes."),
-        also("gradients flow", "gradients", weight=2.0, meaning="A dropped number gets no gradient, and a kept one gets 1 / (1 - p)."),
+        also(
+            "gradients flow",
+            "gradients",
+            weight=2.0,
+            meaning="A dropped number gets no gradient, and a kept one gets 1 / (1 - p).",
+        ),
         special("float64", "float64", keys=("output", "dtype")),
         refused("an impossible p", "refused", 2.0),
         untouched(),
@@ -209,6 +214,7 @@ DROPOUT = Exercise(
             "half_of_all",
             _masks(lambda self, x: torch.rand_like(x) >= 0.5),
             "You drop half of the numbers, whatever p is. Where does p come in?",
+            central=True,
         ),
         Mistake(
             "normal_numbers",
@@ -229,7 +235,6 @@ DROPOUT = Exercise(
             "one_mask_for_good",
             _masks(_one_mask_for_good),
             "You draw once and drop the same numbers ever after. When should the random numbers be drawn?",
-            central=False,
         ),
         Mistake(
             "in_place",

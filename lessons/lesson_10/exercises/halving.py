@@ -36,8 +36,6 @@ def _step(
     *,
     context: Callable[[torch.dtype], Any] = lambda dtype: torch.autocast("cpu", dtype=dtype),
     clear: str = "first",
-    backward: bool = True,
-    steps: bool = True,
     told: Callable[[torch.Tensor], Any] = lambda loss: loss.item(),
 ) -> Callable[..., Any]:
     """The right step, with one thing changed."""
@@ -47,12 +45,10 @@ def _step(
             optimizer.zero_grad()
         with context(dtype):
             loss = loss_function(model(inputs), targets)
-        if backward:
-            loss.backward()
+        loss.backward()
         if clear == "late":
             optimizer.zero_grad()
-        if steps:
-            optimizer.step()
+        optimizer.step()
         return told(loss)
 
     return step
@@ -126,8 +122,15 @@ HALF_PRECISION_STEP = Exercise(
         main("layers compute in dtype", 5.0, ("computed_in",), "In the forward pass the layers compute in dtype."),
         main("the weights afterwards", 4.0, ("weights",), "The weights are those after one step."),
         main("the loss", 2.0, meaning="The result is the loss before the step."),
-        Aspect("weights stay float32", ("held_in",), weight=6.0, meaning="The weights themselves are never turned into dtype."),
-        special("float16", "float16", 1.0, "The dtype that is passed in is used.", ("computed_in", "weights", "output")),
+        Aspect(
+            "weights stay float32",
+            ("held_in",),
+            weight=6.0,
+            meaning="The weights themselves are never turned into dtype.",
+        ),
+        special(
+            "float16", "float16", 1.0, "The dtype that is passed in is used.", ("computed_in", "weights", "output")
+        ),
         special(
             "gradients left over from before",
             "left",
@@ -178,15 +181,9 @@ HALF_PRECISION_STEP = Exercise(
             "Gradients left over from earlier are added to yours. What clears them?",
         ),
         Mistake(
-            "cleared_too_late",
+            "nothing_learnt",
             _step(clear="late"),
-            "The gradients are cleared between backward and step, so nothing is learnt. Where does zero_grad belong?",
-            central=True,
-        ),
-        Mistake(
-            "never_steps",
-            _step(steps=False),
-            "The weights stay as they were. Who changes them, once the gradients are there?",
+            "The weights stay as they were. Does the optimiser step after backward, and are the gradients still there?",
             central=True,
         ),
         Mistake(

@@ -54,19 +54,19 @@ class Trained:
         self.clear()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
-        return float(loss)
+        return loss.item()
 
 
 class Slow(Trained):
     """A low rate: below 0.05 only after some 200 steps."""
 
-    rate = 0.006
+    rate = 0.0021
 
 
 class TooSlow(Trained):
     """So low a rate that 300 steps aren't enough."""
 
-    rate = 0.0004
+    rate = 0.0014
 
 
 class Shuffled(Trained):
@@ -85,6 +85,21 @@ class Contradiction(Trained):
         self.inputs[1] = self.inputs[0]
 
 
+class Quarrel(Contradiction):
+    """Large weights at first, so a large loss; and every row has a twin with another label."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs[1::2] = self.inputs[::2]
+
+    def build(self) -> nn.Module:
+        model = super().build()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(3)
+        return model
+
+
 class SoftmaxTwice(Trained):
     """Softmax before a loss that has its own: it can't get low."""
 
@@ -98,11 +113,8 @@ class Frozen(Trained):
     def optimised(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
         return super().optimised(list(self.build().parameters()))
 
-    def loss(self) -> torch.Tensor:
-        return super().loss()
-
     def step(self) -> float:
-        return float(self.loss())
+        return self.loss().item()
 
 
 class Dead(Trained):
@@ -129,7 +141,7 @@ class NeverCleared(Trained):
     """Plain SGD with a high rate, and gradients that are never cleared."""
 
     def optimised(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        return torch.optim.SGD(parameters, lr=0.5)
+        return torch.optim.SGD(parameters, lr=50.0)
 
     def clear(self) -> None:
         pass
@@ -160,6 +172,7 @@ KINDS: dict[str, type[Trained]] = {
         TooSlow,
         Shuffled,
         Contradiction,
+        Quarrel,
         SoftmaxTwice,
         Frozen,
         Dead,

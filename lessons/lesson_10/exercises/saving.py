@@ -175,9 +175,7 @@ RUN_CHECKPOINTED = Exercise(
         "one segment": _one_segment,
         "PyTorch's sequence": _sequential,
         "recursive": lambda blocks, x: (
-            x
-            if not len(blocks)
-            else run_checkpointed(list(blocks)[1:], checkpoint(blocks[0], x, use_reentrant=False))
+            x if not len(blocks) else run_checkpointed(list(blocks)[1:], checkpoint(blocks[0], x, use_reentrant=False))
         ),
     },
 )

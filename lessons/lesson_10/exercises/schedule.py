@@ -29,7 +29,7 @@ def _steps(generator: np.random.Generator) -> list[Case]:
         case("long after the warm-up", "", warmup + 3 * (total - warmup) // 4),
         case("at the first step", "first", 1),
         case("at the peak", "peak", warmup),
-        case("just after the peak", "peak", warmup + 1),
+        case("shortly after the peak", "peak", warmup + 8),
         case("at the last step", "end", total),
         case("long after the last step", "after", 2 * total - warmup // 2),
         case("one step after the last", "after", total + 1),
@@ -80,9 +80,11 @@ WARMUP_SCHEDULE = Exercise(
             tags=USUAL,
             meaning="The result is a plain number.",
         ),
-        values(3.0),
-        special("the first step", "first", 2.0, meaning="Steps count from 1, and the first rate is peak / warmup_steps."),
-        special("at the peak and just after it", "peak", 2.0, meaning="The rate is highest at step warmup_steps."),
+        values(6.0),
+        special(
+            "the first step", "first", 2.0, meaning="Steps count from 1, and the first rate is peak / warmup_steps."
+        ),
+        special("at the peak and shortly after it", "peak", 2.0, meaning="The rate is highest at step warmup_steps."),
         special("the last step", "end", meaning="At step total_steps the rate is 0."),
         special("after the last step", "after", 2.0, meaning="After total_steps the rate stays 0."),
     ),

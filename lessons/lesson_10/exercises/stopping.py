@@ -41,6 +41,7 @@ def _losses(generator: np.random.Generator) -> list[Case]:
             min_delta=0.1,
             patience=2,
         ),
+        case("with losses a little above the best", "delta", 0, -0.3, -0.25, -0.28, -0.22, min_delta=0.1),
         case("with a loss that is NaN", "nan", 0, -0.2, math.nan, math.nan, math.nan),
         case("with a first loss above all others", "first", 40, 39, 40, 41),
     ]

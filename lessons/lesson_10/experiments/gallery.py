@@ -1,6 +1,7 @@
 """Nine runs, each broken in one way, and one that isn't. `run(letter)` trains one; the learner says what is wrong."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -62,6 +63,10 @@ class Sound:
     def clear(self) -> None:
         self.optimizer.zero_grad()
 
+    def clip(self) -> float:
+        """The norm of all gradients together; none is clipped."""
+        return float(nn.utils.get_total_norm([p.grad for p in self.model.parameters() if p.grad is not None]))
+
     def evaluate(self) -> dict[str, float]:
         return scores(self.model, self.data.validation)
 
@@ -73,12 +78,12 @@ class Sound:
             loss = self.loss(inputs, targets, step)
             self.clear()
             loss.backward()  # type: ignore[no-untyped-call]
-            norm = nn.utils.get_total_norm([p.grad for p in self.model.parameters() if p.grad is not None])
+            norm = self.clip()
             self.optimizer.step()
             seen: dict[str, float] = {}
             if step % 10 == 0:
                 seen = {**self.evaluate(), "measured again": self.evaluate()["token accuracy"]}
-            self.curve.append({"step": step, "training loss": loss.item(), "gradient norm": float(norm), **seen})
+            self.curve.append({"step": step, "training loss": loss.item(), "gradient norm": norm, **seen})
         return pd.DataFrame(self.curve)
 
 
@@ -180,6 +185,31 @@ class _Reported(torch.autograd.Function):
 
 
 BROKEN: dict[str, type[Sound]] = {kind.__name__: kind for kind in (A, B, C, D, E, F, G, H, I)}
+
+
+def run(letter: str, seed: int = 0) -> pd.DataFrame:
+    """The curve of one broken run."""
+    return BROKEN[letter](seed).run()
+
+
+def with_clipping(clip: Callable[..., float], max_norm: float, seed: int = 0) -> pd.DataFrame:
+    """The run with exploding gradients again, clipped; the norms are those before clipping."""
+
+    class Clipped(G):
+        def clip(self) -> float:
+            return float(clip(self.model.parameters(), max_norm))
+
+    return Clipped(seed).run()
+
+
+def leaked_and_fresh(seed: int = 0) -> dict[str, float]:
+    """Exact match of the run with the leak: on its validation rows, and on rows that it has never seen."""
+    broken = D(seed)
+    broken.run()
+    return {
+        "the leaked rows": broken.evaluate()["exact match"],
+        "rows it has never seen": scores(broken.model, letters(1, seed=99).validation)["exact match"],
+    }
 
 
 def cause_of(letter: str) -> int:

@@ -93,5 +93,7 @@ def sweep(seed: int = 0, parts: Parts = OURS) -> pd.DataFrame:
                 steps=SWEPT_STEPS, rate=rate, warmup=warmup, schedule="warm-up and cosine", watch_every=SWEPT_STEPS
             )
             last = train(recipe, data, parts, seed=seed, name=f"{rate}, {warmup}").last
-            found.append({"rate": rate, "warmup": warmup, "seed": seed, "loss": last["loss"], "exact": last["exact match"]})
+            found.append(
+                {"rate": rate, "warmup": warmup, "seed": seed, "loss": last["loss"], "exact": last["exact match"]}
+            )
     return pd.DataFrame(found)
