@@ -1,1 +1,1 @@
-"""Training well: the schedule, the clipped and the accumulated gradient, dropout, early stopping, and what saves memory."""
+"""Training well: a schedule, clipped and accumulated gradients, dropout, early stopping, and what saves memory."""

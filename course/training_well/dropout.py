@@ -1,6 +1,7 @@
 """Dropout, from random numbers alone.
 
-Source: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", JMLR 15, 2014, section 4.
+Source: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", JMLR 15, 2014,
+section 4.
 """
 
 import torch

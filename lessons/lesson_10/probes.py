@@ -73,7 +73,8 @@ def _dropout(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     result = layer(followed)
     (found,) = gradients(result, [followed]) if result.requires_grad else (None,)
     weights = gradients(followed * 1.0, [followed])
-    assert isinstance(weights, list) and weights[0] is not None
+    assert isinstance(weights, list)
+    assert weights[0] is not None
     fits = found is not None and torch.allclose(found, (result / followed).detach() * weights[0], atol=1e-4)  # type: ignore[arg-type]
     return {
         "output": _levels(factors),

@@ -159,14 +159,16 @@ ACCUMULATED_STEP = Exercise(
         Mistake(
             "mean_of_the_means",
             _step(share=lambda rows, all_rows, pieces: 1 / pieces, told=_mean),
-            "Each batch counts the same, so a row in a small batch counts more than one in a large batch. What share of "
+            "Each batch counts the same, so a row in a small batch counts more than one in a large batch. What "
+            "share of "
             "all rows is in each batch?",
             central=True,
         ),
         Mistake(
             "never_divided",
             _step(share=lambda rows, all_rows, pieces: 1.0),
-            "You add up the batches' gradients as they are, so the step is as many times too long as there are batches. "
+            "You add up the batches' gradients as they are, so the step is as many times too long as there are "
+            "batches. "
             "What turns the sum into a mean?",
             central=True,
         ),

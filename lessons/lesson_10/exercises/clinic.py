@@ -96,7 +96,8 @@ CAN_OVERFIT = Exercise(
         Mistake(
             "always_false",
             lambda make_model, train_step, batch: False,
-            "Your test says False to sound training too. Does it train one model for all 300 steps, or a new one each time?",
+            "Your test says False to sound training too. Does it train one model for all 300 steps, or a new "
+            "one each time?",
             central=True,
         ),
         Mistake(
@@ -125,7 +126,8 @@ CAN_OVERFIT = Exercise(
         Mistake(
             "too_generous",
             _steps(verdict=lambda losses: losses[-1] < 0.5),
-            "Your bound is too generous: a loss of 0.2 is no batch learnt by heart. Which bound does the docstring give?",
+            "Your bound is too generous: a loss of 0.2 is no batch learnt by heart. Which bound does the "
+            "docstring give?",
             central=True,
         ),
         Mistake(

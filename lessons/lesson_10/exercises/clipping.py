@@ -175,7 +175,8 @@ CLIP_GRADIENTS = Exercise(
         Mistake(
             "each_number",
             _each_number,
-            "You cut off each number at max_norm. That is clipping by value: which one factor would keep the direction?",
+            "You cut off each number at max_norm. That is clipping by value: which one factor would keep the "
+            "direction?",
             central=True,
         ),
         Mistake(
@@ -187,7 +188,8 @@ CLIP_GRADIENTS = Exercise(
         Mistake(
             "never_scaled",
             _clip(factor=lambda norm, most: 1.0),
-            "The norm is right, but the gradients stay as they were. Do you change each parameter's own .grad, or a copy of it?",
+            "The norm is right, but the gradients stay as they were. Do you change each parameter's own .grad, "
+            "or a copy of it?",
             central=True,
         ),
         Mistake(

@@ -171,7 +171,8 @@ DROPOUT = Exercise(
         Mistake(
             "multiplied",
             _but(scaled=lambda self, x: x * (1 - self.p)),
-            "You multiply by 1 - p, so the kept numbers get even smaller. Which way should they change, to keep the sum?",
+            "You multiply by 1 - p, so the kept numbers get even smaller. Which way should they change, to keep "
+            "the sum?",
             central=True,
         ),
         Mistake(
@@ -201,7 +202,8 @@ DROPOUT = Exercise(
         Mistake(
             "scaled_in_eval",
             _but(forward=_scaled_in_eval),
-            "You scale in evaluation mode, as the first paper did. In the inverted form, when is x scaled, and by what?",
+            "You scale in evaluation mode, as the first paper did. In the inverted form, when is x scaled, and "
+            "by what?",
             central=True,
         ),
         Mistake(

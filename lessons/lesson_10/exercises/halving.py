@@ -160,19 +160,22 @@ HALF_PRECISION_STEP = Exercise(
         Mistake(
             "weights_too",
             _weights_too,
-            "You turn the weights themselves into 16 bits, and small steps get lost in them. What does autocast do instead?",
+            "You turn the weights themselves into 16 bits, and small steps get lost in them. What does autocast "
+            "do instead?",
             central=True,
         ),
         Mistake(
             "there_and_back",
             _there_and_back,
-            "You turn the weights into 16 bits and back, so they lose digits at every step. What does autocast leave alone?",
+            "You turn the weights into 16 bits and back, so they lose digits at every step. What does autocast "
+            "leave alone?",
             central=True,
         ),
         Mistake(
             "inputs_alone",
             _inputs_alone,
-            "You round the inputs, and the layers still compute in float32. Which context changes what layers compute in?",
+            "You round the inputs, and the layers still compute in float32. Which context changes what layers "
+            "compute in?",
             central=True,
         ),
         Mistake(

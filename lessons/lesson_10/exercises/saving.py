@@ -117,7 +117,8 @@ RUN_CHECKPOINTED = Exercise(
         Mistake(
             "nothing_forgotten",
             _each(lambda block, x: block(x)),
-            "The output is right, but as much is kept as without checkpoints. Which function of PyTorch runs a block and "
+            "The output is right, but as much is kept as without checkpoints. Which function of PyTorch runs a "
+            "block and "
             "forgets?",
             central=True,
         ),
@@ -142,7 +143,8 @@ RUN_CHECKPOINTED = Exercise(
         Mistake(
             "no_grad",
             _each(lambda block, x: torch.no_grad()(block)(x)),
-            "Nothing is kept, and nothing can be computed again: under no_grad there is no gradient at all. Which function "
+            "Nothing is kept, and nothing can be computed again: under no_grad there is no gradient at all. "
+            "Which function "
             "forgets, and knows how to compute again?",
             central=True,
         ),

@@ -120,7 +120,8 @@ WARMUP_SCHEDULE = Exercise(
         Mistake(
             "divided_by_all_steps",
             _rate(lambda step, warmup, total, peak: _wave((step - warmup) / total, peak)),
-            "Your cosine isn't through when the run ends, so the rate jumps to 0. How many steps does the way down have?",
+            "Your cosine isn't through when the run ends, so the rate jumps to 0. How many steps does the way "
+            "down have?",
             central=True,
         ),
         Mistake(
@@ -137,7 +138,8 @@ WARMUP_SCHEDULE = Exercise(
         Mistake(
             "pi_forgotten",
             _rate(lambda step, warmup, total, peak: peak * (1 + math.cos((step - warmup) / (total - warmup))) / 2),
-            "Your rate hardly falls before it jumps to 0. What does the formula multiply progress by inside the cosine?",
+            "Your rate hardly falls before it jumps to 0. What does the formula multiply progress by inside the "
+            "cosine?",
         ),
         Mistake(
             "not_halved",

@@ -230,7 +230,8 @@ EARLY_STOPPING = Exercise(
         Mistake(
             "count_never_starts_again",
             _but(succeeded=_count_goes_on),
-            "A better loss doesn't start your count again, so failures long ago still count. What does 'in a row' mean?",
+            "A better loss doesn't start your count again, so failures long ago still count. What does 'in a "
+            "row' mean?",
         ),
         Mistake(
             "one_too_patient",
@@ -268,7 +269,8 @@ EARLY_STOPPING = Exercise(
         Mistake(
             "saves_the_lowest",
             _but(step=_saves_the_lowest),
-            "You save the weights of the lowest loss, even if it beat the best by less than min_delta. Which weights are "
+            "You save the weights of the lowest loss, even if it beat the best by less than min_delta. Which "
+            "weights are "
             "asked for?",
         ),
         Mistake(

@@ -31,7 +31,7 @@ def _step(learner: _Learner, inputs: torch.Tensor, targets: torch.Tensor) -> flo
 
 
 def suspects(seed: int = 0) -> dict[str, Suspect]:
-    """A sound one; one whose optimiser holds another model's weights; one that is shown neither the letters nor the answer so far."""
+    """A sound one; one whose optimiser holds another model's weights; and one that is never shown the letters."""
 
     def deaf(learner: _Learner, batch: Tensors) -> float:
         inputs, targets = batch

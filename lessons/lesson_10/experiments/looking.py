@@ -82,7 +82,8 @@ def sweep_map(table: pd.DataFrame, value: str = "exact", title: str = "") -> Pic
     cells = table.groupby(["rate", "warmup"])[value].agg(["mean", "min", "max"]).reset_index()
     means = cells.pivot(index="rate", columns="warmup", values="mean")
     spread = {
-        (row.rate, row.warmup): f"{row.mean_:.2f}\n{row.min_:.2f} to {row.max_:.2f}"
+        (row.rate, row.warmup): f"{row.mean_:.2f}"
+        + (f"\n{row.min_:.2f} to {row.max_:.2f}" if row.min_ < row.max_ else "")
         for row in cells.rename(columns={"mean": "mean_", "min": "min_", "max": "max_"}).itertuples()
     }
     labels = [[spread[rate, warmup] for warmup in means.columns] for rate in means.index]
@@ -128,4 +129,5 @@ def _whole(values: pd.Series) -> str:
 
 
 def _range(values: pd.Series, digits: int) -> str:
-    return f"{values.mean():.{digits}f} ({values.min():.{digits}f} to {values.max():.{digits}f})"
+    mean, low, high = (f"{number:.{digits}f}" for number in (values.mean(), values.min(), values.max()))
+    return mean if len(values) == 1 else f"{mean} ({low} to {high})"

@@ -1,4 +1,4 @@
-"""What can be done to a model without changing what it computes: checkpointed blocks, fused attention. And its memory."""
+"""What doesn't change what a model computes: checkpointed blocks, fused attention. And how memory is measured."""
 
 import weakref
 from collections.abc import Callable, Sequence
