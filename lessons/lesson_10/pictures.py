@@ -64,7 +64,7 @@ def three_pieces() -> Figure:
             arrow(axes, (4.9, top + 0.5), (6.0, top + 0.5))
             box(axes, 7.3, top + 0.5, "model", 2.2, 1.0)
             arrow(axes, (8.5, top + 0.5), (9.4, top + 0.5))
-            note(axes, 10.6, top + 0.5, f"gradient × {share}", size=11)
+            note(axes, 10.6, top + 0.5, f"{share} of the gradient", size=11)
             arrow(axes, (12.0, top + 0.5), (13.3, 3.5))
             top += 2.1
         box(axes, 14.7, 3.5, "sum,\none step", 2.4, 1.5)

@@ -190,7 +190,7 @@ class DropoutByPermutation(nn.Module):
 
 class DropoutByFunction(nn.Module):
     def __init__(self, p):
-        if not (0 <= p and p < 1):
+        if not (p >= 0 and p < 1):
             raise TypeError("no such share")
         nn.Module.__init__(self)
         self.rate = p
