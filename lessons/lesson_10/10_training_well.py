@@ -442,7 +442,7 @@ pd.Series(lab.CAUSES, name="cause")
 
 # %% [markdown]
 # Before you begin, look back at the plain run: a loss that falls from 2.7 to almost 0, and gradients with a norm between
-# 0.05 and 1.5. **Which of the nine causes would leave the validation accuracy perfect? Which would make two
+# about 0.05 and 1.5. **Which of the nine causes would leave the validation accuracy perfect? Which would make two
 # measurements of the same model differ?**
 #
 # Here are the first three. Write down your diagnosis for each before you go on.
@@ -1011,7 +1011,7 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 #
 # ## Things to try
 #
-# - Is it Adam's memory that ruins run G? Give the class a method `build` that makes the optimiser plain SGD, and look again.
+# - Is it Adam's memory that ruins run G? Make `broken = lab.BROKEN["G"]()`, give it `broken.optimizer = torch.optim.SGD(broken.model.parameters(), lr=0.5)`, and look at `broken.run()`.
 # - Run your own sweep: `lab.sweep(seed=7)` takes a minute or two. Does the best cell stay the best?
 # - Train with all tricks at once: `lab.train(lab.Recipe(schedule="warm-up and cosine", max_norm=1.0, p=0.1, augment=True), few)`.
 # - `lab.train(lab.Recipe(schedule="plateau", steps=600), few).rates` shows when the plateau was noticed.
