@@ -17,11 +17,14 @@ SYMBOLS = sorted({exercise.symbol for lesson in LESSONS for exercise in lesson.e
 # Words of Python, PyTorch and nbgrader too: `bytes.decode`, `str.encode`, `nn.Module.train`, to generate an assignment.
 # The engine may use them, not define exercises of that name; what a lesson asks is looked for by the other symbols.
 EVERYDAY = {"decode", "encode", "generate", "train"}
+# A lesson may build what PyTorch has too, under the same name: this is PyTorch's.
+PYTORCHS = re.compile(r"\b(?:torch|nn)(?:\.\w+)+")
 NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNORECASE)
 
 
 def mentioned(text: str) -> set[str]:
     """All names, titles and symbols of lessons in a text, and lessons by their numbers."""
+    text = PYTORCHS.sub("", text)
     names = {lesson.name for lesson in LESSONS} | {lesson.title for lesson in LESSONS}
     found = {name for name in names if name in text}
     found |= {symbol for symbol in SYMBOLS if symbol not in EVERYDAY and re.search(rf"\b{symbol}\b", text)}
@@ -41,5 +44,6 @@ def test_the_engine_mentions_no_lesson(path: Path) -> None:
 
 def test_a_mention_is_found() -> None:
     assert mentioned("As in lesson 3, `causal_mask` hides the future.") == {"lesson 3", "causal_mask"}
+    assert mentioned("`nn.Linear` is PyTorch's, and Linear is a lesson's.") == {"Linear"}
     assert mentioned(f"for {LESSONS[0].name}") == {LESSONS[0].name}
     assert len(SYMBOLS) > 50

@@ -88,7 +88,7 @@ def kept(tensor: torch.Tensor) -> torch.Tensor | None:
     return tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
 
 
-def seed() -> None:
+def start_generators() -> None:
     """Starts the global generators anew, so that what draws from them draws the same each time."""
     np.random.seed(0)
     generator = _in_torch("default_generator")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.authoring.arrays import copied, is_tensor, kept, seed
+from grader.authoring.arrays import copied, is_tensor, kept, start_generators
 from grader.authoring.calls import Probe
 
 MAX_DEPTH = 8
@@ -36,7 +36,7 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
     Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through. What a probe needs that is
     no plain data, such as a way to ask a patient, is passed on as it is.
     """
-    seed()
+    start_generators()
     try:
         seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})
         return {name: snapshot(value) for name, value in seen.items()}
