@@ -14,9 +14,10 @@ from lessons.lesson_10.experiments.gallery import (
     leaked_and_fresh,
     run,
     with_clipping,
+    with_scaler,
 )
 from lessons.lesson_10.experiments.letters import Letters, Reverser, letters, renamed, row_loss, scores
-from lessons.lesson_10.experiments.looking import answers, learning_curves, sweep_map, symptoms, with_spread
+from lessons.lesson_10.experiments.looking import answers, learning_curves, stopped, sweep_map, symptoms, with_spread
 from lessons.lesson_10.experiments.speed import peak_bytes, saved_bytes
 from lessons.lesson_10.experiments.training import OURS, Parts, Recipe, Run, train
 from lessons.lesson_10.experiments.tricks import (
@@ -65,11 +66,13 @@ __all__ = [
     "run",
     "saved_bytes",
     "scores",
+    "stopped",
     "suspects",
     "sweep",
     "sweep_map",
     "symptoms",
     "train",
     "with_clipping",
+    "with_scaler",
     "with_spread",
 ]

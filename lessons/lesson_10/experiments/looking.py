@@ -11,6 +11,9 @@ from course.plots.style import COLOURS, DASHES, SHADES, drawing
 from lessons.lesson_10.experiments.letters import Letters, said_by
 from lessons.lesson_10.experiments.training import Run
 
+MOST_LOSS = 8.0
+"""A spike may leave the picture at the top: everything else would be flat beside it."""
+
 
 def learning_curves(run: Run, title: str = "") -> Picture:
     """Loss, token accuracy and exact match, for the training rows and for validation."""
@@ -25,9 +28,11 @@ def learning_curves(run: Run, title: str = "") -> Picture:
 def symptoms(letter: str, curve: pd.DataFrame) -> Picture:
     """What can be seen of a run: its losses, its token accuracy, measured twice, and the norm of its gradients."""
     looked = curve.dropna()
+    apart = (looked["token accuracy"] - looked["measured again"]).abs().max()
+    again = f"measured again, {f'up to {apart:.3f} off' if apart else 'the same'}"
     panels: dict[str, dict[str, pd.Series]] = {
         "loss": {"training": curve["training loss"], "validation": looked["loss"]},
-        "validation token accuracy": {"measured": looked["token accuracy"], "measured again": looked["measured again"]},
+        "validation token accuracy": {"measured": looked["token accuracy"], again: looked["measured again"]},
         "gradient norm": {"gradient norm": curve["gradient norm"]},
     }
     return _panels(panels, curve["step"], f"Run {letter}", looked["step"])
@@ -53,7 +58,7 @@ def _finish(panel: Axes, name: str, legend: bool) -> None:
         panel.set_yscale("symlog", linthresh=1e-3)
         panel.set_ylim(bottom=0)
     elif "loss" in name:
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, min(MOST_LOSS, panel.get_ylim()[1]))
     else:
         panel.set_ylim(-0.04, 1.06)
     if legend:
@@ -75,6 +80,17 @@ def answers(run: Run, data: Letters, count: int = 6) -> pd.DataFrame:
         for text, answer in zip(data.texts, said, strict=False)
     ]
     return pd.DataFrame(rows, columns=["letters", "wanted", "said", "right?"])
+
+
+def stopped(run: Run) -> pd.DataFrame:
+    """What early stopping saw at each look: the validation loss, the best so far, and what `step` said."""
+    *looks, restored = run.curve[["step", "loss"]].itertuples(index=False)
+    best, rows = float("inf"), []
+    for step, loss in looks:
+        best = min(best, loss)
+        rows.append((f"{step:g}", f"{loss:.3f}", f"{best:.3f}", str(step == run.stopped_at)))
+    rows.append(("after restore", f"{restored.loss:.3f}", f"{best:.3f}", "-"))
+    return pd.DataFrame(rows, columns=["step", "validation loss", "best so far", "step says"])
 
 
 def sweep_map(table: pd.DataFrame, value: str = "exact", title: str = "") -> Picture:

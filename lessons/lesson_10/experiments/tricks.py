@@ -80,11 +80,11 @@ def compared(recipes: dict[str, Recipe], rows: int, seed: int = 0, parts: Parts 
     return pd.DataFrame(found)
 
 
-RATES, WARMUPS, SWEPT_STEPS = (0.001, 0.003, 0.01, 0.03), (1, 20, 60), 150
+RATES, WARMUPS, SWEPT_STEPS = (0.005, 0.02, 0.08), (1, 20, 60), 120
 
 
 def sweep(seed: int = 0, parts: Parts = OURS) -> pd.DataFrame:
-    """The validation scores after 150 steps, for each peak rate and each length of the warm-up; then a cosine."""
+    """The validation scores after 120 steps, for each peak rate and each length of the warm-up; then a cosine."""
     data = letters(ENOUGH, seed)
     found = []
     for rate in RATES:
