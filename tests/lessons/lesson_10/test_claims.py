@@ -11,7 +11,7 @@ from course.training_well.gradients import accumulated_step, clip_gradients
 from course.training_well.overfitting import can_overfit
 from lessons.lesson_10 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.proofs import both_seeds, both_seeds_later, later
 
 
 @cache
@@ -19,7 +19,7 @@ def data(seed: int) -> lab.Letters:
     return lab.letters(seed=seed)
 
 
-@both_seeds
+@both_seeds_later
 def test_the_yardstick(seed: int) -> None:
     last = lab.train(lab.PLAIN, data(seed), seed=seed).last
     assert last["token accuracy"] > 0.9987
@@ -38,14 +38,14 @@ def curve(letter: str, seed: int) -> pd.DataFrame:
     return lab.run(letter, seed)
 
 
-@both_seeds
+@both_seeds_later
 def test_one_row_ruins_it(seed: int) -> None:
     assert curve("G", seed)["loss"].iloc[-1] > 2
 
 
-@both_seeds
+@both_seeds_later
 def test_clipping_saves_it(seed: int) -> None:
-    assert lab.with_clipping(clip_gradients, 1.0, seed)["loss"].iloc[-1] < 0.5
+    assert lab.with_clipping(clip_gradients, 1.0, seed)["loss"].iloc[-1] < 0.1
 
 
 @both_seeds
@@ -67,17 +67,24 @@ def test_pieces_save_memory() -> None:
 
 @both_seeds
 def test_underflow_is_zero(seed: int) -> None:
-    assert (lab.BROKEN["B"](seed).run(30)["gradient norm"] == 0).all()
+    assert (lab.BROKEN["B"](seed).run(10)["gradient norm"] == 0).all()
 
 
-@both_seeds
+@both_seeds_later
+def test_waves_of_run_a(seed: int) -> None:
+    jumps = {letter: (curve(letter, seed)["training loss"].diff(3) > 0.5).sum() for letter in "AH"}
+    assert jumps["A"] > 10
+    assert jumps["H"] == 0
+
+
+@both_seeds_later
 def test_the_leak_flatters(seed: int) -> None:
     found = lab.leaked_and_fresh(seed)
     assert found["the leaked rows"] > 0.95
     assert found["rows it has never seen"] < 0.2
 
 
-@both_seeds
+@both_seeds_later
 def test_unshifted_is_too_good(seed: int) -> None:
     last = curve("F", seed).iloc[-1]
     assert last["training loss"] < 0.02
@@ -117,24 +124,26 @@ def of(rows: int, trick: str, column: str) -> pd.Series:
 
 def test_three_hundred_by_heart() -> None:
     assert (of(lab.FEW, "plain", "training") < 0.01).all()
-    assert of(lab.FEW, "plain", "exact").between(0.25, 0.55).all()
+    assert of(lab.FEW, "plain", "exact").between(0.38, 0.67).all()
 
 
 def test_augmentation_wins() -> None:
     assert (of(lab.FEW, "augmentation", "exact") > 0.99).all()
 
 
-def test_dropout_before_decay() -> None:
-    plain, decay, dropout = (of(lab.FEW, name, "exact") for name in ("plain", "weight decay 0.1", "dropout 0.1"))
-    assert (plain < decay).all()
-    assert (decay < dropout).all()
+def test_dropout_comes_second() -> None:
+    plain, dropout = (of(lab.FEW, name, "exact") for name in ("plain", "dropout 0.1"))
+    assert dropout.between(0.85, 0.95).all()
+    for name in ("weight decay 0.1", "label smoothing 0.1"):
+        assert (dropout - of(lab.FEW, name, "exact") > 0.1).all()
+        assert (of(lab.FEW, name, "exact") - plain > 0.1).all()
 
 
-def test_early_stopping_saves_loss() -> None:
-    assert (of(lab.FEW, "early stopping", "loss") < of(lab.FEW, "plain", "loss")).all()
-    assert (of(lab.FEW, "early stopping", "exact") <= of(lab.FEW, "plain", "exact")).all()
+def test_early_stopping_saves_time() -> None:
+    assert (of(lab.FEW, "early stopping", "exact") - of(lab.FEW, "plain", "exact")).abs().max() < 0.05
 
 
+@later
 def test_checkpoints_save_memory() -> None:
     plain = lab.memory_of(lab.Recipe(num_layers=8), data(0))
     forgetful = lab.memory_of(lab.Recipe(num_layers=8, checkpointed=True), data(0))
@@ -146,7 +155,28 @@ def test_checkpoints_save_memory() -> None:
     assert forgetful["peak"] < plain["peak"] / 2
 
 
-@both_seeds
+def test_scaling_brings_them_back() -> None:
+    small = torch.tensor([3e-4, 5e-6, 2e-8, 1e-9])
+    assert (small.half() == 0).sum() == 2
+    torch.testing.assert_close((small * 2**16).half().float() / 2**16, small, rtol=1e-3, atol=0)
+
+
+def test_an_infinite_gradient_is_skipped() -> None:
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer, scaler = torch.optim.SGD([weight], lr=1.0), torch.amp.GradScaler("cpu")
+    scaler.scale(weight.sum() * float("inf")).backward()  # type: ignore[no-untyped-call]
+    scaler.step(optimizer)
+    scaler.update()
+    assert (weight.item(), scaler.get_scale()) == (1.0, 2**15)
+
+
+@both_seeds_later
+def test_a_scaler_repairs_run_b(seed: int) -> None:
+    alone, scaled = lab.BROKEN["B"](seed).run(60), lab.with_scaler(60, seed)
+    assert scaled["training loss"].tail(5).mean() < alone["training loss"].tail(5).mean() - 0.3
+
+
+@both_seeds_later
 def test_bfloat16_follows(seed: int) -> None:
     full, half = (
         lab.train(lab.Recipe(steps=100, precision=precision), data(seed), seed=seed).losses
@@ -167,8 +197,12 @@ def test_what_is_faster() -> None:
 
 def test_same_scores() -> None:
     plain = of(lab.ENOUGH, "plain", "exact")
-    for trick in ("checkpointed", "fused attention", "four pieces, of 28, 20, 12 and 4 rows"):
-        assert of(lab.ENOUGH, trick, "exact").to_numpy() == pytest.approx(plain.to_numpy(), abs=0.01)
+    for trick, most in {
+        "checkpointed": 0.002,
+        "fused attention": 0.002,
+        "four pieces, of 28, 20, 12 and 4 rows": 0.03,
+    }.items():
+        assert of(lab.ENOUGH, trick, "exact").to_numpy() == pytest.approx(plain.to_numpy(), abs=most)
 
 
 def test_what_checkpoints_cost() -> None:
