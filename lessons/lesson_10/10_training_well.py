@@ -269,7 +269,10 @@ print(f"the lowest validation loss: {best_peak} and {best_warmup}")
 lab.sweep_map(swept, title="Exact match after 120 steps")
 
 # %% [markdown]
-SWEEPTEXT
+# What can you conclude from nine numbers? Read along the rows and the columns first: which of the two settings matters
+# more here? Then be careful. Each cell is a single run, and another seed gives other numbers, so don't make much of a small
+# difference between neighbours. `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120 steps
+# of *this* model. With another budget, you'd have to sweep again.
 #
 # **Reduce on plateau** is another schedule: keep the rate until the validation loss stops falling, then multiply it by,
 # say, 0.3 (`torch.optim.lr_scheduler.ReduceLROnPlateau`). It needs no plan of how long you'll train. You'll find it in the
@@ -760,6 +763,7 @@ guess_remedy = None  # the name of one of the five
 for name in ("dropout 0.1", "augmentation"):
     remedies[name] = lab.train(lab.WITH_FEW_ROWS[name], few, parts, name=name)
 looks = {name: run.curve["loss"] for name, run in {"plain": by_heart, **remedies}.items()}
+looks["early stopping"] = looks["early stopping"][:-1]  # without the look after restore
 plots.curves(
     looks,
     x=by_heart.curve["step"],

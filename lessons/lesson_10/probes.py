@@ -225,9 +225,15 @@ def _half(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 def _can_overfit(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     ask = inputs["patient"]
+    to_come: dict[int, list[float]] = {}  # the losses of a model's next steps
 
     def train_step(model: Any, batch: Any) -> float:
-        return float(ask("step", model, *batch))
+        if not isinstance(model, int):
+            raise TypeError("train_step needs a model that make_model() has returned")
+        losses = to_come.setdefault(model, [])
+        if not losses:
+            losses.extend(ask("steps", model, *batch))
+        return float(losses.pop(0))
 
     return {"output": symbol(lambda: ask("make"), train_step, (inputs["inputs"], inputs["targets"]))}
 
