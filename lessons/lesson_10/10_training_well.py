@@ -76,8 +76,8 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, and come back.
 #
-# Run the next cell first: it brings the tools. `plots` draws, and `lab` runs the experiments. Its training loop is short,
-# and worth reading: `lessons/lesson_10/experiments/training.py`.
+# Run the next cell first: it brings the tools. `plots` draws, and `lab` runs the experiments. Its training loop is
+# short, and worth reading: `lessons/lesson_10/experiments/training.py`.
 
 # %% setup=true
 import math
@@ -101,15 +101,15 @@ torch.set_num_threads(1)  # two can be ten times slower where others compute too
 # %% [markdown]
 # ## The yardstick
 #
-# You know the task from lesson 4: a row of letters goes in, and the same letters come out backwards. The rows have 3 to 8
-# letters, 4,000 of them are for training, and 500 others for validation. The model is lesson 5's, with one block on
+# You know the task from lesson 4: a row of letters goes in, and the same letters come out backwards. The rows have 3 to
+# 8 letters, 4,000 of them are for training, and 500 others for validation. The model is lesson 5's, with one block on
 # either side and a width of 32. It's so small that the CPU is all it needs.
 #
 # First the plain run: Adam, one constant learning rate, and nothing else. We look at three scores. The **loss** is per
 # token. **Token accuracy** is the share of right tokens, and **exact match** the share of rows without a single mistake.
 #
-# After 300 steps, token accuracy is above 0.9987: of a thousand tokens, no more than one is wrong. A row has 6.5 tokens on
-# average. **What share of the rows will be entirely right?**
+# After 300 steps, token accuracy is above 0.9987: of a thousand tokens, no more than one is wrong. A row has 6.5 tokens
+# on average. **What share of the rows will be entirely right?**
 
 # %%
 guess_exact = None  # a share
@@ -125,9 +125,10 @@ lab.answers(plain, data)
 #
 # - After 300 steps, token accuracy is above 0.9987, and at least 99 % of the rows are entirely right. <!-- claim: the_yardstick -->
 #
-# This run takes ten seconds or so, and nothing is wrong with it. Keep the three pictures in mind: from here on, you compare
-# everything with them. Two shortcuts give you a feeling for the scale. A model that always says the most common
-# symbol, the end mark, is right in one token out of 6.5. A model that says letters at random is right in one out of ten.
+# This run takes ten seconds or so, and nothing is wrong with it. Keep the three pictures in mind: from here on, you
+# compare everything with them. Two shortcuts give you a feeling for the scale. A model that always says the most common
+# symbol, the end mark, is right in one token out of 6.5. A model that says letters at random is right in one out of
+# ten.
 #
 # ## Part 1 · Before you train
 #
@@ -136,8 +137,8 @@ lab.answers(plain, data)
 # You have a new model. Before you spend a night on it, ask the cheapest question there is: **can it learn a single batch
 # by heart?** A sound model can. If it can't, then something is broken, and more data won't repair it.
 #
-# This is the bug clinic of the lesson, and the first test of any new model. Take one batch, train on nothing else, and see
-# whether the loss gets low.
+# This is the bug clinic of the lesson, and the first test of any new model. Take one batch, train on nothing else, and
+# see whether the loss gets low.
 #
 # $$\text{300 steps on one batch} \;\Rightarrow\; \text{loss} < 0.05\ ?$$
 #
@@ -201,8 +202,8 @@ print(f"your guess: {guess_learners}, your test says: {learners}")
 # ### Exercise: `warmup_schedule` · core · difficulty 2 · 15 minutes
 #
 # How large should a step be? At the beginning, the weights are random and a large step may go anywhere. In the middle,
-# large steps get you far. At the end, only small ones let the weights settle. So the learning rate **warms up** in a straight line,
-# and then falls along half a **cosine** wave:
+# large steps get you far. At the end, only small ones let the weights settle. So the learning rate **warms up** in a
+# straight line, and then falls along half a **cosine** wave:
 #
 # ![A curve of the learning rate over 100 steps. It rises in a straight line from step 1 to the peak at step 20. Then it falls, slowly at first, fast in the middle and slowly again, along half a cosine wave, to 0 at step 100.](picture:up_and_down)
 #
@@ -270,13 +271,13 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 
 # %% [markdown]
 # What can you conclude from nine numbers? Read along the rows and the columns first: which of the two settings matters
-# more here? Then be careful. Each cell is a single run, and another seed gives other numbers, so don't make much of a small
-# difference between neighbours. `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120 steps
-# of *this* model. With another budget, you'd have to sweep again.
+# more here? Then be careful. Each cell is a single run, and another seed gives other numbers, so don't make much of a
+# small difference between neighbours. `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120
+# steps of *this* model. With another budget, you'd have to sweep again.
 #
 # **Reduce on plateau** is another schedule: keep the rate until the validation loss stops falling, then multiply it by,
-# say, 0.3 (`torch.optim.lr_scheduler.ReduceLROnPlateau`). It needs no plan of how long you'll train. You'll find it in the
-# large table at the end of the lesson.
+# say, 0.3 (`torch.optim.lr_scheduler.ReduceLROnPlateau`). It needs no plan of how long you'll train. You'll find it in
+# the large table at the end of the lesson.
 #
 # ### Exercise: `clip_gradients` · core · difficulty 2 · 15 minutes
 #
@@ -304,8 +305,8 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `norm = sum(float(gradient.square().sum()) for gradient in gradients) ** 0.5`, and then, for each of them, if the norm is too
-# large: `gradient.mul_(?)`.
+# `norm = sum(float(gradient.square().sum()) for gradient in gradients) ** 0.5`, and then, for each of them, if the norm
+# is too large: `gradient.mul_(?)`.
 # </details>
 #
 # Docs: [Tensor.mul_](https://pytorch.org/docs/stable/generated/torch.Tensor.mul_.html) ·
@@ -315,9 +316,9 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # %% exercise="clip_gradients"
 
 # %% [markdown]
-# **What you made.** A seat belt. Let's crash. In this run, every fiftieth batch holds a broken row, whose loss counts ten
-# thousand times: at steps 30, 80 and 130. First without your function, then with it, and a limit of 1.
-# **What will the first run look like after step 30?**
+# **What you made.** A seat belt. Let's crash. In this run, every fiftieth batch holds a broken row, whose loss counts
+# ten thousand times: at steps 30, 80 and 130. First without your function, then with it, and a limit of 1. **What will
+# the first run look like after step 30?**
 #
 # 1. The loss jumps, and then it falls again as before.
 # 2. The loss jumps, and never recovers.
@@ -405,9 +406,9 @@ plots.curves(
 # %% exercise="accumulated_step"
 
 # %% [markdown]
-# **What you made.** A large batch for small machines. Here 64 rows go through the model at once, and then as four pieces of
-# 28, 20, 12 and 4 rows: with your step, and with the mean of means. How far apart are the weights after one step?
-# And how much is kept in memory for the backward pass?
+# **What you made.** A large batch for small machines. Here 64 rows go through the model at once, and then as four
+# pieces of 28, 20, 12 and 4 rows: with your step, and with the mean of means. How far apart are the weights after one
+# step? And how much is kept in memory for the backward pass?
 
 # %%
 whole = lab.one_step(data, (64,), accumulated_step)
@@ -447,8 +448,8 @@ plots.bars(kept, title="Kept for the backward pass", x_label="kilobytes")
 pd.Series(lab.CAUSES, name="cause")
 
 # %% [markdown]
-# Before you begin, look back at the plain run: a loss that falls from 2.7 to almost 0, and gradients with a norm between
-# about 0.05 and 1.5. **Which of the nine causes would leave the validation accuracy perfect? Which would make two
+# Before you begin, look back at the plain run: its two losses fall from 2.7 to almost 0, side by side, and its accuracy
+# rises to 1. **Which of the nine causes would leave the validation accuracy perfect? Which would make two
 # measurements of the same model differ?**
 #
 # Here are the first three. Write down your diagnosis for each before you go on.
@@ -575,8 +576,8 @@ plots.bars(cheated, title="Run D, exact match", x_label="exact match")
 #
 # ### The gradient by depth
 #
-# When a deep model doesn't learn, ask *where* the gradient gets lost. Here are three fresh stacks of eight blocks: lesson
-# 3's with pre-norm, lesson 8's with post-norm, and one with neither norms nor residual connections. We send a
+# When a deep model doesn't learn, ask *where* the gradient gets lost. Here are three fresh stacks of eight blocks:
+# lesson 3's with pre-norm, lesson 8's with post-norm, and one with neither norms nor residual connections. We send a
 # random gradient in from the top (layer 8), and look at how much of it arrives at each layer's weights. **By what
 # factor is the gradient of layer 1 smaller than that of layer 8, in the stack without norms and residuals?**
 #
@@ -615,8 +616,8 @@ plots.curves(
 #
 # ## Part 4 · Too few rows
 #
-# So far there were plenty of rows. Now the model gets 300, and 500 steps. **Guess its exact match on the training rows and
-# on the validation rows.**
+# So far there were plenty of rows. Now the model gets 300, and 500 steps. **Guess its exact match on the training rows
+# and on the validation rows.**
 
 # %%
 guess_trained = None  # a share
@@ -650,8 +651,8 @@ lab.learning_curves(by_heart, "300 rows and nothing else")
 #
 # $$y_i = \frac{x_i \cdot m_i}{1 - p}, \qquad m_i = 0 \text{ with probability } p, \text{ else } 1$$
 #
-# In numbers: with p = 0.5, the row (2, 4, 6, 8) may become (4, 0, 0, 16). The expected value of each number stays what it
-# was: half the time 0, half the time double.
+# In numbers: with p = 0.5, the row (2, 4, 6, 8) may become (4, 0, 0, 16). The expected value of each number stays what
+# it was: half the time 0, half the time double.
 #
 # That division is why nothing needs to be done in evaluation mode. A module knows its mode: `self.training`.
 #
@@ -700,8 +701,8 @@ plots.heatmap(
 # | 0.6 | 0.5 | 1 | False |
 # | 0.5 | 0.5 | 2 | True |
 #
-# In this table, patience is 2. The last 0.5 is as good as the best, and that isn't better. With `min_delta=0.1`, a loss would have
-# to be below 0.4 to count.
+# In this table, patience is 2. The last 0.5 is as good as the best, and that isn't better. With `min_delta=0.1`, a loss
+# would have to be below 0.4 to count.
 #
 # Mind the copy: `model.state_dict()` holds the very tensors that training goes on to change.
 #
@@ -745,8 +746,8 @@ print(f"your guess: {guess_stop}, it stopped at step {stopped_at}")
 lab.stopped(remedies["early stopping"])
 
 # %% [markdown]
-# Each `False` is a look at which training goes on. After the fourth failure in a row, `step` says `True`. The last line is
-# one more look after `restore`: the loss is once more what it was at its best.
+# Each `False` is a look at which training goes on. After the fourth failure in a row, `step` says `True`. The last line
+# is one more look after `restore`: the loss is once more what it was at its best.
 #
 # Early stopping is one remedy of five. **Label smoothing** is that of
 # [lesson 8](../08_attention_is_all_you_need/08_attention_is_all_you_need.ipynb). **Weight decay** pulls every weight
@@ -789,14 +790,14 @@ lab.with_spread(tricks, lab.FEW)[columns]
 # - Dropout comes second, with 85 to 95 % of the rows, and weight decay and label smoothing are at least ten points behind it. Both beat the plain run by ten points or more. <!-- claim: dropout_comes_second -->
 # - Early stopping doesn't make this model any better: its share of right rows is within five points of the plain run's. All it saves is time. <!-- claim: early_stopping_saves_time -->
 #
-# Augmentation wins because it knows something about the task: the names of the letters don't matter. That knowledge is worth
-# more than any of the general remedies. Where you have none, you can't use it.
+# Augmentation wins because it knows something about the task: the names of the letters don't matter. That knowledge is
+# worth more than any of the general remedies. Where you have none, you can't use it.
 # </details>
 #
 # ## Time for a break
 #
-# You can now tell what is wrong with a run, and repair it. What's left is about memory and time: how to train more on the
-# same machine.
+# You can now tell what is wrong with a run, and repair it. What's left is about memory and time: how to train more on
+# the same machine.
 #
 # A question to take with you: a forward pass computes everything once. Why would anybody compute it twice?
 
@@ -835,9 +836,9 @@ lab.with_spread(tricks, lab.FEW)[columns]
 # %% exercise="run_checkpointed"
 
 # %% [markdown]
-# **What you made.** A model that forgets. Here is the memory for one step of our model, with eight blocks on either side:
-# what is kept at the end of the forward pass, and the **peak**, the most that is there at any one moment. Does the peak
-# shrink as much as what is kept?
+# **What you made.** A model that forgets. Here is the memory for one step of our model, with eight blocks on either
+# side: what is kept at the end of the forward pass, and the **peak**, the most that is there at any one moment. Does
+# the peak shrink as much as what is kept?
 
 # %%
 parts = lab.Parts(run=run_checkpointed)
@@ -858,8 +859,8 @@ plots.bars(
 #
 # ### Exercise: `half_precision_step` · stretch · difficulty 2 · 10 minutes
 #
-# A number of 32 bits can be replaced by one of 16, which takes half the memory and, on hardware made for it, far less time.
-# There are two kinds:
+# A number of 32 bits can be replaced by one of 16, which takes half the memory and, on hardware made for it, far less
+# time. There are two kinds:
 #
 # | | bits for the size | bits for the digits | largest | smallest above 0 |
 # |---|---|---|---|---|
@@ -867,9 +868,9 @@ plots.bars(
 # | bfloat16 | 8 | 7 | 3.4e38 | 9e-41 |
 # | float16 | 5 | 10 | 65,504 | 6e-8 |
 #
-# bfloat16 has few digits and a wide range; float16 has more digits and a narrow range, so small gradients become 0, as in
-# run B. **Mixed precision** computes in 16 bits and keeps the weights in 32, so that small steps aren't lost (Micikevicius
-# and others 2018). `torch.autocast` does that for whatever is called inside it.
+# bfloat16 has few digits and a wide range; float16 has more digits and a narrow range, so small gradients become 0, as
+# in run B. **Mixed precision** computes in 16 bits and keeps the weights in 32, so that small steps aren't lost
+# (Micikevicius and others 2018). `torch.autocast` does that for whatever is called inside it.
 #
 # In numbers: in bfloat16, 1 + 0.002 is 1. A weight of 1 would never move in steps of 0.002.
 #
@@ -921,9 +922,9 @@ plots.curves(
 #
 # ### Too small for float16
 #
-# bfloat16 reaches as far down as float32. float16 doesn't. Here are four gradients, turned into float16 and back: as they
-# are, and multiplied by $2^{16} = 65{,}536$ first and divided by it afterwards, in float32.
-# **Which of the four are lost, and which come back?**
+# bfloat16 reaches as far down as float32. float16 doesn't. Here are four gradients, turned into float16 and back: as
+# they are, and multiplied by $2^{16} = 65{,}536$ first and divided by it afterwards, in float32. **Which of the four
+# are lost, and which come back?**
 
 # %%
 guess_lost_in_half = None  # how many of the four become 0 without scaling?
@@ -938,13 +939,14 @@ pd.DataFrame(
         "gradient": [f"{x:.0e}" for x in small.tolist()],
         "in float16": [f"{x:.3g}" for x in as_they_are.tolist()],
         "scaled, in float16": [f"{x:.3g}" for x in scaled.tolist()],
-        "scaled back, in float32": [f"{x:.3g}" for x in (scaled.float() / 2**16).tolist()],
+        "scaled back": [f"{x:.3g}" for x in (scaled.float() / 2**16).tolist()],
     }
 )
 
 # %% [markdown]
 # That is all a **scaler** does, and it finds the factor by itself. `torch.amp.GradScaler` begins with 65,536. Where a
-# gradient overflows, it skips the step and halves the factor; after 2,000 good steps, it doubles it. A step has four lines:
+# gradient overflows, it skips the step and halves the factor; after 2,000 good steps, it doubles it. A step has four
+# lines:
 #
 # ```python
 # scaler.scale(loss).backward()  # the loss times the factor, so all gradients too
@@ -953,7 +955,8 @@ pd.DataFrame(
 # scaler.update()                # the factor for the next step
 # ```
 #
-# Watch it meet an infinite gradient, and then a good one. After that it gets to repair run B, whose gradients were all 0.
+# Watch it meet an infinite gradient, and then a good one. After that it gets to repair run B, whose gradients were all
+# 0.
 
 # %%
 weight = nn.Parameter(torch.ones(1))
@@ -964,7 +967,8 @@ for gradient in (math.inf, 0.25):
     scaler.step(optimizer)  # takes the factor off first
     scaler.update()
     optimizer.zero_grad()
-    print(f"gradient {gradient}: weight {weight.item()}, factor {scaler.get_scale():,.0f}")
+    factor = scaler.get_scale()
+    print(f"gradient {gradient}: weight {weight.item()}, factor {factor:,.0f}")
 
 run_b = lab.run("B")[:60]
 repaired = lab.with_scaler(steps=60)
@@ -997,10 +1001,10 @@ plots.curves(
 #
 # ## Everything in one table
 #
-# Each trick was measured in a run of its own against the plain run, with the same seed, on one thread of a CPU that others
-# used too. Time is that of a step, relative to the plain run; the spread is over seeds. Early stopping and augmentation
-# have their figures in the table of Part 4. Before you look: **which of them makes a step fastest on this CPU: bfloat16,
-# compiling or fused attention?**
+# Each trick was measured in a run of its own against the plain run, with the same seed, on one thread of a CPU that
+# others used too. Time is that of a step, relative to the plain run; the spread is over seeds. Early stopping and
+# augmentation have their figures in the table of Part 4. Before you look: **which of them makes a step fastest on this
+# CPU: bfloat16, compiling or fused attention?**
 
 # %%
 guess_faster = None  # "bfloat16", "compiled" or "fused attention"
@@ -1022,10 +1026,10 @@ everything
 # - With rows enough, none of the tricks has a token accuracy more than 0.01 away from the plain run's. <!-- claim: nothing_to_gain_here -->
 #
 # The last line is the honest one. On this small task, with 4,000 rows, the plain run is nearly perfect, so there is
-# nothing left to gain. After as many steps, three tricks are a little behind it: clipping at 0.5, dropout, and the cosine,
-# which spends its last steps at rates near 0. Reduce on plateau never met a plateau in 300 steps, so it changed nothing
-# at all. Fused attention keeps less memory, and saves no time at this size. These tricks pay off elsewhere: with a broken
-# row, with few rows, with many layers, or with too little memory. You've seen each of those.
+# nothing left to gain. After as many steps, three tricks are a little behind it: clipping at 0.5, dropout, and the
+# cosine, which spends its last steps at rates near 0. Reduce on plateau never met a plateau in 300 steps, so it changed
+# nothing at all. Fused attention keeps less memory, and saves no time at this size. These tricks pay off elsewhere:
+# with a broken row, with few rows, with many layers, or with too little memory. You've seen each of those.
 #
 # Why aren't four pieces exactly the same as one batch, after 300 steps? The gradient is the same up to rounding, and
 # training makes small differences grow.
@@ -1039,20 +1043,20 @@ everything
 #
 # ## Explain it
 #
-# A friend writes: "My Transformer doesn't learn. The loss went from 2.7 to 2.3 in the first hundred steps, and since then it's
-# flat. I've already tried dropout, label smoothing and a bigger model. Should I get more data?"
+# A friend writes: "My Transformer doesn't learn. The loss went from 2.7 to 2.3 in the first hundred steps, and since
+# then it's flat. I've already tried dropout, label smoothing and a bigger model. Should I get more data?"
 #
 # Answer in four or five sentences. What would you ask for first, which curve would you want to see, and why
 # won't any of the three remedies help?
 
 # %% [markdown] explain=true
 # More data won't help a model that can't even learn what it has, and dropout and label smoothing are remedies for
-# over-fitting, of which there is no sign: the training loss itself is flat. I'd first ask for can_overfit: can the model learn a
-# single batch of 16 rows by heart within 300 steps? If it can't, something is broken. A fall to 2.3 and no further is what a model
-# does that only learns how often each symbol comes, so the input may never reach the output: I'd look at the norm of the
-# gradient over time and by depth. If it is normal, I'd divide the learning rate by ten; if it is near 0 in the lower layers,
-# I'd look for dead ReLUs, a detach or a missing residual connection; if it is exactly 0, for float16. A bigger model would
-# only hide the fault.
+# over-fitting, of which there is no sign: the training loss itself is flat. I'd first ask for can_overfit: can the
+# model learn a single batch of 16 rows by heart within 300 steps? If it can't, something is broken. A fall to 2.3 and
+# no further is what a model does that only learns how often each symbol comes, so the input may never reach the output:
+# I'd look at the norm of the gradient over time and by depth. If it is normal, I'd divide the learning rate by ten; if
+# it is near 0 in the lower layers, I'd look for dead ReLUs, a detach or a missing residual connection; if it is exactly
+# 0, for float16. A bigger model would only hide the fault.
 
 # %% [markdown]
 # ## How good were your guesses?
@@ -1107,8 +1111,8 @@ pd.DataFrame(rows, columns=["question", "your guess", "what happened", "right?"]
 #
 # <details><summary>Answer</summary>
 #
-# Checkpointing costs one more forward pass. Accumulation costs time, because small pieces make less use of the machine. Neither changes
-# the gradient.
+# Checkpointing costs one more forward pass. Accumulation costs time, because small pieces make less use of the machine.
+# Neither changes the gradient.
 # </details>
 #
 # ## Things to try
