@@ -918,6 +918,7 @@ plots.curves(
 # **What you should see**
 #
 # - The two training losses are never more than 0.3 apart. <!-- claim: bfloat16_follows -->
+#
 # </details>
 #
 # ### Too small for float16
