@@ -71,11 +71,12 @@ def _dropout(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     share = dropped.float().mean().item()
     followed = x.detach().clone().requires_grad_()
     result = layer(followed)
-    (found,) = gradients(result, [followed]) if result.requires_grad else (None,)
+    slopes = gradients(result, [followed]) if result.requires_grad else [None]
+    found = slopes[0] if isinstance(slopes, list) else None
     weights = gradients(followed * 1.0, [followed])
     assert isinstance(weights, list)
     assert weights[0] is not None
-    fits = found is not None and torch.allclose(found, (result / followed).detach() * weights[0], atol=1e-4)  # type: ignore[arg-type]
+    fits = found is not None and torch.allclose(found, (result / followed).detach() * weights[0], atol=1e-4)
     return {
         "output": _levels(factors),
         "share": "about p" if abs(share - inputs["p"]) < 0.12 else f"about {share:.1f}",

@@ -37,14 +37,16 @@ def _pieces(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def _mean_of_rows(losses: list[float], rows: list[int]) -> float:
+    return sum(loss * count for loss, count in zip(losses, rows, strict=True)) / sum(rows)
+
+
 def _step(
     *,
     share: Callable[[int, int, int], float] = lambda rows, all_rows, pieces: rows / all_rows,
     clear: str = "first",
     steps: str = "once",
-    told: Callable[[list[float], list[int]], Any] = lambda losses, rows: (
-        sum(loss * count for loss, count in zip(losses, rows, strict=True)) / sum(rows)
-    ),
+    told: Callable[[list[float], list[int]], Any] = _mean_of_rows,
 ) -> Callable[..., Any]:
     """The right step, with one thing changed."""
 
@@ -88,7 +90,7 @@ def _one_backward(model: Any, batches: Any, loss_function: Any, optimizer: Any) 
     ]
     mean = torch.stack(parts).sum() / sum(rows)
     optimizer.zero_grad(set_to_none=True)
-    mean.backward()
+    torch.autograd.backward(mean)
     optimizer.step()
     return mean.item()
 
@@ -151,9 +153,11 @@ ACCUMULATED_STEP = Exercise(
             "left",
             2.0,
             "What a parameter's .grad holds before the call has no effect.",
-            ("weights",),
+            ("weights", "output"),
         ),
-        special("another loss", "loss", meaning="The loss function that is passed in is used.", keys=("weights",)),
+        special(
+            "another loss", "loss", meaning="The loss function that is passed in is used.", keys=("weights", "output")
+        ),
     ),
     mistakes=(
         Mistake(
@@ -187,8 +191,8 @@ ACCUMULATED_STEP = Exercise(
         Mistake(
             "steps_while_it_collects",
             _step(steps="each"),
-            "The gradients add up as they should, but you take a step after each batch. Is optimizer.step() inside the "
-            "loop?",
+            "The gradients add up as they should, but you take a step after each batch. Should the step stand inside "
+            "the loop?",
             central=True,
         ),
         Mistake(

@@ -39,11 +39,13 @@ def _gradients(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def _of_all(gradients: list[torch.Tensor]) -> float:
+    return float(sum(float(one.square().sum()) for one in gradients) ** 0.5)
+
+
 def _clip(
     *,
-    norm: Callable[[list[torch.Tensor]], Any] = lambda gradients: (
-        sum(float(one.square().sum()) for one in gradients) ** 0.5
-    ),
+    norm: Callable[[list[torch.Tensor]], Any] = _of_all,
     factor: Callable[[float, float], float] = lambda norm, most: min(1.0, most / norm),
     result: Callable[[float, float], Any] = lambda norm, most: float(norm),
 ) -> Callable[[Iterable[Any], float], Any]:
@@ -66,7 +68,7 @@ def _each_by_itself(parameters: Iterable[Any], max_norm: float) -> float:
             norm = float(parameter.grad.norm())
             squares += norm**2
             parameter.grad.mul_(min(1.0, max_norm / norm))
-    return squares**0.5
+    return float(squares**0.5)
 
 
 def _each_number(parameters: Iterable[Any], max_norm: float) -> float:
@@ -75,7 +77,7 @@ def _each_number(parameters: Iterable[Any], max_norm: float) -> float:
         if parameter.grad is not None:
             squares += float(parameter.grad.square().sum())
             parameter.grad.clamp_(-max_norm, max_norm)
-    return squares**0.5
+    return float(squares**0.5)
 
 
 def _goes_twice(parameters: Iterable[Any], max_norm: float) -> float:
@@ -107,7 +109,7 @@ def _of_one_vector(parameters: Iterable[Any], max_norm: float) -> float:
     """All gradients as one long vector; new tensors in the place of the old ones."""
     held = [parameter for parameter in parameters if parameter.grad is not None]
     vector = torch.cat([parameter.grad.flatten() for parameter in held])
-    norm = vector.norm().item()
+    norm = float(vector.norm())
     for parameter in held:
         if norm > max_norm:
             parameter.grad = parameter.grad / norm * max_norm
@@ -136,7 +138,7 @@ CLIP_GRADIENTS = Exercise(
             "short",
             8.0,
             "Gradients whose norm is no more than max_norm don't change.",
-            ("clipped",),
+            ("clipped", "output"),
         ),
         special(
             "all gradients together",

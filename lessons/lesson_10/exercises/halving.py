@@ -136,9 +136,9 @@ HALF_PRECISION_STEP = Exercise(
             "left",
             2.0,
             "What a parameter's .grad holds before the call has no effect.",
-            ("weights",),
+            ("weights", "output", "computed_in"),
         ),
-        special("a batch of one", "one", keys=("weights", "output")),
+        special("a batch of one", "one", keys=("weights", "output", "computed_in")),
     ),
     mistakes=(
         Mistake(

@@ -73,7 +73,7 @@ def _one_segment(blocks: Any, x: torch.Tensor) -> torch.Tensor:
             x = block(x)
         return x
 
-    return checkpoint(through, x, use_reentrant=False) if len(blocks) else x  # type: ignore[no-any-return]
+    return checkpoint(through, x, use_reentrant=False) if len(blocks) else x
 
 
 def _sequential(blocks: Any, x: torch.Tensor) -> torch.Tensor:
@@ -81,8 +81,9 @@ def _sequential(blocks: Any, x: torch.Tensor) -> torch.Tensor:
     blocks = list(blocks)
     if not blocks:
         return x
-    checked = checkpoint_sequential(blocks[:-1], len(blocks) - 1, x, use_reentrant=False) if blocks[1:] else x
-    return checkpoint(blocks[-1], checked, use_reentrant=False)  # type: ignore[no-any-return]
+    first, last = blocks[:-1], blocks[-1]
+    checked = checkpoint_sequential(first, len(first), x, use_reentrant=False) if first else x  # type: ignore[no-untyped-call]
+    return checkpoint(last, checked, use_reentrant=False)  # type: ignore[no-any-return]
 
 
 RUN_CHECKPOINTED = Exercise(
@@ -100,17 +101,17 @@ RUN_CHECKPOINTED = Exercise(
             "leaf",
             3.0,
             "The blocks' weights get their gradients even if x requires none.",
-            ("gradients", "output"),
+            ("gradients", "output", "kept"),
         ),
         special(
             "dropout",
             "dropout",
             2.0,
             "What was dropped on the way forward is dropped again when it is computed anew.",
-            ("gradients", "output"),
+            ("gradients", "output", "kept"),
         ),
-        special("a single block", "one", meaning="A stack of one block works too."),
-        special("no block at all", "none", meaning="An empty list of blocks returns x."),
+        special("a single block", "one", meaning="A stack of one block works too.", keys=("output", "kept")),
+        special("no block at all", "none", meaning="An empty list of blocks returns x.", keys=("output", "kept")),
         untouched(),
     ),
     mistakes=(

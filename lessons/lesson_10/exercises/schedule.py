@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from course.training_well.schedule import warmup_schedule
-from grader.authoring.aspects import USUAL, special, values
+from grader.authoring.aspects import USUAL, special, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake
 
 
@@ -87,6 +87,7 @@ WARMUP_SCHEDULE = Exercise(
         special("at the peak and shortly after it", "peak", 2.0, meaning="The rate is highest at step warmup_steps."),
         special("the last step", "end", meaning="At step total_steps the rate is 0."),
         special("after the last step", "after", 2.0, meaning="After total_steps the rate stays 0."),
+        untouched(weight=0.5),
     ),
     mistakes=(
         Mistake(

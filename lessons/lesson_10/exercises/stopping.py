@@ -176,11 +176,23 @@ EARLY_STOPPING = Exercise(
             "Only failures in a row count.",
             ("output", "restored"),
         ),
-        special("losses that don't change", "equal", meaning="A loss as good as the best doesn't beat it."),
-        special("a patience of one", "one", meaning="With patience=1, the first failure stops.", keys=("output",)),
+        special(
+            "losses that don't change",
+            "equal",
+            meaning="A loss as good as the best doesn't beat it.",
+            keys=("output", "restored"),
+        ),
+        special(
+            "a patience of one", "one", meaning="With patience=1, the first failure stops.", keys=("output", "restored")
+        ),
         special("min_delta", "delta", 2.0, "A loss must beat the best by more than min_delta.", ("output", "restored")),
         special("a loss that is NaN", "nan", meaning="NaN beats nothing.", keys=("output", "restored")),
-        special("a large first loss", "first", meaning="The first loss is the best so far, however large."),
+        special(
+            "a large first loss",
+            "first",
+            meaning="The first loss is the best so far, however large.",
+            keys=("output", "restored"),
+        ),
         untouched("the model is left alone", meaning="step changes nothing in the model."),
     ),
     mistakes=(

@@ -58,7 +58,7 @@ def one_step(data: Letters, pieces: tuple[int, ...], accumulate: Callable[..., f
     model = Reverser()
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     inputs, targets = data.train[0][:64], data.train[1][:64]
-    batches = list(zip(inputs.split(list(pieces)), targets.split(list(pieces)), strict=True))
+    batches = list(zip(torch.split(inputs, list(pieces)), torch.split(targets, list(pieces)), strict=True))
     loss = accumulate(model, batches, row_loss, optimizer)
     return {"loss": loss, "weights": nn.utils.parameters_to_vector(model.parameters()).detach()}
 

@@ -48,8 +48,8 @@ class Reverser(nn.Module):
         super().__init__()
         self.model = CausalSeq2SeqTransformer(VOCAB_SIZE, LONGEST + 2, d_model, 4, 2 * d_model, num_layers)
         if p > 0:
-            self.model.source_positions = nn.Sequential(self.model.source_positions, dropout(p))
-            self.model.target_positions = nn.Sequential(self.model.target_positions, dropout(p))
+            for name in ("source_positions", "target_positions"):
+                setattr(self.model, name, nn.Sequential(getattr(self.model, name), dropout(p)))
             for block in [*self.model.encoder, *self.model.decoder]:
                 block.feed_forward = nn.Sequential(block.feed_forward, dropout(p))
 

@@ -98,9 +98,8 @@ def sweep_map(table: pd.DataFrame, value: str = "exact", title: str = "") -> Pic
     cells = table.groupby(["rate", "warmup"])[value].agg(["mean", "min", "max"]).reset_index()
     means = cells.pivot(index="rate", columns="warmup", values="mean")
     spread = {
-        (row.rate, row.warmup): f"{row.mean_:.2f}"
-        + (f"\n{row.min_:.2f} to {row.max_:.2f}" if row.min_ < row.max_ else "")
-        for row in cells.rename(columns={"mean": "mean_", "min": "min_", "max": "max_"}).itertuples()
+        (rate, warmup): f"{mean:.2f}" + (f"\n{low:.2f} to {high:.2f}" if low < high else "")
+        for rate, warmup, mean, low, high in cells.to_numpy(dtype=float).tolist()
     }
     labels = [[spread[rate, warmup] for warmup in means.columns] for rate in means.index]
     with drawing(6.4, 3.8) as (figure, (axes,)):

@@ -48,7 +48,7 @@ def fused(model: nn.Module) -> None:
     """From now on, every attention layer computes scores, softmax and sum in PyTorch's one fused call."""
     for part in model.modules():
         if isinstance(part, MultiHeadAttention):
-            part.forward = partial(_fused_forward, part)  # type: ignore[method-assign]
+            part.forward = partial(_fused_forward, part)  # type: ignore[method-assign, assignment]
 
 
 def _fused_forward(
@@ -89,14 +89,14 @@ def peak_bytes(work: Callable[[], Any]) -> int:
     """The most bytes of tensors that were alive at once while `work()` ran, without those that were there before."""
     with _Alive() as alive:
         work()
-    return alive.peak
+    return int(alive.peak)
 
 
-class _Alive(TorchDispatchMode):
+class _Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees the result of every operation, and notes when its memory is given back."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.known: set[int] = set()
         self.now = self.peak = 0
 

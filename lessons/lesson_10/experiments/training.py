@@ -117,7 +117,7 @@ def train(
     generator = torch.Generator().manual_seed(seed)
 
     def loss_function(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        return scaler.scale(row_loss(logits, targets, recipe.smoothing))  # type: ignore[no-any-return]
+        return scaler.scale(row_loss(logits, targets, recipe.smoothing))
 
     for step in (bar := Progress(range(1, recipe.steps + 1), desc=name)):
         rows = torch.randint(len(data.train[0]), (recipe.batch_size,), generator=generator)
@@ -182,7 +182,7 @@ def _prepared(model: nn.Module, recipe: Recipe, data: Letters, parts: Parts, run
 
 def _cut(inputs: torch.Tensor, targets: torch.Tensor, pieces: tuple[int, ...]) -> list[Tensors]:
     sizes = list(pieces or (len(inputs),))
-    return list(zip(inputs.split(sizes), targets.split(sizes), strict=True))
+    return list(zip(torch.split(inputs, sizes), torch.split(targets, sizes), strict=True))
 
 
 def _look(run: Run, step: int, data: Letters) -> None:
