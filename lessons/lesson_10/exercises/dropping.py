@@ -141,7 +141,7 @@ DROPOUT = Exercise(
         ),
         also("anew in each call", "anew", weight=4.0, meaning="Two calls drop different numbers."),
         also("each number by itself", "alone", weight=4.0, meaning="Whole rows or columns aren't dropped together."),
-        special("any number of axes", "axes", meaning="x may have any shape.", keys=("output", "share", "dtype")),
+        special("any number of axes", "axes", meaning="x may have any shape.", keys=("output", "share")),
         special(
             "nothing in evaluation mode",
             "eval",
@@ -156,7 +156,8 @@ DROPOUT = Exercise(
             weight=2.0,
             meaning="A dropped number gets no gradient, and a kept one gets 1 / (1 - p).",
         ),
-        special("float64", "float64", keys=("output", "share", "dtype")),
+        special("float64", "float64", keys=("output", "share")),
+        also("dtype kept", "dtype", weight=0.5, meaning="The result keeps the dtype of x."),
         refused("an impossible p", "refused", 2.0),
         untouched(),
     ),
