@@ -27,6 +27,7 @@ CLINICS = (
     "ends_each_sequence",
     "masks_are_sound",
     "gradient_check",
+    "can_overfit",
 )
 WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}
