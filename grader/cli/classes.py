@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import app, err, known_lesson, out, write_text
+from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, known_lesson, out, write_text
 from grader.errors import GraderError
 from grader.plain import named, visible
 
@@ -73,7 +73,7 @@ def ask(question: str) -> bool:
 
 @app.command(rich_help_panel="For a class")
 def export(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
+    lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)],
     to: Annotated[Format, typer.Option(help="For which system.")] = Format.csv,
     file: Annotated[
         Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)
@@ -86,7 +86,7 @@ def export(
     from grader.exporting import marks, text
     from grader.gradebook.course import Course
 
-    name = known_lesson(lesson).name
+    name, _ = known_assignment(lesson)
     found = marks(Course.open(Path.cwd()), name)
     made = text(found, to.value, column or name)
     if file is None:
