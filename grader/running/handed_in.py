@@ -1,7 +1,8 @@
-"""What was handed in of a plain assignment: which file is which of its notebooks."""
+"""What was handed in: which file is which of a plain assignment's notebooks, and what lies beside them."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +12,24 @@ from grader.running.intake import Unreadable, read_file
 from grader.running.reader import read_apart
 
 MAX_NOTEBOOKS = 20  # looked at in one submission
+MAX_OTHER_FILES = 200
+MAX_OTHER_BYTES = 2**25  # of all of them together: half of what a submission may write
 
 
-def handed_in(path: Path, assignment: Assignment) -> tuple[dict[str, bytes | Unreadable], Assignment]:
+def handed_in(handed: Path | bytes, assignment: Assignment) -> tuple[dict[str, bytes | Unreadable], Assignment]:
     """The notebooks of a submission by name, and what they are notebooks of.
 
-    A folder is a whole submission. A file is one notebook: nobody asks for the others.
+    A folder is a whole submission. A file, or the bytes of one, is one notebook: nobody asks for the others.
 
     Raises:
         Unreadable: for a link, and for a file that is none of the assignment's notebooks.
     """
-    if path.is_dir() and not path.is_symlink():
-        chosen = choose(path, assignment)
+    if isinstance(handed, Path) and handed.is_dir() and not handed.is_symlink():
+        chosen = choose(handed, assignment)
         return {name: _read(file) for name, file in chosen.items()}, assignment
-    data = read_file(path)
-    name = path.stem if path.stem in assignment.notebooks else _which(data, assignment, assignment.notebooks)
+    data = read_file(handed) if isinstance(handed, Path) else handed
+    called = handed.stem if isinstance(handed, Path) else ""
+    name = called if called in assignment.notebooks else _which(data, assignment, assignment.notebooks)
     if name is None and len(assignment.notebooks) == 1:
         (name,) = assignment.notebooks
     if name is None:
@@ -59,6 +63,26 @@ def _which(data: bytes, assignment: Assignment, names: Iterable[str]) -> str | N
     shared = {name: len(there & set(assignment.notebooks[name])) for name in names}
     best = max(shared, key=lambda name: shared[name], default=None)
     return best if best is not None and shared[best] else None
+
+
+def other_files(submission: Path) -> dict[str, bytes]:
+    """What was handed in with a notebook, by path: modules that it imports, data that it reads."""
+    found: dict[str, bytes] = {}
+    folder = submission if submission.is_dir() else submission.parent
+    left = MAX_OTHER_BYTES
+    if submission.is_symlink() or folder.is_symlink() or not folder.is_dir():
+        return found
+    for path in sorted(folder.rglob("*"))[: 20 * MAX_OTHER_FILES]:
+        inside = path.relative_to(folder)
+        if path.suffix == ".ipynb" or inside.as_posix() == "timestamp.txt" or not path.is_file():
+            continue
+        linked = any((folder / part).is_symlink() for part in [inside, *inside.parents][:-1])
+        if linked or path.stat().st_size > left or len(found) == MAX_OTHER_FILES:
+            continue
+        with contextlib.suppress(OSError):
+            found[inside.as_posix()] = path.read_bytes()
+            left -= len(found[inside.as_posix()])
+    return found
 
 
 def is_notebook(data: bytes) -> bool:
