@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from grader.running.assignment import Assignment
+from grader.running.assignment import Assignment, Cells
 from grader.running.intake import Unreadable, read_file
 from grader.running.reader import read_apart
 
@@ -28,13 +28,33 @@ def handed_in(handed: Path | bytes, assignment: Assignment) -> tuple[dict[str, b
         chosen = choose(handed, assignment)
         return {name: _read(file) for name, file in chosen.items()}, assignment
     data = read_file(handed) if isinstance(handed, Path) else handed
-    called = handed.stem if isinstance(handed, Path) else ""
+    name = title_of(data, handed.stem if isinstance(handed, Path) else "", assignment)
+    return {name: data}, replace(assignment, notebooks={name: assignment.notebooks[name]})
+
+
+def title_of(data: bytes, called: str, assignment: Assignment) -> str:
+    """Which of the assignment's notebooks a file is, which is `called` so.
+
+    Raises:
+        Unreadable: when it is none of them.
+    """
     name = called if called in assignment.notebooks else _which(data, assignment, assignment.notebooks)
     if name is None and len(assignment.notebooks) == 1:
         (name,) = assignment.notebooks
     if name is None:
         raise Unreadable(f"This is none of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
-    return {name: data}, replace(assignment, notebooks={name: assignment.notebooks[name]})
+    return name
+
+
+def is_untouched(data: bytes, source: Cells) -> bool:
+    """Whether no answer was begun in a plain notebook.
+
+    Raises:
+        Unreadable: when it is not a notebook.
+    """
+    cells = {cell["grade_id"]: cell["source"].strip() for cell in read_apart("cells", data)}
+    answers = [name for name, cell in source.items() if cell.answer and not cell.task]
+    return bool(answers) and all(cells.get(name) == source[name].source.strip() for name in answers)
 
 
 def choose(folder: Path, assignment: Assignment) -> dict[str, Path]:

@@ -7,6 +7,7 @@ notebook, partial credit). A third is nbgrader's own, which `nbgrader quickstart
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -122,6 +123,7 @@ ASSIGNMENTS = {
 }
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+_HIDDEN = re.compile(r"\n### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 _SOLUTION = re.compile(r"^([ ]*)### BEGIN SOLUTION\n.*?### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 Edits = Mapping[tuple[str, str], str]
@@ -129,10 +131,14 @@ Edits = Mapping[tuple[str, str], str]
 
 
 def add(
-    root: Path, name: str, notebooks: Mapping[str, Iterable[NotebookNode]], files: Mapping[str, bytes] = {}
+    root: Path,
+    name: str,
+    notebooks: Mapping[str, Iterable[NotebookNode]],
+    files: Mapping[str, bytes] = {},
+    source: str = "source",
 ) -> None:
     """Puts an assignment's source into a course."""
-    folder = root / "source" / name
+    folder = root / source / name
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
@@ -202,6 +208,15 @@ def _known(cell: NotebookNode) -> tuple[str, SourceCell]:
 def released_text(source: str) -> str:
     """A cell's text as learners get it, with its hidden tests."""
     return _SOLUTION.sub(lambda found: "".join(f"{found[1]}{line}\n" for line in STUB.splitlines()).rstrip(), source)
+
+
+def work(cells: Iterable[NotebookNode], edits: Mapping[str, str]) -> bytes:
+    """A notebook as a learner hands it in: what was released, and what is written into its cells, by their names."""
+    made = v4.new_notebook(cells=copy.deepcopy(list(cells)))
+    for cell in made.cells:
+        released = _HIDDEN.sub("", released_text(cell.source))
+        cell.source = edits.get(_marks(cell).get("grade_id", ""), released)
+    return nbformat.writes(made).encode()
 
 
 def file_of(cells: Iterable[NotebookNode]) -> bytes:

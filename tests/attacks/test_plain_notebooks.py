@@ -37,15 +37,17 @@ DOUBLE, ROOT = "def double(x):\n    return 2 * x", "def root(x):\n    return mat
 SEARCH = f"""
 {PRELUDE}
 def search():
-    seen = [repr(In), *map(str, gc.get_objects())]
+    seen = list(map(str, In))
     frame = sys._getframe()
     while frame:
-        seen.append(repr(frame.f_locals))
+        seen += [thing for thing in frame.f_locals.values() if isinstance(thing, str)]
         frame = frame.f_back
+    for thing in gc.get_objects():
+        if type(thing) in (dict, list, tuple):
+            seen += [part for part in (thing.values() if type(thing) is dict else thing) if type(part) is str]
     for path in glob.glob("**", recursive=True) + glob.glob("/tmp/**", recursive=True) + ["/proc/self/environ"]:
-        if os.path.isfile(path):
-            seen.append(repr(open(path, "rb").read()))
-    return [found for text in seen for found in re.findall("{MARK}" + "[0-9a-f]{{32}}", text)]
+        seen.append(str(read(path)))
+    return sorted({{found for text in seen for found in re.findall("{MARK}" + "[0-9a-f]{{32}}", text)}})
 found = search()
 """
 
