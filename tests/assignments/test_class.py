@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 import grader
 from grader import cli
 from grader.batch import Job
+from grader.gradebook import autograde
 from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.running.result import Failure, Result
@@ -23,6 +25,7 @@ from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in
 from tests.assignments.sources import test as check_cell
 from tests.gradebook.test_resume import states
+from tests.proofs import later
 
 NOTEBOOKS = {
     "one": [answer("f", "def f():\n    raise NotImplementedError()"), check_cell("test_f", 2, "assert f() == 1")],
@@ -64,9 +67,9 @@ def course(released: Course, tmp_path: Path) -> Iterator[Course]:
         yield Course.open(root)
 
 
-def grade(course: Course, *, resume: bool = False) -> dict[str, Result | Failure]:
-    job = Job(0, "pair")
-    return autograde_assignment(course, "pair", job, Console(quiet=True), plain=True, resume=resume)[0]
+def grade(course: Course, *, resume: bool = False, console: Console | None = None) -> dict[str, Result | Failure]:
+    job, says = Job(0, "pair"), console or Console(quiet=True)
+    return autograde_assignment(course, "pair", job, says, plain=True, resume=resume)[0]
 
 
 def marks(course: Course) -> dict[str, float]:
@@ -81,18 +84,37 @@ def written(course: Course) -> dict[str, str]:
     return {str(p.relative_to(course.root)): re.sub(r"\d+\.\d+ s", "", p.read_text("utf-8")) for p in files}
 
 
-def test_a_missing_notebook_costs_itself_only_and_a_resumed_run_ends_as_one_that_was_not_killed(course: Course) -> None:
-    straight_root = course.root.with_name("straight")
-    shutil.copytree(course.root, straight_root)
-    straight = Course.open(straight_root)
-    outcomes = grade(straight)
-    assert marks(straight) == {"ada": 3.5, "bob": 2.0, "cy": 1.5}
+def test_a_missing_notebook_costs_itself_only(course: Course) -> None:
+    outcomes = grade(course)
+    assert marks(course) == {"ada": 3.5, "bob": 2.0, "cy": 1.5}
     missing, unreadable = outcomes["cy"], outcomes["dan"]
     assert isinstance(missing, Result)
     assert missing.max_score == 5
     assert "There is no one.ipynb in what was handed in." in " ".join(missing.repairs)
     assert isinstance(unreadable, Failure)
     assert "not a notebook" in unreadable.message
+    said: list[str] = []
+    console = Console(quiet=True)
+    console.print = lambda *what, **_: said.extend(map(str, what))  # type: ignore[method-assign]
+    again = grade(course, resume=True, console=console)
+    assert said[0] == "3 of 4 are graded already."
+    assert {name: type(found) for name, found in again.items()} == {n: type(found) for n, found in outcomes.items()}
+
+
+@later
+def test_a_run_that_was_killed_at_any_step_ends_as_one_that_was_not(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight_root = course.root.with_name("straight")
+    shutil.copytree(course.root, straight_root)
+    straight = Course.open(straight_root)
+    outcomes = grade(straight)
+
+    def at_once(paths: Sequence[Path], *_: Any) -> Generator[tuple[Path, Result | Failure]]:
+        """In place of `grade_files`, whose threads would take steps of their own."""
+        yield from ((path, outcomes[path.parent.name]) for path in paths)
+
+    monkeypatch.setattr(autograde, "grade_files", at_once)
     killed = states(course, lambda: grade(course) and None)
     assert len(killed) > 30
     for left in killed[7 :: len(killed) // 4]:
@@ -108,9 +130,8 @@ def test_from_python(course: Course) -> None:
     folder = course.submission("bob", "pair")
     both = grader.grade_notebook(folder, lesson="pair", course=course.root)
     assert [(t.title, t.score, t.max_score) for t in both.own_tests] == [("one/test_f", 2, 2), ("two/test_g", 0, 3)]
-    for one in (folder / "two.ipynb", (folder / "two.ipynb").read_bytes()):
-        alone = grader.grade_notebook(one, lesson="pair", course=course.root)
-        assert [(test.title, test.score) for test in alone.own_tests] == [("two/test_g", 0)]
+    alone = grader.grade_notebook((folder / "two.ipynb").read_bytes(), lesson="pair", course=course.root)
+    assert [(test.title, test.score) for test in alone.own_tests] == [("two/test_g", 0)]
     paths = [course.submission(who, "pair") for who in ("ada", "cy", "dan")]
     found = {Path(done.notebook): done for done in grader.grade_notebooks(paths, lesson="pair", course=course.root)}
     scores = [done.score if isinstance(done, Result) else None for done in map(found.__getitem__, paths)]
