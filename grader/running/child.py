@@ -65,6 +65,10 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         """
         self.failed = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
 
+    def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> list[str]:
+        """Formats no traceback for the history: of an endless recursion that takes longer than a cell may run."""
+        return []
+
     def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
         """The same."""
         self.failed = sys.exc_info()[1]
