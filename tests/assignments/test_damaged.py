@@ -155,6 +155,12 @@ def test_answers_that_cannot_be_found_wait_for_a_person() -> None:
     assert set(called) >= {name for name, cell in ASSIGNMENT.notebooks["one"].items() if cell.points is not None}
 
 
+def test_more_than_the_maximum_is_the_maximum() -> None:
+    cells = [check_cell("bonus", 2, "3.0"), check_cell("next", 1, "assert True")]
+    result = grade_plain({"one": file_of(cells)}, assignment("bonus", {"one": cells}))
+    assert marks(result) == {"bonus": 2.0, "next": 1.0}
+
+
 TEXTS: list[Any] = [[], [{}], [{"cell_type": "code", "metadata": {"nbgrader": {"grade_id": ["x"]}}, "source": 3}]]
 
 
