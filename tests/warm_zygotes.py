@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -138,7 +139,10 @@ def _become(environment: Mapping[str, str], control: int, said: int) -> None:
         sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *own]
         zygote.main()
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(code)
 
 
