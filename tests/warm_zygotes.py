@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,20 +61,25 @@ class Mother:
         self.folder = Path(tempfile.mkdtemp(prefix="zygotes-"))
         self.address = str(self.folder / "mother")
         self.process: subprocess.Popen[bytes] | None = None
+        self.lock = threading.Lock()
 
     def ready(self) -> str:
         """The address that zygotes can be ordered at from now on."""
-        if self.process is None:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-                listening.bind(self.address)
-                listening.listen(64)
-                self.process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.warm_zygotes"],
-                    stdin=listening.fileno(),
-                    cwd=ROOT,
-                    env=zygotes.environment() | {"PYTHONPATH": str(ROOT)},
-                )
+        with self.lock:  # several threads grade at a time
+            if self.process is None:
+                self._start()
         return self.address
+
+    def _start(self) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(self.address)
+            listening.listen(64)
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.warm_zygotes"],
+                stdin=listening.fileno(),
+                cwd=ROOT,
+                env=zygotes.environment() | {"PYTHONPATH": str(ROOT)},
+            )
 
     def stop(self) -> None:
         """Ends it when its zygotes have ended, so that what all of them used is counted with this process's."""
