@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from rich.text import Text
 
 from grader.errors import GraderError
 from grader.running import zygotes
-from grader.running.grade import grade
+from grader.running.assignment import Assignment
+from grader.running.grade import grade, grade_plain
+from grader.running.handed_in import handed_in
 from grader.running.intake import read_file
 from grader.running.limits import Limits
-from grader.running.result import Failure, OwnTest, Result
+from grader.running.result import Failure, Result
 
 
 @dataclass(frozen=True)
@@ -30,33 +32,24 @@ class Job:
     lesson: str | None = None
     jobs: int = 1
     limits: Limits = field(default_factory=Limits)
-    own_tests: Mapping[str, OwnTest] = field(default_factory=dict)
+    assignment: Assignment | None = None
+    """As an instructor released it, where that is known."""
 
 
 def grade_files(
-    paths: Sequence[Path], job: Job, others: Callable[[Path], dict[str, str]] = lambda path: {}
+    paths: Sequence[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]] = lambda path: {}
 ) -> Generator[tuple[Path, Result | Failure], None, None]:
     """Grades files, `job.jobs` at a time, and yields each as soon as it is done.
 
-    `others` gives the other files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or
-    `close()`, stops the work.
+    Of a plain assignment, a path may also be the folder that holds a submission's notebooks. `others` gives the other
+    files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
     """
     workers: set[int] = set()
 
     def one(path: Path) -> Result | Failure:
         workers.add(threading.get_ident())
         try:
-            files = others(path)
-            data = read_file(path)
-            return grade(
-                data,
-                job.seed,
-                lesson=job.lesson,
-                name=str(path),
-                files=files,
-                own_tests=job.own_tests,
-                limits=job.limits,
-            )
+            return _graded(path, job, others(path))
         except GraderError as error:
             return Failure(str(path), str(error))
         except OSError as error:
@@ -80,6 +73,26 @@ def grade_files(
             pool.shutdown(wait=False, cancel_futures=True)
             zygotes.end_work_of(workers)  # what is being graded ends at once
             raise
+
+
+def _graded(path: Path, job: Job, files: Mapping[str, bytes]) -> Result:
+    known, name, limits = job.assignment, str(path), job.limits
+    if known is not None and known.lesson is None:
+        notebooks, known = handed_in(path, known)
+        return grade_plain(notebooks, known, name=name, files=files, limits=limits)
+    own = known.tests(known.name) if known is not None else ()
+    result = grade(read_file(path), job.seed, lesson=job.lesson, name=name, files=files, own_tests=own, limits=limits)
+    if known is None or not known.plain.notebooks:
+        return result
+    # The instructor has put plain notebooks beside the lesson's.
+    notebooks, _ = handed_in(path.parent, known.plain)
+    beside = grade_plain(notebooks, known.plain, files=files, limits=limits, needed=False)
+    return replace(
+        result,
+        own_tests=(*result.own_tests, *beside.own_tests),
+        repairs=(*result.repairs, *beside.repairs),
+        seconds=result.seconds + beside.seconds,
+    )
 
 
 class _Rate(ProgressColumn):

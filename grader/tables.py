@@ -10,9 +10,9 @@ from rich.table import Table
 
 from grader.authoring.spec import Lesson
 from grader.checking.cards import points
-from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
-from grader.plain import visible
-from grader.running.result import Failure, Result
+from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Verdict
+from grader.plain import named, visible
+from grader.running.result import Failure, HandResult, OwnResult, Part, Result, title_of
 
 
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
@@ -25,7 +25,7 @@ def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) ->
         if isinstance(outcome, Failure):
             table.add_row(escape(visible(name)), "-", escape(f"not graded: {visible(outcome.message, limit=1000)}"))
         else:
-            score = f"{points(outcome.score)} / {points(outcome.max_score)}"
+            score = f"{points(outcome.mark)} / {points(outcome.max_score)}"
             table.add_row(escape(visible(name)), score, escape(in_a_few_words(outcome)))
     return table
 
@@ -34,37 +34,54 @@ def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
     """A line for each exercise: how many solved it, how many points it gave on average, and its most common mistake."""
     results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
     table = Table(box=None, pad_edge=False)
-    table.add_column("exercise")
+    table.add_column("exercise", overflow="fold")
     for column in ("right", "partly", "not yet", "blank", "mean"):
         table.add_column(column, justify="right")
     table.add_column("most common mistake")
-    symbols = list(dict.fromkeys(verdict.symbol for result in results for verdict in result.verdicts))
-    for symbol in symbols:
-        verdicts = [verdict for result in results for verdict in result.verdicts if verdict.symbol == symbol]
-        counts = Counter(verdict.status if verdict.status in (PASSED, PARTIAL, MISSING) else "" for verdict in verdicts)
-        mistakes = Counter(verdict.diagnosis for verdict in verdicts if verdict.diagnosis).most_common(1)
-        mean = sum(verdict.score for verdict in verdicts) / len(verdicts)
+    parts: dict[str, list[Part]] = {}
+    for result in results:
+        for part in result.parts:
+            if part.max_score or not isinstance(part, HandResult):
+                parts.setdefault(title_of(part), []).append(part)
+    for title, all_of_it in parts.items():
+        graded = [part for part in all_of_it if part.score is not None]
+        counts = Counter(part.status if part.status in (PASSED, PARTIAL, MISSING) else "" for part in graded)
+        diagnoses = [part.diagnosis for part in graded if isinstance(part, Verdict) and part.diagnosis]
+        mean = points(round(sum(part.score or 0.0 for part in graded) / len(graded), 2)) if graded else "-"
         table.add_row(
-            symbol,
+            escape(visible(title)),
             *(str(counts[status] or "") for status in (PASSED, PARTIAL, "", MISSING)),
-            f"{points(round(mean, 2))} / {points(verdicts[0].max_score)}",
-            "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in mistakes),
+            f"{mean} / {points(all_of_it[0].max_score)}",
+            "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in Counter(diagnoses).most_common(1)),
         )
     return table
 
 
-def mistakes_table(results: Mapping[str, Result], known: Lesson) -> Table:
+def forgeable_line(outcomes: Iterable[Result | Failure]) -> str:
+    """Which marks a learner could forge, in a sentence; empty where none can be."""
+    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
+    names = list(dict.fromkeys(test.title for result in results for test in result.own_tests))
+    if not names:
+        return ""
+    what = named(names, limit=5) if len(names) < 6 or any(result.verdicts for result in results) else "all tests here"
+    return (
+        f"Points that can be forged: {what}. These tests run beside the learner's code; "
+        "docs/authors.md shows how to write checks that don't."
+    )
+
+
+def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table:
     """A line for each mistake that the class made, the most common of an exercise first: who made it, and the advice.
 
     What matches no known mistake is listed by what is wrong with it.
     """
     table = Table(box=None, pad_edge=False, show_lines=False)
-    table.add_column("exercise")
+    table.add_column("exercise", overflow="fold")
     table.add_column("mistake")
     table.add_column("", justify="right")
     table.add_column("who")
     table.add_column("what they were told")
-    for exercise in known.exercises:
+    for exercise in known.exercises if known is not None else ():
         made: dict[tuple[str, str], list[str]] = {}
         advice = {mistake.name: mistake.advice for mistake in exercise.mistakes}
         for name, result in results.items():
@@ -75,27 +92,45 @@ def mistakes_table(results: Mapping[str, Result], known: Lesson) -> Table:
         for (mistake, told), who in sorted(made.items(), key=lambda item: (-len(item[1]), item[0])):
             cells = (exercise.symbol, mistake, str(len(who)), ", ".join(map(visible, who)), told)
             table.add_row(*(escape(cell) for cell in cells))
+    failed: dict[tuple[str, str, str], list[str]] = {}
+    for name, result in results.items():
+        for test in result.own_tests:
+            if test.status not in (PASSED, MISSING):
+                failed.setdefault((test.title, _reason(test), test.message), []).append(name)
+    tests = list(dict.fromkeys(test.title for result in results.values() for test in result.own_tests))
+    for (test_name, reason, told), who in sorted(
+        failed.items(), key=lambda i: (tests.index(i[0][0]), -len(i[1]), i[0])
+    ):
+        cells = (test_name, reason, str(len(who)), ", ".join(who), told)
+        table.add_row(*(escape(visible(cell, limit=1000)) for cell in cells))
     return table
 
 
 def in_a_few_words(result: Result) -> str:
     """What went wrong in a submission."""
-    blank = [v for v in result.verdicts if v.status == MISSING]
-    wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
+    judged: tuple[Verdict | OwnResult, ...] = (*result.verdicts, *result.own_tests)
+    wrong = [v for v in judged if v.status not in (PASSED, MISSING)]
+    blank = [v for v in judged if v.status == MISSING]
     if not wrong and not blank:
         words = ["nothing"]
-    elif len(blank) == len(result.verdicts):
+    elif not wrong and len(blank) == len(judged):
         words = ["not begun"]
     else:
-        words = [f"{v.symbol}: {_reason(v)}" for v in wrong]
+        words = [f"{visible(title_of(v))}: {_reason(v)}" for v in wrong]
         if blank:
             words.append(f"{len(blank)} still blank")
+    if result.penalty:
+        words.append(f"{points(result.penalty)} points off for being late")
+    if result.waiting:
+        words.append(f"{result.waiting} to grade by hand")
     if result.repairs:
         words.append(f"{len(result.repairs)} repaired")
     return "; ".join(words)
 
 
-def _reason(verdict: Verdict) -> str:
+def _reason(verdict: Verdict | OwnResult) -> str:
+    if isinstance(verdict, OwnResult):
+        return {PARTIAL: "partly right", FAILED: "fails", ERROR: "fails"}.get(verdict.status, verdict.status)
     if verdict.diagnosis:
         return verdict.diagnosis.replace("_", " ")
     failing = next((a.name for a in verdict.aspects if not a.passed), verdict.status)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import app, err, known_lesson, out, write_text
+from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, write_text
 from grader.errors import GraderError
 from grader.plain import named, visible
 
@@ -31,7 +31,10 @@ def collect(
     ],
     lesson: Annotated[
         str | None,
-        typer.Option(help="Collect only this lesson, including notebooks that don't say which lesson they are."),
+        typer.Option(
+            help="Collect only this lesson, including notebooks that don't say which one they are; or an assignment of "
+            "your own."
+        ),
     ] = None,
     into: Annotated[
         Path | None, typer.Option(help="Where to put them; by default the course's submitted/.", file_okay=False)
@@ -45,14 +48,21 @@ def collect(
     from grader.collecting.roster import Roster
     from grader.collecting.tables import doubt_lines, in_a_line, missing_lines, who_table
 
-    name = known_lesson(lesson).name if lesson is not None else None
+    name, plain = None, None
+    if lesson is not None:
+        name, is_lesson = known_assignment(lesson)
+        if is_lesson is None:
+            from grader.gradebook.course import Course
+            from grader.gradebook.writer import released_aside
+
+            plain = released_aside(Course.open(Path.cwd()), name)
     if into is None:
         from grader.gradebook.course import Course
 
         course = Course.open(Path.cwd())
         into = course.root / str(course.directory.submitted_directory)
     known = Roster.read(roster) if roster is not None else None
-    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None)
+    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None, plain)
     if not collected.placed and not collected.doubts:
         raise GraderError(f"There is no notebook in {named([str(path) for path in paths])}.")
     if collected.placed:
@@ -73,7 +83,7 @@ def ask(question: str) -> bool:
 
 @app.command(rich_help_panel="For a class")
 def export(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
+    lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)],
     to: Annotated[Format, typer.Option(help="For which system.")] = Format.csv,
     file: Annotated[
         Path | None, typer.Option("--out", help="Write to this file; else it is printed.", dir_okay=False)
@@ -86,7 +96,7 @@ def export(
     from grader.exporting import marks, text
     from grader.gradebook.course import Course
 
-    name = known_lesson(lesson).name
+    name, _ = known_assignment(lesson)
     found = marks(Course.open(Path.cwd()), name)
     made = text(found, to.value, column or name)
     if file is None:

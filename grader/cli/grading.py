@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import app, err, known_lesson, out, warnings_told, write_json
+from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, warnings_told, write_json
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
@@ -35,11 +35,15 @@ def grade(
     from grader.api import grade_notebooks, hidden_seed
 
     seed = hidden_seed() if seed is None else seed
+    plain = lesson is not None and known_assignment(lesson)[1] is None
+    course = Path.cwd() if plain else None
     with warnings_told():
-        grading = grade_notebooks(notebooks, lesson=lesson, seed=seed, jobs=jobs, require_sandbox=require_sandbox)
+        grading = grade_notebooks(
+            notebooks, lesson=lesson, course=course, seed=seed, jobs=jobs, require_sandbox=require_sandbox
+        )
     from grader.batch import progress
     from grader.running.result import Failure, to_json
-    from grader.tables import results_table
+    from grader.tables import forgeable_line, results_table
 
     finished: dict[Path, Result | Failure] = {path: Failure(str(path), "The run was stopped.") for path in notebooks}
     with progress(err, "grading", len(notebooks)) as advance, suppress(KeyboardInterrupt), closing(grading):
@@ -51,7 +55,10 @@ def grade(
     distinct = len({path.name for path in notebooks}) == len(notebooks)
     names = [path.name if distinct else str(path) for path in notebooks]
     out.print(results_table(zip(names, outcomes, strict=True), "notebook"))
-    out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    if plain:
+        out.print(escape(forgeable_line(outcomes)), highlight=False, soft_wrap=True)
+    else:
+        out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
         write_json(json_file, to_json(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
@@ -60,7 +67,7 @@ def grade(
 
 @app.command(rich_help_panel="For a class")
 def autograde(
-    lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")],
+    lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)],
     seed: Annotated[int | None, typer.Option(help="Draws the hidden cases; random by default.", min=0)] = None,
     jobs: Annotated[int, typer.Option(help="How many to grade at a time.", min=1)] = 1,
     resume: Annotated[bool, typer.Option(help="Continue where an earlier run stopped.")] = False,
@@ -75,36 +82,39 @@ def autograde(
     warm_up(jobs)
     from grader.api import hidden_seed
     from grader.batch import Job
-    from grader.gradebook.autograde import autograde_lesson
+    from grader.gradebook.autograde import as_they_stand, autograde_assignment
     from grader.gradebook.course import Course
     from grader.gradebook.files import Halt
     from grader.gradebook.journal import Journal
     from grader.running.protection import check_walls
     from grader.running.result import Failure, to_json
-    from grader.tables import results_table, summary_table
+    from grader.tables import forgeable_line, results_table, summary_table
 
-    name = known_lesson(lesson).name
+    name, known = known_assignment(lesson)
     course = Course.open(Path.cwd())
     hide(*course.folders())
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
     with warnings_told():
-        check_walls(name, require_sandbox)
+        check_walls(name if known else None, require_sandbox)
     try:
-        outcomes, seed = autograde_lesson(
-            course, name, Job(hidden_seed() if seed is None else seed, name, jobs), err, resume=resume
-        )
+        job = Job(hidden_seed() if seed is None else seed, name, jobs)
+        outcomes, seed = autograde_assignment(course, name, job, err, plain=known is None, resume=resume)
     except KeyboardInterrupt:
         err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
         raise typer.Exit(1) from None
     except Halt as halt:
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
-    out.print(results_table(sorted(outcomes.items()), "learner"))
+    stand = as_they_stand(course, name, outcomes, plain=known is None)
+    out.print(results_table(sorted(stand.items()), "learner"))
     out.print()
-    out.print(summary_table(outcomes.values()))
-    out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    out.print(summary_table(stand.values()))
+    if line := forgeable_line(stand.values()):
+        out.print(escape(line), highlight=False, soft_wrap=True)
+    if known is not None:
+        out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
         write_json(json_file, to_json(outcomes.values()))
     if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
@@ -112,19 +122,37 @@ def autograde(
 
 
 @app.command(rich_help_panel="For a class")
-def report(lesson: Annotated[str, typer.Argument(help="The lesson, such as 01_my_topic.")]) -> None:
+def feedback(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
+    """Write the feedback pages again, with the points and comments given by hand. Nothing is graded."""
+    from grader.gradebook.autograde import write_pages_again
+    from grader.gradebook.course import Course
+
+    name, known = known_assignment(lesson)
+    course = Course.open(Path.cwd())
+    count = write_pages_again(course, name, plain=known is None)
+    out.print(f"Feedback for {count} learners, written again.", highlight=False, soft_wrap=True)
+
+
+@app.command(rich_help_panel="For a class")
+def report(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
+    from grader.gradebook.autograde import as_they_stand
     from grader.gradebook.course import Course
     from grader.gradebook.journal import Journal
-    from grader.tables import mistakes_table, summary_table
+    from grader.running.result import Result
+    from grader.tables import forgeable_line, mistakes_table, summary_table
 
-    known = known_lesson(lesson)
-    journal = Journal(Course.open(Path.cwd()).root, known.name)
+    name, known = known_assignment(lesson)
+    course = Course.open(Path.cwd())
+    journal = Journal(course.root, name)
     journal.go_on()
-    results = journal.results()
-    if not results:
-        raise GraderError(f"Nothing of {known.name} is graded here yet: run grader autograde {known.name} first.")
+    if not (graded := journal.results()):
+        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+    stand = as_they_stand(course, name, graded, plain=known is None)
+    results = {student: found for student, found in stand.items() if isinstance(found, Result)}
     out.print(summary_table(results.values()))
+    if line := forgeable_line(results.values()):
+        out.print(escape(line), highlight=False, soft_wrap=True)
     out.print()
     table = mistakes_table(results, known)
     out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")

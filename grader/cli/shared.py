@@ -41,6 +41,8 @@ class PlainConsole(Console):
             yield segment if segment.control else Segment(visible_lines(segment.text), segment.style)
 
 
+ASSIGNMENT = "The lesson, such as 01_my_topic, or an assignment of your own."
+
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 
@@ -67,6 +69,31 @@ def known_lesson(name: str) -> Lesson:
     from grader.syllabus import load_lesson
 
     return load_lesson(name)
+
+
+def known_assignment(name: str) -> tuple[str, Lesson | None]:
+    """The full name of a lesson, and the lesson; or that of a plain assignment of the course in the working folder.
+
+    A whole name goes before the number of a lesson.
+
+    Raises:
+        GraderError: when there is neither.
+    """
+    from grader.gradebook.course import Course
+    from grader.syllabus import UnknownLesson, load_lesson
+
+    try:
+        lesson = load_lesson(name)
+        if lesson.name == name:
+            return name, lesson
+    except UnknownLesson as error:
+        lesson, unknown = None, error
+    if (Path.cwd() / "nbgrader_config.py").is_file() and Course.open(Path.cwd()).knows(name):
+        return name, None
+    if lesson is None:
+        where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
+        raise GraderError(where) from unknown
+    return lesson.name, lesson
 
 
 @contextmanager

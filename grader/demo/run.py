@@ -19,7 +19,7 @@ from grader.api import hidden_seed
 from grader.batch import Job
 from grader.demo.learners import Learner, a_letter, demo_class
 from grader.errors import GraderError
-from grader.gradebook.autograde import autograde_lesson
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.result import Failure
@@ -48,7 +48,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     failed: set[str] = set()
     for lesson in lessons:
         with _timed(console, f"graded {lesson}, and wrote feedback"):
-            outcomes, _ = autograde_lesson(course, lesson, Job(hidden_seed(), lesson, os.cpu_count() or 1), console)
+            outcomes, _ = autograde_assignment(course, lesson, Job(hidden_seed(), lesson, os.cpu_count() or 1), console)
         console.print()
         console.print(results_table(sorted(outcomes.items()), "learner"))
         console.print()

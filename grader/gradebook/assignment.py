@@ -8,13 +8,14 @@ gradebook of its own; what it made is then taken over in one transaction.
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import logging
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,48 +47,71 @@ class Kind:
     graded: bool
     answer: bool
     task: bool
+    text: str = ""
+    """What is run to give a mark. Of a test that nbgrader makes itself (AUTOTEST), nothing is kept here."""
 
 
-def in_source(notebook: Path) -> dict[str, Kind] | None:
-    """The cells of a source notebook, by name; None where there is no such notebook.
+Kinds = dict[str, dict[str, Kind]]
+"""Per notebook, in nbgrader's order, its cells in theirs."""
+
+
+def in_source(folder: Path) -> Kinds:
+    """The cells of the source notebooks in a folder; empty where there are none.
 
     Raises:
-        GraderError: when it can't be read.
+        GraderError: when one can't be read.
     """
+    return {path.stem: _in_notebook(path) for path in sorted(folder.glob("*.ipynb"))}
+
+
+def _in_notebook(path: Path) -> dict[str, Kind]:
     try:
-        found = nbformat.read(notebook, as_version=4)
-    except FileNotFoundError:
-        return None
+        found = nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat raises errors of many kinds
-        raise GraderError(f"{notebook} can't be read: {error}.") from error
+        raise GraderError(f"{path} can't be read: {error}.") from error
     cells = {}
     for cell in found.cells:
         graded, answer, task = utils.is_grade(cell), utils.is_solution(cell), utils.is_task(cell)
         if graded or answer or task or utils.is_locked(cell):
             marks = cell.metadata.nbgrader
             worth = round(float(marks.get("points", 0)), 4) if graded or task else None
-            cells[marks.grade_id] = Kind(cell.cell_type, worth, graded, answer, task)
+            text = cell.source if graded and not answer else ""
+            cells[marks.grade_id] = Kind(cell.cell_type, worth, graded, answer, task, _kept(text))
     return cells
 
 
-def in_gradebook(gradebook: Gradebook, lesson: str) -> tuple[dict[str, Kind], bool]:
-    """The cells that a gradebook knows, by name, and whether it holds submissions of them."""
+def _kept(text: str) -> str:
+    return "" if "AUTOTEST" in text else text
+
+
+def in_gradebook(gradebook: Gradebook, name: str) -> tuple[Kinds, bool]:
+    """The cells that a gradebook knows of an assignment, and whether it holds submissions of it."""
     try:
-        notebook = gradebook.find_notebook(lesson, lesson)
+        notebooks = gradebook.find_assignment(name).notebooks
     except MissingEntry:
         return {}, False
+    found = {notebook.name: _known(notebook) for notebook in sorted(notebooks, key=lambda notebook: notebook.name)}
+    # A notebook without cells may be half of one.
+    return {name: cells for name, cells in found.items() if cells}, any(notebook.submissions for notebook in notebooks)
+
+
+def _known(notebook: api.Notebook) -> dict[str, Kind]:
     graded = {cell.name: round(cell.max_score, 4) for cell in notebook.grade_cells}
     tasks = {cell.name: round(cell.max_score, 4) for cell in notebook.task_cells}
     answers = {cell.name for cell in notebook.solution_cells}
     worth = graded | tasks
-    cells = {
+    # A cell without its text is half a cell: nbgrader writes the text last.
+    return {
         cell.name: Kind(
-            cell.cell_type, worth.get(cell.name), cell.name in graded, cell.name in answers, cell.name in tasks
+            cell.cell_type,
+            worth.get(cell.name),
+            cell.name in graded,
+            cell.name in answers,
+            cell.name in tasks,
+            _kept(cell.source) if cell.name in graded and cell.name not in answers else "",
         )
         for cell in notebook.source_cells
     }
-    # A cell without its text is half a cell: nbgrader writes the text last.
-    return cells, bool(notebook.submissions)
 
 
 def check_points(lesson: str, cells: Mapping[str, Kind], where: str) -> None:
@@ -110,12 +134,13 @@ def check_points(lesson: str, cells: Mapping[str, Kind], where: str) -> None:
         )
 
 
-def check_change(lesson: str, known: Mapping[str, Kind], wanted: Mapping[str, Kind]) -> None:
+def check_change(lesson: str, known_of: Kinds, wanted_of: Kinds) -> None:
     """Makes sure that the cells of an assignment that has submissions are not others now.
 
     Raises:
         GraderError: when they are; the message says what to do.
     """
+    known, wanted = _by_name(lesson, known_of), _by_name(lesson, wanted_of)
     gone = sorted(known.keys() - wanted.keys())
     if gone:
         raise GraderError(
@@ -133,10 +158,19 @@ def check_change(lesson: str, known: Mapping[str, Kind], wanted: Mapping[str, Ki
         )
 
 
+def _by_name(lesson: str, kinds: Kinds) -> dict[str, Kind]:
+    """All cells; one that is not in the notebook of the assignment's own name is called after its notebook too."""
+    return {
+        name if notebook == lesson else f"{notebook}/{name}": kind
+        for notebook, cells in kinds.items()
+        for name, kind in cells.items()
+    }
+
+
 def _change(old: Kind, new: Kind) -> str:
     if old.points != new.points and old.points is not None and new.points is not None:
         return f"{points(old.points)} points, now {points(new.points)}"
-    return "another kind of cell"
+    return "another text" if replace(old, text=new.text) == new else "another kind of cell"
 
 
 def _some(names: list[str]) -> str:
@@ -182,7 +216,7 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Made]:
         engine = create_engine(db_url)
         api.Base.metadata.create_all(engine)  # so that nbgrader does not ask alembic, which takes seconds
         engine.dispose()
-        ours = config.copy()
+        ours = copy.deepcopy(config)  # its sections are shared by a plain copy
         ours.CourseDirectory.db_url = db_url
         ours.CourseDirectory.release_directory = str(Path(folder, "release"))
         ours.CourseDirectory.assignment_id = lesson

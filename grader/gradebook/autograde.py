@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
+from nbgrader.preprocessors import Execute
 from rich.console import Console
 from rich.markup import escape
 
@@ -16,48 +18,95 @@ from grader.gradebook.files import Halt
 from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.writer import Writer
 from grader.plain import harmless
+from grader.running.assignment import Assignment
+from grader.running.handed_in import MAX_NOTEBOOKS, handed_in, is_notebook, other_files
 from grader.running.intake import read_file, read_submission
+from grader.running.limits import Limits
 from grader.running.result import Failure, Result
+from grader.syllabus import load_lesson
 
-MAX_NOTEBOOKS = 20  # looked at in one submission
-MAX_OTHER_FILES = 50
-MAX_OTHER_BYTES = 2**20
+MAX_CELL_SECONDS = 600.0  # where nbgrader would wait for ever
 
 
-def autograde_lesson(
-    course: Course, lesson: str, job: Job, console: Console, *, resume: bool = False
+def autograde_assignment(
+    course: Course, name: str, job: Job, console: Console, *, plain: bool = False, resume: bool = False
 ) -> tuple[dict[str, Result | Failure], int]:
-    """Grades every submission of a lesson and writes what came of it; per student the result, and the seed used.
+    """Grades every submission of an assignment and writes what came of it; per student the result, and the seed used.
 
-    Several are graded at a time if asked; one at a time is written, in this thread. With `resume`, what an earlier
-    run has graded is left as it is, unless it was handed in anew since, or what it is judged by has changed, or what
-    came of it is not all there.
+    It is a lesson's, unless it is `plain`. Several are graded at a time if asked; one at a time is written, in this
+    thread. With `resume`, what an earlier run has graded is left as it is, unless it was handed in anew since, or what
+    it is judged by has changed, or what came of it is not all there.
 
     Raises:
-        GraderError: when there is nothing to grade, the lesson can't be set up, or another grader is at work. A `Halt`
-            when the run can't go on.
+        GraderError: when there is nothing to grade, the assignment can't be set up, or another grader is at work. A
+            `Halt` when the run can't go on.
     """
+    lesson = None if plain else load_lesson(name)
     with course.alone():
-        students = course.students(lesson)
-        course.ensure_assignment(lesson)
+        students = course.students(name)
+        course.ensure_assignment(name, plain=plain)
         with course.gradebook() as gradebook:
-            writer = Writer(course, gradebook, lesson)
-            journal = Journal(course.root, lesson)
+            writer = Writer(course, gradebook, name, lesson)
+            journal = Journal(course.root, name)
             if not (resume and journal.go_on()):
                 if resume:
                     console.print("There is no earlier run to go on with: everybody is graded.", highlight=False)
                 journal.begin(job.seed)
             assert journal.seed is not None
-            job = dataclasses.replace(job, seed=journal.seed, lesson=lesson, own_tests=writer.own_tests)
+            job = dataclasses.replace(
+                job,
+                seed=journal.seed,
+                lesson=None if plain else name,
+                assignment=writer.assignment,
+                limits=plain_limits(course) if plain else job.limits,
+            )
             return _grade(writer, journal, students, job, console), journal.seed
+
+
+def as_they_stand(
+    course: Course, name: str, outcomes: Mapping[str, Result | Failure], *, plain: bool = False
+) -> dict[str, Result | Failure]:
+    """The outcomes as the gradebook has them: with the points and comments that people gave."""
+    with course.gradebook() as gradebook:
+        writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
+        return {
+            student: writer.standing(student, found) if isinstance(found, Result) else found
+            for student, found in outcomes.items()
+        }
+
+
+def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
+    """Writes the pages of an assignment anew, with the points and comments that people have given; how many.
+
+    Raises:
+        GraderError: when nothing is graded, or a page can't be written.
+    """
+    journal = Journal(course.root, name)
+    journal.go_on()
+    results = journal.results()
+    if not results:
+        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+    with course.alone(), course.gradebook() as gradebook:
+        writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
+        for student, result in results.items():
+            writer.write_page_again(student, result)
+    return len(results)
+
+
+def plain_limits(course: Course) -> Limits:
+    """As much time for each cell as nbgrader gives: a plain assignment may train something."""
+    timeout = Execute(config=course.config).timeout  # which a course may also set for nbconvert as a whole
+    seconds = float(timeout) if timeout is not None and timeout > 0 else MAX_CELL_SECONDS
+    usual = Limits()
+    return dataclasses.replace(usual, cell_seconds=seconds, cpu_seconds=max(usual.cpu_seconds, 4 * seconds))
 
 
 def _grade(
     writer: Writer, journal: Journal, students: list[str], job: Job, console: Console
 ) -> dict[str, Result | Failure]:
-    course, lesson = writer.course, writer.lesson.name
-    judged_by, marks = basis(lesson, writer.book.cells), writer.book.marks()
-    digests = {student: digest(course.submission(student, lesson), judged_by) for student in students}
+    course, name = writer.course, writer.name
+    judged_by, marks = basis(writer.assignment), writer.book.marks()
+    digests = {student: digest(course.submission(student, name), judged_by) for student in students}
     outcomes: dict[str, Result | Failure] = {}
     for student in students:
         result = journal.graded(student, digests[student])
@@ -65,12 +114,10 @@ def _grade(
             outcomes[student] = result
     if outcomes:
         console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
-    handed_in = {
-        student: choose(course.submission(student, lesson), lesson) for student in students if student not in outcomes
-    }
+    handed_in = {student: _chosen(writer, student) for student in students if student not in outcomes}
     student_of = {path: student for student, (path, _) in handed_in.items()}
     graded = grade_files(list(student_of), job, other_files)
-    with progress(console, f"grading {lesson}", len(student_of)) as advance, contextlib.closing(graded):
+    with progress(console, f"grading {name}", len(student_of)) as advance, contextlib.closing(graded):
         for path, outcome in graded:
             student = student_of[path]
             if isinstance(outcome, Result) and handed_in[student][1]:
@@ -83,6 +130,12 @@ def _grade(
                 console.print(escape(line), highlight=False, soft_wrap=True)
             advance(student)
     return _compared(writer, outcomes, console)
+
+
+def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
+    """What to grade of a submission, and what to say about the choice. Of a plain one it is all, the whole folder."""
+    folder = writer.course.submission(student, writer.name)
+    return choose(folder, writer.name) if writer.assignment.lesson is not None else (folder, "")
 
 
 def _compared(writer: Writer, outcomes: dict[str, Result | Failure], console: Console) -> dict[str, Result | Failure]:
@@ -122,26 +175,6 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
     return named if named.exists() else others[0], ""
 
 
-def other_files(notebook: Path) -> dict[str, str]:
-    """The small texts that were handed in with a notebook, by name: modules that it imports, data that it reads."""
-    found: dict[str, str] = {}
-    folder = notebook.parent
-    if folder.is_symlink() or not folder.is_dir():
-        return found
-    for path in sorted(folder.rglob("*"))[: 20 * MAX_OTHER_FILES]:
-        inside = path.relative_to(folder)
-        if path.suffix == ".ipynb" or inside.as_posix() == "timestamp.txt" or not path.is_file():
-            continue
-        linked = any((folder / part).is_symlink() for part in [inside, *inside.parents][:-1])
-        if linked or path.stat().st_size > MAX_OTHER_BYTES or len(found) == MAX_OTHER_FILES:
-            continue
-        try:
-            found[inside.as_posix()] = path.read_text("utf-8")
-        except (UnicodeDecodeError, OSError):
-            continue
-    return found
-
-
 def _is_of(path: Path, lesson: str) -> bool:
     try:
         return read_submission(read_file(path)).lesson.name == lesson
@@ -150,13 +183,12 @@ def _is_of(path: Path, lesson: str) -> bool:
 
 
 def _written(writer: Writer, student: str, path: Path, outcome: Result | Failure) -> Result | Failure:
-    lesson = writer.lesson.name
-    if isinstance(outcome, Result) and outcome.lesson != lesson:
-        message = f"This is a notebook of lesson {outcome.lesson}, not of {lesson}. Submit the right one."
+    if isinstance(outcome, Result) and outcome.lesson != writer.name:
+        message = f"This is a notebook of lesson {outcome.lesson}, not of {writer.name}. Submit the right one."
         outcome = Failure(outcome.notebook, message)
     try:
         if isinstance(outcome, Result):
-            writer.write(student, read_file(path), outcome)
+            writer.write(student, _notebooks(writer.assignment, path), outcome)
         else:
             writer.write_failure(student, outcome.message)
         return outcome
@@ -170,6 +202,14 @@ def _written(writer: Writer, student: str, path: Path, outcome: Result | Failure
     with contextlib.suppress(GraderError):
         writer.write_failure(student, failure.message)
     return failure
+
+
+def _notebooks(assignment: Assignment, path: Path) -> dict[str, bytes]:
+    """What was graded, by the notebooks' names."""
+    plain = assignment.plain
+    found, _ = handed_in(path if plain is assignment else path.parent, plain)
+    read = {title: data for title, data in found.items() if isinstance(data, bytes) and is_notebook(data)}
+    return read if plain is assignment else {assignment.name: read_file(path), **read}
 
 
 def _remembered(outcome: Result | Failure) -> Result | Failure:

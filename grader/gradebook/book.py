@@ -1,4 +1,4 @@
-"""The one writer to nbgrader's gradebook: a lesson's cells are read once, each submission is one transaction.
+"""The one writer to nbgrader's gradebook: an assignment's cells are read once, each submission is one transaction.
 
 What is written is what `nbgrader autograde` writes (scores, what a person must look at, "No response.", the penalty for
 being late), in nbgrader's own tables and with its own plugin for penalties. A run that is killed leaves a
@@ -7,8 +7,7 @@ submission either written or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,70 +18,116 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
+from grader.gradebook.assignment import in_source
 from grader.gradebook.course import Course, reason
 from grader.gradebook.files import Halt
+from grader.gradebook.standing import Given
+from grader.running.assignment import Cells, SourceCell
+
+Key = tuple[str, str]
+"""A cell: its notebook's name, and its own."""
 
 
-@dataclass(frozen=True)
-class SourceCell:
-    """A cell as it was released: what nbgrader keeps of it."""
+class _Sheet:
+    """What the gradebook knows of one notebook: the ids of its cells by name, and how they were released."""
 
-    cell_type: str
-    locked: bool
-    source: str
-    checksum: str
-    points: float | None
-    """None where it earns no points."""
-    answer: bool
-    """Whether the learner writes into it."""
-
-
-class Book:
-    """nbgrader's gradebook, open for one lesson."""
-
-    def __init__(self, course: Course, gradebook: Gradebook, lesson: str) -> None:
-        self._db = gradebook.db
-        notebook = gradebook.find_notebook(lesson, lesson)
-        self._notebook_id: str = notebook.id
-        self._assignment_id: str = notebook.assignment.id
-        self._due: datetime | None = notebook.assignment.duedate
-        self._graded: dict[str, str] = {cell.name: cell.id for cell in [*notebook.grade_cells, *notebook.task_cells]}
+    def __init__(self, notebook: api.Notebook, order: Sequence[str]) -> None:
+        self.id: str = notebook.id
+        self.graded: dict[str, str] = {cell.name: cell.id for cell in [*notebook.grade_cells, *notebook.task_cells]}
         answers = [*notebook.solution_cells, *notebook.task_cells]
-        self._commented: dict[str, str] = {cell.name: cell.id for cell in answers}
+        self.commented: dict[str, str] = {cell.name: cell.id for cell in answers}
         points = {cell.name: float(cell.max_score) for cell in [*notebook.grade_cells, *notebook.task_cells]}
-        self.cells = {
+        tasks = {cell.name for cell in notebook.task_cells}
+        found = {
             cell.name: SourceCell(
                 cell.cell_type,
                 cell.locked,
                 cell.source,
                 cell.checksum,
                 points.get(cell.name),
-                cell.name in self._commented,
+                cell.name in self.commented,
+                cell.name in tasks,
             )
             for cell in notebook.source_cells
         }
+        self.cells = {name: found[name] for name in (*(n for n in order if n in found), *(found.keys() - set(order)))}
+
+
+class Book:
+    """nbgrader's gradebook, open for one assignment."""
+
+    def __init__(self, course: Course, gradebook: Gradebook, name: str) -> None:
+        self._db = gradebook.db
+        assignment = gradebook.find_assignment(name)
+        self._assignment_id: str = assignment.id
+        self._due: datetime | None = assignment.duedate
+        order = in_source(course.source(name))
+        sheets = {n.name: _Sheet(n, list(order.get(n.name, ()))) for n in assignment.notebooks}
+        self._sheets = {name: sheets[name] for name in sorted(sheets) if sheets[name].cells}
+        self.cells: dict[str, Cells] = {name: sheet.cells for name, sheet in self._sheets.items()}
+        """Per notebook its cells, in the source's order."""
         penalties = AssignLatePenalties(config=course.config)
         penalties.init_plugin()
         self._plugin = penalties.plugin_inst
         self._db.rollback()  # nothing is kept open between submissions
 
-    def marks(self) -> dict[str, dict[str, float | None]]:
-        """What stands in the gradebook: per student the machine's score of each graded cell, by the cell's name."""
-        names = {cell: name for name, cell in self._graded.items()}
+    def marks(self) -> dict[str, dict[Key, float | None]]:
+        """What stands in the gradebook: per student the machine's score of each graded cell."""
+        names = {cell: (title, name) for title, sheet in self._sheets.items() for name, cell in sheet.graded.items()}
         rows = self._db.execute(
             select(api.SubmittedAssignment.student_id, api.Grade.cell_id, api.Grade.auto_score)
             .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
             .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
-            .where(api.SubmittedNotebook.notebook_id == self._notebook_id)
+            .where(api.SubmittedAssignment.assignment_id == self._assignment_id)
         ).all()
         self._db.rollback()
-        found: dict[str, dict[str, float | None]] = {}
+        found: dict[str, dict[Key, float | None]] = {}
         for student, cell, score in rows:
-            found.setdefault(student, {})[names[cell]] = score
+            if cell in names:
+                found.setdefault(student, {})[names[cell]] = score
         return found
 
+    def given(self, student: str) -> dict[Key, Given]:
+        """What people gave for a student's cells, and what waits for them."""
+        grade, comment, notebook = api.Grade, api.Comment, api.SubmittedNotebook
+        of_student = (api.SubmittedAssignment.assignment_id == self._assignment_id) & (
+            api.SubmittedAssignment.student_id == student
+        )
+        there = select(notebook.id).join(api.SubmittedAssignment, notebook.assignment_id == api.SubmittedAssignment.id)
+        ids = list(self._db.scalars(there.where(of_student)))
+        grades = self._db.execute(
+            select(
+                grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
+            ).where(grade.notebook_id.in_(ids))
+        ).all()
+        texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
+        said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
+        self._db.rollback()
+        rows = {row.cell_id: row for row in grades}
+        found: dict[Key, Given] = {}
+        for title, sheet in self._sheets.items():
+            for name in sheet.cells:
+                row = rows.get(sheet.graded.get(name, ""))
+                text = said.get(sheet.commented.get(name, "")) or ""
+                if row is not None:
+                    extra = float(row.extra_credit or 0.0)
+                    given = Given(row.manual_score, extra, bool(row.needs_manual_grade), text, row.auto_score)
+                    found[title, name] = given
+                elif text:
+                    found[title, name] = Given(comment=text)
+        return found
+
+    def penalty(self, student: str) -> float:
+        """The points that a student loses for being late."""
+        notebook, submission = api.SubmittedNotebook, api.SubmittedAssignment
+        of_student = (submission.assignment_id == self._assignment_id) & (submission.student_id == student)
+        rows = select(notebook.late_submission_penalty).join(submission, notebook.assignment_id == submission.id)
+        found = sum(penalty or 0.0 for penalty in self._db.scalars(rows.where(of_student)))
+        self._db.rollback()
+        return float(found)
+
     def write(
-        self, student: str, timestamp: datetime | None, scores: Mapping[str, float | None], blank: frozenset[str]
+        self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
     ) -> None:
         """Writes one submission.
 
@@ -108,15 +153,16 @@ class Book:
             self._db.expunge_all()  # memory stays flat however many there are
 
     def _write(
-        self, student: str, timestamp: datetime | None, scores: Mapping[str, float | None], blank: frozenset[str]
+        self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
     ) -> None:
         if self._db.execute(select(api.Student.id).where(api.Student.id == student)).first() is None:
             self._db.execute(insert(api.Student).values(id=student))
         submission = self._submission(student, timestamp)
-        notebook = self._notebook(submission.id)
-        earned = self._write_scores(notebook, scores)
-        self._write_comments(notebook, blank)
-        self._write_penalty(student, submission, notebook, earned)
+        for title, sheet in self._sheets.items():
+            notebook = self._notebook(submission.id, sheet.id)
+            earned = self._write_scores(notebook, sheet, {name: s for (t, name), s in scores.items() if t == title})
+            self._write_comments(notebook, sheet, {name for t, name in blank if t == title})
+            self._write_penalty(student, submission, notebook, earned)
 
     def _submission(self, student: str, timestamp: datetime | None) -> Any:
         table = api.SubmittedAssignment
@@ -131,24 +177,24 @@ class Book:
             self._db.execute(update(table).where(here).values(timestamp=timestamp))
         return self._db.execute(found).one()
 
-    def _notebook(self, submission_id: str) -> str:
+    def _notebook(self, submission_id: str, notebook_id: str) -> str:
         table = api.SubmittedNotebook
-        found = select(table.id).where(table.assignment_id == submission_id, table.notebook_id == self._notebook_id)
+        found = select(table.id).where(table.assignment_id == submission_id, table.notebook_id == notebook_id)
         row = self._db.execute(found).first()
         if row is not None:
             return str(row.id)
         made: str = api.new_uuid()
-        values = {"id": made, "assignment_id": submission_id, "notebook_id": self._notebook_id, "flagged": False}
+        values = {"id": made, "assignment_id": submission_id, "notebook_id": notebook_id, "flagged": False}
         self._db.execute(insert(table).values(**values))
         return made
 
-    def _write_scores(self, notebook: str, scores: Mapping[str, float | None]) -> float:
+    def _write_scores(self, notebook: str, sheet: _Sheet, scores: Mapping[str, float | None]) -> float:
         """Writes the scores; returns their sum as nbgrader reckons it: a person's score goes before ours."""
         table = api.Grade
         columns = (table.id, table.cell_id, table.auto_score, table.manual_score, table.extra_credit)
         there = {row.cell_id: row for row in self._db.execute(select(*columns).where(table.notebook_id == notebook))}
         new, changed, total = [], [], 0.0
-        for name, cell in self._graded.items():
+        for name, cell in sheet.graded.items():
             row = there.get(cell)
             manual = row.manual_score if row is not None else None
             score = scores.get(name, row.auto_score if row is not None else None)
@@ -164,12 +210,12 @@ class Book:
             self._db.execute(update(table), changed)
         return total
 
-    def _write_comments(self, notebook: str, blank: frozenset[str]) -> None:
+    def _write_comments(self, notebook: str, sheet: _Sheet, blank: set[str]) -> None:
         table = api.Comment
         found = select(table.id, table.cell_id).where(table.notebook_id == notebook)
         there = {row.cell_id: row.id for row in self._db.execute(found)}
         new, changed = [], []
-        for name, cell in self._commented.items():
+        for name, cell in sheet.commented.items():
             values = {"auto_comment": "No response." if name in blank else None}
             if cell in there:
                 changed.append({"id": there[cell], **values})

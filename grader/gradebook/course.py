@@ -79,15 +79,30 @@ class Course:
         """Where the graded submission goes."""
         return self._path(self.directory.autograded_directory, student, lesson)
 
-    def feedback(self, student: str, lesson: str) -> Path:
-        """Where the student's page goes."""
-        return self._path(self.directory.feedback_directory, student, lesson) / f"{lesson}.html"
+    def feedback(self, student: str, lesson: str, notebook: str | None = None) -> Path:
+        """Where the student's page goes. Unless it is the lesson's, it is called after a notebook, as nbgrader's is."""
+        return self._path(self.directory.feedback_directory, student, lesson) / f"{notebook or lesson}.html"
+
+    def source(self, name: str) -> Path:
+        """The folder that holds an assignment's source notebooks, and the files beside them."""
+        return self._path(self.directory.source_directory, ".", name)
+
+    def knows(self, name: str) -> bool:
+        """Whether there is an assignment of this name: source notebooks, or cells in the gradebook."""
+        if not name or name.startswith(".") or len(Path(name).parts) != 1:
+            return False
+        if any(self.source(name).glob("*.ipynb")):
+            return True
+        if self.gradebook_file is not None and not self.gradebook_file.exists():
+            return False
+        with self.gradebook() as gradebook:
+            return bool(assignment.in_gradebook(gradebook, name)[0])
 
     def _path(self, step: str, student: str, lesson: str) -> Path:
         return Path(self.directory.format_path(step, student, lesson))
 
-    def ensure_assignment(self, lesson: str) -> None:
-        """Makes sure that the gradebook knows the lesson's cells as the source notebook has them.
+    def ensure_assignment(self, lesson: str, *, plain: bool = False) -> None:
+        """Makes sure that the gradebook knows the assignment's cells as the source notebooks have them.
 
         An assignment that is not there, or is half written, or that nobody handed in yet, is generated (anew).
 
@@ -95,21 +110,20 @@ class Course:
             GraderError: when there is no source notebook to learn the cells from, or when they have changed and the
                 gradebook has marks already. The gradebook then holds what it held before.
         """
-        source, release = (
-            Path(self.directory.format_path(step, ".", lesson))
-            for step in (self.directory.source_directory, self.directory.release_directory)
-        )
+        source, release = self.source(lesson), self._path(self.directory.release_directory, ".", lesson)
         assignment.clear(self.root)
-        wanted = assignment.in_source(source / f"{lesson}.ipynb")
+        wanted = assignment.in_source(source)
         with self.gradebook() as gradebook:
             known, submitted = assignment.in_gradebook(gradebook, lesson)
-            if wanted is None and known:
-                return assignment.check_points(lesson, known, "the gradebook")
-            if wanted is not None:
-                assignment.check_points(lesson, wanted, str(source / f"{lesson}.ipynb"))
-            if known == wanted and assignment.is_whole(release / f"{lesson}.ipynb"):
-                return None
-            if submitted and wanted is not None:
+            if not plain and (wanted or known):
+                where = str(source / f"{lesson}.ipynb") if wanted else "the gradebook"
+                assignment.check_points(lesson, (wanted or known).get(lesson, {}), where)
+            if known and not wanted:
+                return
+            released = all(assignment.is_whole(release / f"{notebook}.ipynb") for notebook in wanted)
+            if wanted and known == {name: cells for name, cells in wanted.items() if cells} and released:
+                return
+            if submitted and wanted:
                 assignment.check_change(lesson, known, wanted)
             try:
                 with assignment.generated(self.root, self.config, lesson) as made:
@@ -117,7 +131,7 @@ class Course:
                     assignment.take_over(made, gradebook, lesson)
             except OSError as error:
                 raise unwritten(error, release) from error
-            return None
+            return
 
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Gradebook]:

@@ -13,10 +13,12 @@ import importlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grader.gradebook.files import unwritten, write_whole
+from grader.running.assignment import Assignment
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
 from grader.syllabus import find_lesson, library_of, load_lesson
@@ -31,7 +33,7 @@ class Journal:
     def __init__(self, root: Path, lesson: str) -> None:
         self.path = root / ".grader" / f"{lesson}.jsonl"
         self.seed: int | None = None
-        self._graded: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._graded: dict[str, Mapping[str, Any]] = {}
 
     def begin(self, seed: int) -> None:
         """Starts anew: nothing is graded yet.
@@ -56,17 +58,17 @@ class Journal:
         if not lines or lines[0].get("version") != VERSION:
             return False
         self.seed = int(lines[0]["seed"])
-        self._graded = {line["student"]: (line["digest"], line["result"]) for line in lines[1:] if "student" in line}
+        self._graded = {line["student"]: line for line in lines[1:] if "student" in line}
         return True
 
     def graded(self, student: str, digest: str) -> Result | None:
         """What came of this very submission, if it is graded already."""
         found = self._graded.get(student)
-        return Result.from_json(found[1]) if found is not None and found[0] == digest else None
+        return _result(found) if found is not None and found["digest"] == digest else None
 
     def results(self) -> dict[str, Result]:
         """What came of each submission that is graded, by learner."""
-        return {student: Result.from_json(result) for student, (_, result) in sorted(self._graded.items())}
+        return {student: _result(line) for student, line in sorted(self._graded.items())}
 
     def add(self, student: str, digest: str, result: Result) -> None:
         """Writes down that a submission is in the gradebook.
@@ -74,7 +76,7 @@ class Journal:
         Raises:
             GraderError: when the journal can't be written.
         """
-        entry = {"student": student, "digest": digest, "result": result.to_json()}
+        entry = {"student": student, "digest": digest, "cells": result.cells, "result": result.to_json()}
         line = json.dumps(entry).encode() + b"\n"
         try:
             with self.path.open("ab+", buffering=0) as file:
@@ -86,12 +88,17 @@ class Journal:
             raise unwritten(error, self.path) from error
 
 
-def basis(lesson: str, cells: Mapping[str, Any]) -> str:
-    """A digest of what marks are made from, beside the submission: the code that judges, and the assignment's cells."""
-    syllabus, name = find_lesson(lesson)
-    packages = (*_ENGINE, *library_of(load_lesson(name)), syllabus.package)
+def basis(assignment: Assignment) -> str:
+    """A digest of what marks are made from, beside the submission: the code that judges, and the assignment."""
+    packages: tuple[str, ...] = _ENGINE
+    if assignment.lesson is not None:
+        syllabus, name = find_lesson(assignment.lesson.name)
+        packages += (*library_of(load_lesson(name)), syllabus.package)
     folders = {Path(str(importlib.import_module(package).__file__)).parent for package in packages}
-    summed = hashlib.sha256(repr(sorted(cells.items())).encode("utf-8", "backslashreplace"))
+    cells = {title: sorted(cells.items()) for title, cells in assignment.notebooks.items()}
+    summed = hashlib.sha256(repr((cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
+    for file, data in sorted(assignment.files.items()):
+        summed.update(repr(file).encode() + hashlib.sha256(data).digest())
     # A lesson's text, "01_my_topic.py", is prose.
     for path in sorted({path for folder in folders for path in folder.rglob("[!0-9]*.py")}):
         summed.update(hashlib.sha256(path.read_bytes()).digest())
@@ -108,6 +115,11 @@ def digest(folder: Path, basis: str) -> str:
                 with contextlib.suppress(OSError):  # which grading will report
                     summed.update(path.read_bytes())
     return summed.hexdigest()
+
+
+def _result(line: Mapping[str, Any]) -> Result:
+    cells = tuple((int(number), float(seconds)) for number, seconds in line.get("cells", ()))
+    return replace(Result.from_json(line["result"]), cells=cells)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:

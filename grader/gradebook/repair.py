@@ -12,6 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.authoring.spec import Lesson
+from grader.running.assignment import Cells, SourceCell, whole
 from grader.running.reader import read_apart
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -24,16 +25,43 @@ def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
     Raises:
         Unreadable: when it is no notebook at all.
     """
+    marks = _lesson_marks(lesson)
+    made = _made([_sound_cell(cell, marks) for cell in read_apart("cells", data)])
+    _find_lost(made, lesson, marks)
+    _drop_doubles(made)
+    return _numbered(made)
+
+
+def sound_plain(data: bytes, source: Cells) -> tuple[NotebookNode, frozenset[str]]:
+    """The same for a notebook that is no lesson's, and the names of answers that may be in another cell.
+
+    Raises:
+        Unreadable: when it is no notebook at all.
+    """
+    cells, _ = whole(read_apart("cells", data), source)
+    marks = {name: _source_marks(name, cell) for name, cell in source.items()}
+    lost = frozenset(cell["grade_id"] for cell in cells if cell["lost"])
+    return _numbered(_made([_sound_cell(cell, marks) for cell in cells])), lost
+
+
+def _made(cells: list[NotebookNode]) -> NotebookNode:
     made = nbformat.from_dict(
         {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": dict(KERNEL)}, "cells": []}
     )
-    marks = _lesson_marks(lesson)
-    made.cells = [_sound_cell(cell, marks) for cell in read_apart("cells", data)]
-    _find_lost(made, lesson, marks)
-    _drop_doubles(made)
-    for number, cell in enumerate(made.cells):
-        cell.id = f"cell-{number}"
+    made.cells = cells
     return made
+
+
+def _numbered(notebook: NotebookNode) -> NotebookNode:
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    return notebook
+
+
+def _source_marks(name: str, cell: SourceCell) -> dict[str, Any]:
+    """nbgrader's metadata of a cell, as far as `Writer` does not set it for cells of every kind."""
+    marks = {"schema_version": 3, "grade_id": name, "cell_type": cell.cell_type, "task": cell.task}
+    return marks | {"grade": False, "locked": cell.locked, "solution": cell.answer and not cell.task}
 
 
 def _lesson_marks(lesson: Lesson) -> dict[str, dict[str, Any]]:
@@ -50,8 +78,8 @@ def _lesson_marks(lesson: Lesson) -> dict[str, dict[str, Any]]:
 
 def _sound_cell(cell: dict[str, Any], marks: dict[str, dict[str, Any]]) -> NotebookNode:
     known = marks.get(cell["grade_id"] or "")
-    made = _cell("code" if known else cell["kind"], cell["source"])
-    if cell["pictures"] and not known:
+    made = _cell(known["cell_type"] if known else cell["kind"], cell["source"])
+    if cell["pictures"] and made.cell_type != "code":
         made.attachments = cell["pictures"]
     made.metadata["tags"] = [tag for tag in cell["tags"] if _TAG.fullmatch(tag)]
     if known or cell["marks"]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -17,19 +17,24 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
+from nbgrader.preprocessors import Execute
 
+from grader.authoring.spec import Lesson
 from grader.checking.cards import card, plain, points
 from grader.checking.judge import Verdict
-from grader.gradebook.book import Book
+from grader.errors import GraderError
+from grader.gradebook.assignment import generated
+from grader.gradebook.book import Book, Key
 from grader.gradebook.course import Course
 from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.files import fresh_folder, unwritten, write_whole
-from grader.gradebook.repair import sound_notebook
+from grader.gradebook.repair import sound_notebook, sound_plain
+from grader.gradebook.standing import as_it_stands
+from grader.running.assignment import Assignment, Cells
 from grader.running.cleaning import as_typed
 from grader.running.reader import read_apart
 from grader.running.reading import Unreadable
-from grader.running.result import OwnTest, Result
-from grader.syllabus import load_lesson
+from grader.running.result import Result
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
@@ -42,52 +47,72 @@ _ACTIVE = frozenset(
 
 
 class Writer:
-    """Writes the submissions of one lesson, one after the other."""
+    """Writes the submissions of one assignment, one after the other."""
 
-    def __init__(self, course: Course, gradebook: Gradebook, lesson: str) -> None:
+    def __init__(self, course: Course, gradebook: Gradebook, name: str, lesson: Lesson | None) -> None:
         self.course = course
-        self.lesson = load_lesson(lesson)
-        self.book = Book(course, gradebook, lesson)
+        self.name = name
+        self.book = Book(course, gradebook, name)
         # nbgrader's own settings for what it copies and which permissions it gives
         self._settings = Autograde(coursedir=course.directory, config=course.config)
+        self.assignment = released(course, self.book, name, lesson)
 
-    @property
-    def own_tests(self) -> dict[str, OwnTest]:
-        """The test cells that the instructor wrote and that are no `check`, by name, as they were released."""
-        checks = {f"test_{exercise.symbol}" for exercise in self.lesson.exercises}
-        return {
-            name: OwnTest(cell.source, cell.points)
-            for name, cell in self.book.cells.items()
-            if cell.points is not None and not cell.answer and cell.cell_type == "code" and name not in checks
-        }
-
-    def write(self, student: str, data: bytes, result: Result) -> None:
-        """Writes marks, the autograded notebook and the feedback page of one submission.
+    def write(self, student: str, notebooks: Mapping[str, bytes], result: Result) -> None:
+        """Writes marks, the autograded notebooks and the feedback page of one submission.
 
         Raises:
             GraderError: when that fails; the gradebook then holds what it held before. A `Halt` when nobody's can be
                 written.
         """
-        notebook = sound_notebook(data, self.lesson)
-        self._as_released(notebook)
-        tame(notebook)
-        show(notebook, result)
-        graded = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if utils.is_grade(c) or utils.is_task(c)}
-        # A verdict is a mark, whatever became of its cell.
-        scores = {name: _score(cell) for name, cell in graded.items()} | verdicts(result)
-        answers = [cell for cell in notebook.cells if utils.is_solution(cell) and not utils.is_task(cell)]
-        blank = frozenset(
-            cell.metadata.nbgrader.grade_id
-            for cell in answers
-            if cell.metadata.nbgrader.checksum == utils.compute_checksum(cell)
-        )
-        submission = self.course.submission(student, self.lesson.name)
+        made: dict[str, NotebookNode] = {}
+        scores: dict[Key, float | None] = {}
+        blank: set[Key] = set()
+        for title, cells in self.assignment.notebooks.items():
+            if title not in notebooks:  # nothing was handed in of it
+                scores |= {(title, name): 0.0 for name, cell in cells.items() if cell.points is not None}
+                continue
+            made[title], lost = self._made(title, notebooks[title])
+            show(made[title], result, title if self.assignment.several else "")
+            for cell in made[title].cells:
+                name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if utils.is_grade(cell) or utils.is_task(cell):
+                    scores[title, name] = None if name in lost else _score(cell)
+                if utils.is_solution(cell) and not utils.is_task(cell) and name not in lost and _is_released(cell):
+                    blank.add((title, name))
+        scores |= self._verdicts(result)  # a verdict is a mark, whatever became of its cell
+        submission = self.course.submission(student, self.name)
         try:
-            self._write_files(student, submission, notebook)
-            self.book.write(student, timestamp(submission), scores, blank)
-            self._write_page(student, page(result, student))
+            self._write_files(student, submission, made)
+            self.book.write(student, timestamp(submission), scores, frozenset(blank))
+            self._write_page(student, page(self.standing(student, result), student))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
+
+    def write_page_again(self, student: str, result: Result) -> None:
+        """Writes a learner's page anew, with what people have given since. Nothing is graded.
+
+        Raises:
+            GraderError: when it can't be written.
+        """
+        stands = self.standing(student, result)
+        changed = {new.symbol for old, new in zip(result.verdicts, stands.verdicts, strict=True) if new != old}
+        cards = _cards(self.course.autograded(student, self.name) / f"{self.name}.ipynb") if result.verdicts else {}
+        kept = {symbol: text for symbol, text in cards.items() if symbol not in changed}
+        try:
+            self._write_page(student, page(stands, student, kept))
+        except OSError as error:
+            raise unwritten(error, self.course.root) from error
+
+    def _made(self, title: str, data: bytes) -> tuple[NotebookNode, frozenset[str]]:
+        """A notebook as it is kept (sound, with the marks it was released with, tame), and the answers it has lost."""
+        lesson, source = self.assignment.lesson, self.assignment.notebooks[title]
+        if lesson is not None and title == self.name:
+            notebook, lost = sound_notebook(data, lesson), frozenset[str]()
+        else:
+            notebook, lost = sound_plain(data, source)
+        self._as_released(notebook, source)
+        tame(notebook)
+        return notebook, lost
 
     def write_failure(self, student: str, message: str) -> None:
         """Tells a learner why nothing could be graded. The gradebook stays as it is.
@@ -96,38 +121,48 @@ class Writer:
             GraderError: when that fails.
         """
         try:
-            self._write_page(student, failure_page(self.lesson.name, student, message))
+            self._write_page(student, failure_page(self.name, student, message))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
-    def holds(self, student: str, result: Result, marks: Mapping[str, float | None]) -> bool:
-        """Whether all that came of a submission is where it belongs: its marks, its notebook, its page."""
-        files = (self.course.autograded(student, self.lesson.name) / f"{self.lesson.name}.ipynb",)
-        there = all(path.is_file() for path in (*files, self.course.feedback(student, self.lesson.name)))
-        return there and not self.differences(result, marks)
+    def holds(self, student: str, result: Result, marks: Mapping[Key, float | None]) -> bool:
+        """Whether all that came of a submission is where it belongs: its marks, its notebooks, its page."""
+        folder = self.course.autograded(student, self.name)
+        graded = any((folder / f"{title}.ipynb").is_file() for title in self.assignment.notebooks)
+        return graded and all(path.is_file() for path in self._pages(student)) and not self.differences(result, marks)
 
-    def differences(self, result: Result, marks: Mapping[str, float | None]) -> list[str]:
+    def differences(self, result: Result, marks: Mapping[Key, float | None]) -> list[str]:
         """Where the gradebook does not hold what came of a submission, a phrase each."""
         found = []
-        for name, score in verdicts(result).items():
-            there = marks.get(name)
+        for (title, name), score in self._verdicts(result).items():
+            there = marks.get((title, name))
             if there is None or abs(there - score) > _SAME:
                 found.append(f"{name} has {'no mark' if there is None else points(there)}, not {points(score)}")
         for verdict in result.verdicts:
-            cell = self.book.cells.get(f"test_{verdict.symbol}")
+            cell = self.book.cells.get(self.name, {}).get(f"test_{verdict.symbol}")
             if cell is not None and cell.points != verdict.max_score:
                 found.append(
                     f"test_{verdict.symbol} is worth {points(cell.points or 0)}, not {points(verdict.max_score)}"
                 )
         return found
 
-    def _as_released(self, notebook: NotebookNode) -> None:
+    def _verdicts(self, result: Result) -> dict[Key, float]:
+        """The score of each test cell that was judged."""
+        alone = next(iter(self.assignment.notebooks), "")
+        own = {(test.notebook or alone, test.name): test.score for test in result.own_tests}
+        return own | {(self.name, f"test_{verdict.symbol}"): verdict.score for verdict in result.verdicts}
+
+    def standing(self, student: str, result: Result) -> Result:
+        """What came of a submission as the gradebook has it: with the points and comments that people gave."""
+        return as_it_stands(result, self.book.given(student), self.assignment, self.book.penalty(student))
+
+    def _as_released(self, notebook: NotebookNode, source_cells: Cells) -> None:
         """Gives nbgrader's cells the marks, and locked ones the text, that they were released with."""
         for cell in notebook.cells:
             marks = cell.metadata.get("nbgrader")
             if marks is None:
                 continue
-            source = self.book.cells.get(marks["grade_id"])
+            source = source_cells.get(marks["grade_id"])
             if source is None:
                 del cell.metadata["nbgrader"]
                 continue
@@ -150,43 +185,93 @@ class Writer:
             if source.locked:
                 cell.source = source.source
 
-    def _write_files(self, student: str, submission: Path, notebook: NotebookNode) -> None:
+    def _write_files(self, student: str, submission: Path, notebooks: Mapping[str, NotebookNode]) -> None:
         """The submission's folder as it was graded. It appears whole or not at all."""
-        name = self.lesson.name
-        kept = self._settings.exclude_overwriting.get(name, [])
-        released = Path(self.course.directory.format_path(self.course.directory.source_directory, ".", name))
-        with fresh_folder(self.course.autograded(student, name)) as made:
-            self._copy_others(submission, made, [], _ACTIVE)
-            self._copy_others(released, made, kept)
-            text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
-            write_whole(made / f"{name}.ipynb", text + "\n")
+        with fresh_folder(self.course.autograded(student, self.name)) as made:
+            for path, inside in others(self.course, submission):
+                if path.suffix.lower() not in _ACTIVE:
+                    (made / inside).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(path, made / inside)
+            for name, data in self.assignment.files.items():
+                (made / name).parent.mkdir(parents=True, exist_ok=True)
+                (made / name).write_bytes(data)
+            for title, notebook in notebooks.items():
+                text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
+                write_whole(made / f"{title}.ipynb", text + "\n")
             for path in made.rglob("*"):
                 if path.is_file():
                     path.chmod(int(str(self._settings.permissions), 8))
 
-    def _copy_others(self, source: Path, target: Path, kept: list[str], left_out: frozenset[str] = frozenset()) -> None:
-        for found in utils.find_all_files(str(source), [*self.course.directory.ignore, "*.ipynb"]):
-            path = Path(found)
-            inside = path.relative_to(source)
-            # nbgrader would follow a link out of the folder
-            if (
-                str(inside) in kept
-                or path.suffix.lower() in left_out
-                or any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(source))
-            ):
-                continue
-            (target / inside).parent.mkdir(parents=True, exist_ok=True)
-            if path.is_file():
-                shutil.copy(path, target / inside)
+    def _pages(self, student: str) -> list[Path]:
+        """Where the student's page goes. nbgrader hands one back for each notebook: each is the whole page."""
+        titles = self.assignment.notebooks or [self.name]
+        return [self.course.feedback(student, self.name, title) for title in titles]
 
     def _write_page(self, student: str, text: str) -> None:
-        path = self.course.feedback(student, self.lesson.name)
-        write_whole(path, text)
-        submission = self.course.submission(student, self.lesson.name)
+        submission = self.course.submission(student, self.name)
+        for path in self._pages(student):
+            write_whole(path, text)
         for name in _FOR_RELEASE:
             note = submission / name
             if note.is_file() and not note.is_symlink() and not submission.is_symlink():
                 shutil.copy(note, path.parent / name)
+
+
+def released(course: Course, book: Book, name: str, lesson: Lesson | None) -> Assignment:
+    """The assignment that a gradebook knows, with the files beside its source notebooks.
+
+    Raises:
+        GraderError: when its tests need a lesson that is not there.
+    """
+    settings = Autograde(coursedir=course.directory, config=course.config)
+    kept = settings.exclude_overwriting.get(name, [])
+    files = {str(at): path.read_bytes() for path, at in others(course, course.source(name)) if str(at) not in kept}
+    skipped = Execute(config=course.config).skip_cells_with_tag
+    made = Assignment(name, book.cells, lesson, files, skipped)
+    if made.asks_for_checks():
+        raise GraderError(
+            f"The notebooks of {name} use check, but {name} is not a lesson, so nothing says what is right. Put its "
+            "exercises into a lesson of a course (docs/authors.md shows how), or test without check."
+        )
+    return made
+
+
+def released_aside(course: Course, name: str) -> Assignment:
+    """A plain assignment as nbgrader would release it now; where there is no source, as the gradebook knows it.
+
+    Raises:
+        GraderError: when nbgrader refuses.
+    """
+    if not any(course.source(name).glob("*.ipynb")):
+        with course.gradebook() as gradebook:
+            return released(course, Book(course, gradebook, name), name, None)
+    with generated(course.root, course.config, name) as made, Gradebook(made.db_url) as gradebook:
+        return released(course, Book(course, gradebook, name), name, None)
+
+
+def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The files in a folder that are no notebooks, as nbgrader finds them, and their paths inside it."""
+    for found in utils.find_all_files(str(folder), [*course.directory.ignore, "*.ipynb"]):
+        path = Path(found)
+        # nbgrader would follow a link out of the folder
+        linked = any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(folder))
+        if path.is_file() and not linked:
+            yield path, path.relative_to(folder)
+
+
+def _cards(notebook: Path) -> dict[str, str]:
+    """The cards in an autograded notebook, by symbol: only we put outputs into it."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except (OSError, ValueError):
+        return {}
+    shown = {c.metadata.get("nbgrader", {}).get("grade_id", ""): c.get("outputs", []) for c in cells}
+    return {
+        name.removeprefix("test_"): str(output.data["text/html"])
+        for name, outputs_of_it in shown.items()
+        for output in outputs_of_it
+        if "text/html" in output.get("data", {})
+    }
 
 
 def tame(notebook: NotebookNode) -> None:
@@ -212,10 +297,10 @@ def _is_released(cell: NotebookNode) -> bool:
     return checksum is not None and checksum == utils.compute_checksum(cell)
 
 
-def show(notebook: NotebookNode, result: Result) -> None:
+def show(notebook: NotebookNode, result: Result, title: str) -> None:
     """Puts into each test cell what its check would have left there: the card, and the score as nbgrader reads it."""
     verdicts = {f"test_{verdict.symbol}": verdict for verdict in result.verdicts}
-    own = {test.name: test for test in result.own_tests}
+    own = {test.name: test for test in result.own_tests if test.notebook == title}
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in verdicts and cell.cell_type == "code":
@@ -241,12 +326,6 @@ def _number(data: dict[str, str]) -> dict[str, object]:
 
 def _error(message: str) -> dict[str, object]:
     return {"output_type": "error", "ename": "NotYet", "evalue": message, "traceback": [message]}
-
-
-def verdicts(result: Result) -> dict[str, float]:
-    """The score of each test cell that was judged, by the cell's name."""
-    own = {test.name: test.score for test in result.own_tests}
-    return own | {f"test_{verdict.symbol}": verdict.score for verdict in result.verdicts}
 
 
 def _score(cell: NotebookNode) -> float | None:

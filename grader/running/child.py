@@ -2,8 +2,9 @@
 
 It holds no secret: no seed, no reference, no gradebook. It is told what to do one message at a time:
 
-- `{"do": "files", "files"}`: put the learner's other files into the working folder -> `{"ok"}`
-- `{"do": "run", "source"}`: run a cell -> `{"ok", "value"}` (of its last line, where it is a number) or `{"error"}`
+- `{"do": "file", "name", "data", "more"}`: put a file, or the next piece of it, into the working folder -> `{"ok"}`
+- `{"do": "run", "source"}`: run a cell -> `{"ok", "value", "shown"}` or `{"error"}`. The value is that of its last
+  line, where it is a number; `shown` says that the line showed something else
 - `{"do": "probe", "symbol", "cases", "patients"}`: call the learner's symbol on each case -> one `{"seen"}` a case,
   or one `{"absent"}` or `{"imported"}`. Before that, any number of questions to the case's patient,
   `{"ask", "arguments"}`, each of which is answered with `{"value"}` or `{"raised"}`
@@ -17,12 +18,16 @@ from __future__ import annotations
 
 import builtins
 import io
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -51,10 +56,22 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     def enable_gui(self, gui: object = None) -> None:
         """There are no windows here, and `%matplotlib inline` asks for none."""
 
-    def showtraceback(self, *args: object, **kwargs: object) -> None:
-        """The error goes to the grader; nobody reads it here."""
+    failed: BaseException | None = None
 
-    showsyntaxerror = showtraceback
+    def showtraceback(self, exc_tuple: Any = None, *args: object, **kwargs: object) -> None:
+        """Keeps the error for the grader; nobody reads it here.
+
+        That of a cell within a cell (`%%capture`, `%run`) comes along here and nowhere else.
+        """
+        self.failed = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
+
+    def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> list[str]:
+        """Formats no traceback for the history: of an endless recursion that takes longer than a cell may run."""
+        return []
+
+    def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
+        """The same."""
+        self.failed = sys.exc_info()[1]
 
 
 class _Output(io.TextIOBase):
@@ -76,7 +93,9 @@ class _Output(io.TextIOBase):
 class Child:
     """State of the learner's process. Made once in the zygote; each forked child goes on from there."""
 
-    def __init__(self, probes: Mapping[str, Probe], library: frozenset[str], packages: Sequence[str]) -> None:
+    def __init__(
+        self, probes: Mapping[str, Probe], library: frozenset[str], packages: Sequence[str], *, plain: bool = False
+    ) -> None:
         config = Config({"HistoryManager": {"enabled": False}})
         self.shell: Any = _Shell.instance(user_ns={"__name__": "__main__"}, config=config)
         self.probes = probes
@@ -85,7 +104,8 @@ class Child:
         self.earlier: dict[str, Any] = {}
         self.output = _Output()
         # A check inside a learner's own cell must not bring the references in, and nothing is handed in from here.
-        setattr(grader, "checks", lambda lesson: _silent_check)  # noqa: B010 (its type says Checker)
+        # In a plain notebook nobody asks for an exercise: a test that only checks would give full points to everybody.
+        setattr(grader, "checks", _no_checks if plain else lambda lesson: _silent_check)  # noqa: B010 (its type says Checker)
         setattr(grader, "submit", lambda *_, **__: None)  # noqa: B010
         builtins.input = _no_input
         sys.path.insert(0, "")  # as in a notebook: the working folder
@@ -106,25 +126,27 @@ class Child:
             except BaseException as error:  # learner code may raise anything, KeyboardInterrupt included
                 channel.send_bytes(encode({"error": describe_error(error)}))
 
-    def files(self, files: dict[str, str]) -> Iterator[dict[str, Any]]:
-        """Writes the learner's other files into the working folder."""
-        for name, text in files.items():
-            path = Path(name)
-            if path.is_absolute() or ".." in path.parts:
-                raise ValueError("a file outside of the working folder")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    def file(self, name: str, data: np.ndarray, more: bool) -> Iterator[dict[str, Any]]:
+        """Writes a file into the working folder, or goes on with it."""
+        path = Path(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("a file outside of the working folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab" if more else "wb") as file:
+            file.write(data.tobytes())
         yield {"ok": True}
 
     def run(self, source: str) -> Iterator[dict[str, Any]]:
         """Runs a cell."""
         self.output.printed = 0
+        self.shell.failed = None
         result = self.shell.run_cell(source, store_history=True, silent=False)
-        error = result.error_before_exec or result.error_in_exec
+        error = result.error_before_exec or result.error_in_exec or self.shell.failed
         if error is not None:
             yield {"error": describe_error(error)}
         else:
-            yield {"ok": True, "value": float(result.result) if isinstance(result.result, int | float) else None}
+            value = _number(result.result)
+            yield {"ok": True, "value": value, "shown": value is None and result.result is not None}
 
     def probe(self, symbol: str, cases: list[dict[str, Any]], patients: bool) -> Iterator[dict[str, Any]]:
         """Calls the learner's symbol on each case; where there are patients, with a way to ask them."""
@@ -172,6 +194,26 @@ def _packed(answer: dict[str, Any]) -> bytes:
         return encode({"seen": why} if "seen" in answer else why)
 
 
+def _number(value: Any) -> float | None:
+    """The number of points that a test's last line shows; None where it shows something else, or nothing.
+
+    `True` is none: what it says is that all is well. `False` is 0.
+    """
+    try:
+        tensor = getattr(
+            sys.modules.get("torch"), "Tensor", np.ndarray
+        )  # where there is no torch, there are no tensors
+        if isinstance(value, np.ndarray | np.generic | tensor) and math.prod(value.shape) == 1:
+            value = value.item()
+        if isinstance(value, bool):
+            return None if value else 0.0
+        if isinstance(value, int | float | Decimal | Fraction):
+            return float(value)
+        return None if value is None else float(repr(value))
+    except BaseException:  # a learner's object may raise anything
+        return None
+
+
 def _home(symbol: Any) -> str:
     """The package that a symbol says it comes from."""
     try:
@@ -182,6 +224,10 @@ def _home(symbol: Any) -> str:
 
 def _silent_check(symbol: object) -> None:
     """Stands for `check` while a submission is graded."""
+
+
+def _no_checks(lesson: object) -> None:
+    raise RuntimeError("check belongs to a lesson, and this assignment is none")
 
 
 def _no_input(prompt: object = "") -> str:

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.spec import Lesson
+from grader.checking.cards import points
 from grader.plain import harmless
 from grader.running.reader import read_apart
 from grader.running.reading import MAX_BYTES as MAX_BYTES
 from grader.running.reading import Unreadable as Unreadable
 from grader.running.reading import too_large
+from grader.running.result import OwnTest
 from grader.syllabus import UnknownLesson, load_lesson, usable_lessons
 
 _LESSON = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*\)")
@@ -54,10 +56,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """What there is to do, in order: cells to run, and symbols (as text) to ask for."""
+    """What there is to do, in order: cells to run, symbols (as text) to ask for, and an instructor's own tests."""
 
     lesson: Lesson
-    steps: tuple[Cell | str, ...]
+    steps: tuple[Cell | str | OwnTest, ...]
     repairs: tuple[str, ...] = field(default=())
 
 
@@ -83,24 +85,27 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def read_submission(data: bytes, lesson: str | None = None) -> Submission:
+def read_submission(data: bytes, lesson: str | None = None, own_tests: Iterable[OwnTest] = ()) -> Submission:
     """The steps of a submission.
 
     Args:
         data: the notebook's bytes.
         lesson: its lesson, for a notebook that does not tell.
+        own_tests: an instructor's test cells that are no check.
 
     Raises:
         Unreadable: when it is no notebook, or of no known lesson.
     """
-    return understood(read_apart("cells", data), lesson)
+    return understood(read_apart("cells", data), lesson, own_tests)
 
 
-def understood(cells: Iterable[dict[str, Any]], lesson: str | None = None) -> Submission:
+def understood(
+    cells: Iterable[dict[str, Any]], lesson: str | None = None, own_tests: Iterable[OwnTest] = ()
+) -> Submission:
     """As `read_submission`, of cells that have been read already (see `grader.running.reading.cells_of`)."""
     code = [_code_cell(cell) for cell in cells if cell["kind"] == "code" or cell["retyped"]]
     found, how = _find_lesson(code, lesson)
-    return _steps(found, code, [how] if how else [])
+    return _steps(found, code, [how] if how else [], list(own_tests))
 
 
 def _code_cell(cell: dict[str, Any]) -> Cell:
@@ -142,12 +147,16 @@ def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | No
     )
 
 
-def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
+def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str], own_tests: list[OwnTest]) -> Submission:
     symbols = [exercise.symbol for exercise in lesson.exercises]
+    own = {test.name for test in own_tests}
+    places = {cell.grade_id: cell.number for cell in cells if cell.grade_id in own}  # the last of that name
     stripped = not any(cell.grade_id for cell in cells)
     left_out = blank_copies(cells, symbols)
     numbers_left_out = {cell.number for cell in left_out}
-    runs = [c for c in cells if c.number not in numbers_left_out and _earns(c, symbols, stripped)]
+    runs = [
+        c for c in cells if c.number not in numbers_left_out and c.grade_id not in own and _earns(c, symbols, stripped)
+    ]
     asked_after: dict[str, int] = {}
     for symbol in symbols:
         checks = [c.number for c in cells if c.grade_id == f"test_{symbol}"] or [
@@ -158,8 +167,10 @@ def _steps(lesson: Lesson, cells: list[Cell], repairs: list[str]) -> Submission:
         # A symbol that is nowhere is asked for in its turn, so that what follows is not kept waiting for its text.
         last = len(cells) + 1 if named else max(asked_after.values(), default=0)
         asked_after[symbol] = max([*checks[-1:], *written[-1:]], default=last)
-    steps: list[tuple[int, int, Cell | str]] = [(cell.number, -1, cell) for cell in runs]
+    steps: list[tuple[int, int, Cell | str | OwnTest]] = [(cell.number, -1, cell) for cell in runs]
     steps += [(asked_after[symbol], place, symbol) for place, symbol in enumerate(symbols)]
+    end = max((cell.number for cell in cells), default=0) + 1
+    steps += [(places.get(test.name, end), len(symbols), test) for test in own_tests]
     ordered = sorted(steps, key=lambda step: step[:2])
     repairs += find_repairs(lesson, cells, left_out)
     return Submission(lesson, tuple(step for *_, step in ordered), tuple(repairs))
@@ -205,8 +216,9 @@ def find_repairs(lesson: Lesson, cells: list[Cell], left_out: list[Cell]) -> lis
             found.append(f"The check of {symbol} had been deleted or had lost its mark; {symbol} was graded anyway.")
         elif any(cell.source.strip() != f"check({symbol})" for cell in checks):
             found.append(f"The check of {symbol} had been changed; the lesson's own was used.")
-        if any(cell.points != exercise.points for cell in checks):
-            found.append(f"The points of {symbol} in this notebook are not the lesson's; the lesson's own count.")
+        if any(cell.points != exercise.points for cell in checks):  # an instructor may have changed them since
+            worth = points(exercise.points)
+            found.append(f"The points of {symbol} in this notebook are not the current ones: it is worth {worth}.")
     if len(found) > MAX_REPAIRS:
         found[MAX_REPAIRS:] = [f"{len(found) - MAX_REPAIRS} more things were fixed."]
     return found

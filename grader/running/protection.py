@@ -10,7 +10,7 @@ from grader.running.zygotes import borrowed
 from grader.sandbox.walls import NAMES
 
 
-def missing_walls(lesson: str) -> dict[str, str]:
+def missing_walls(lesson: str | None) -> dict[str, str]:
     """The protections that this machine lacks, with the reasons. Starts the process that grading needs anyway.
 
     Raises:
@@ -20,7 +20,7 @@ def missing_walls(lesson: str) -> dict[str, str]:
         return zygote.missing
 
 
-def check_walls(lesson: str, required: bool) -> None:
+def check_walls(lesson: str | None, required: bool) -> None:
     """Warns with `MissingProtection` of what this machine lacks. The warning points at whoever called the caller.
 
     Raises:

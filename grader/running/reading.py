@@ -106,7 +106,7 @@ def cells_of(data: bytes) -> list[dict[str, Any]]:
                 f"There is too much {what} in this notebook. Leave out what is not needed, and submit it again."
             )
         if made["kind"] == "code" or made["retyped"]:
-            made["defines"], made["only_definitions"] = _definitions(made["source"])
+            made["defines"], made["only_definitions"] = definitions(made["source"])
         found.append(made)
     return found
 
@@ -161,7 +161,7 @@ def _is_base64(code: Any) -> bool:
     return True
 
 
-def _definitions(source: str) -> tuple[list[str], bool]:
+def definitions(source: str) -> tuple[list[str], bool]:
     """The names a cell defines at its top level, and whether it does nothing but import and define."""
     if source.lstrip()[:2] == "%%":  # the rest of the cell is its argument
         return [], False

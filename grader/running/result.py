@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from grader.checking.judge import Verdict
+from grader.checking.judge import FAILED, PARTIAL, PASSED, Status, Verdict
 from grader.errors import GraderError
 
 VERSION = 1
@@ -17,10 +17,17 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class OwnTest:
-    """A test cell that an instructor added, and that is no `check`: its text as it was released, and its points."""
+    """A test cell of an instructor's own, which is no `check`: its text as it was released, and its points."""
 
+    name: str
     source: str
     points: float
+    notebook: str = ""
+    """The notebook it stands in, where there may be several."""
+
+    def result(self, score: float, status: Status, message: str) -> OwnResult:
+        """What came of it."""
+        return OwnResult(self.name, score, self.points, message, status, self.notebook)
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,53 @@ class OwnResult:
     score: float
     max_score: float
     message: str
+    status: Status = PASSED
+    """As a verdict's; "missing" where the whole notebook is."""
+    notebook: str = ""
+    """The notebook it stands in; empty where there is only the lesson's."""
+
+    @property
+    def title(self) -> str:
+        """What it is called where there may be several notebooks."""
+        return _title(self.notebook, self.name)
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry under `forgeable` in the JSON contract."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class HandResult:
+    """A cell whose points a person gives, as the gradebook has it. Not part of the JSON."""
+
+    name: str
+    score: float | None
+    """None while nobody has looked at it."""
+    max_score: float
+    comment: str = ""
+    notebook: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called where there may be several notebooks."""
+        return _title(self.notebook, self.name)
+
+    @property
+    def status(self) -> Status:
+        """As a verdict's."""
+        return PASSED if (self.score or 0.0) >= self.max_score else PARTIAL if self.score else FAILED
+
+
+def _title(notebook: str, name: str) -> str:
+    return f"{notebook}/{name}" if notebook else name
+
+
+Part = Verdict | OwnResult | HandResult
+
+
+def title_of(part: Part) -> str:
+    """What a part is called in a table."""
+    return part.symbol if isinstance(part, Verdict) else part.title
 
 
 @dataclass(frozen=True)
@@ -48,19 +102,38 @@ class Result:
     seconds: float
     """How long it took, by the clock on the wall."""
     own_tests: tuple[OwnResult, ...] = ()
-    """Not part of the score, which is the lesson's; an instructor's gradebook has both."""
+    """One for each test cell of an instructor's own."""
     cells: tuple[tuple[int, float], ...] = ()
     """Number and seconds of each cell that was run. Not part of the JSON."""
+    by_hand: tuple[HandResult, ...] = ()
+    """What people gave, where the gradebook was asked. Not part of the JSON."""
+    penalty: float = 0.0
+    """Points taken off for being late, where the gradebook was asked. Not part of the JSON."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All that earns points."""
+        return (*self.verdicts, *self.own_tests, *self.by_hand)
 
     @property
     def score(self) -> float:
         """The points earned."""
-        return round(sum(verdict.score for verdict in self.verdicts), 2)
+        return round(sum(part.score or 0.0 for part in self.parts), 2)
 
     @property
     def max_score(self) -> float:
         """The points there are."""
-        return round(sum(verdict.max_score for verdict in self.verdicts), 2)
+        return round(sum(part.max_score for part in self.parts), 2)
+
+    @property
+    def mark(self) -> float:
+        """What counts: the points earned, less the penalty."""
+        return round(max(0.0, self.score - self.penalty), 2)
+
+    @property
+    def waiting(self) -> int:
+        """How many answers a person must still grade."""
+        return sum(part.score is None and part.max_score > 0 for part in self.by_hand)
 
     def to_json(self) -> dict[str, Any]:
         """The entry under `results` in the JSON contract."""
@@ -72,13 +145,14 @@ class Result:
             "seconds": round(self.seconds, 3),
             "repairs": list(self.repairs),
             "exercises": [verdict.to_json() for verdict in self.verdicts],
-            **({"forgeable": [asdict(test) for test in self.own_tests]} if self.own_tests else {}),
+            **({"forgeable": [test.to_json() for test in self.own_tests]} if self.own_tests else {}),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """The result that `to_json` wrote; what is not part of the JSON is gone, keys it does not know are left."""
-        own = (OwnResult(t["name"], t["score"], t["max_score"], t["message"]) for t in data.get("forgeable", ()))
+        known = [field.name for field in fields(OwnResult)]
+        own = (OwnResult(**{key: t[key] for key in known if key in t}) for t in data.get("forgeable", ()))
         verdicts = tuple(Verdict.from_json(entry) for entry in data["exercises"])
         return cls(data["notebook"], data["lesson"], verdicts, tuple(data["repairs"]), data["seconds"], tuple(own))
 

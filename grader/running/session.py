@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from grader.authoring.patients import Patient
 from grader.authoring.spec import Case
 from grader.running.channel import Channel, Closed
@@ -18,6 +20,7 @@ from grader.running.setting import Setting
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
+_PIECE = 2**24  # bytes of a file in one message
 _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while it works
 
 
@@ -89,13 +92,16 @@ class Session:
         """The protections that this machine lacks, with the reasons."""
         return self._zygote.missing
 
-    def hand_over(self, files: dict[str, str]) -> None:
-        """Puts the learner's other files into the working folder.
+    def hand_over(self, files: Mapping[str, bytes]) -> None:
+        """Puts files into the working folder.
 
         Raises:
             Stopped: when they don't fit.
         """
-        self._remembered({"do": "files", "files": files})
+        for name, data in files.items():
+            for start in range(0, len(data) or 1, _PIECE):
+                piece = np.frombuffer(bytearray(data[start : start + _PIECE]), np.uint8)
+                self._remembered({"do": "file", "name": name, "data": piece, "more": start > 0})
 
     def run(self, source: str) -> dict[str, Any] | None:
         """Runs a cell; returns the error's description, or None when it went well.
@@ -105,16 +111,19 @@ class Session:
         """
         return error_in(self._remembered({"do": "run", "source": source}))  # what it did before its error stays
 
-    def test(self, source: str) -> tuple[dict[str, Any] | None, Any]:
-        """Runs a test cell: the error's description, or None, and the number that its last line gave, if any.
+    def test(self, source: str) -> tuple[dict[str, Any] | None, float | None, bool]:
+        """Runs a test cell: the error's description, or None; the number that its last line gave, if any; and whether
+        that line showed something else.
 
         The number comes from a process in which the learner's code runs: it can be forged.
 
         Raises:
             Stopped: when it did not come back.
         """
-        answer = self._ask(encode({"do": "run", "source": source}))
-        return error_in(answer), answer.get("value")
+        answer = self._remembered({"do": "run", "source": source})  # what it defines, later ones may need
+        value = answer.get("value")
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return error_in(answer), number, answer.get("shown") is True
 
     def probe(self, question: Question) -> list[dict[str, Any]]:
         """What the learner's symbol does on each case, `{"seen": ...}`; or only one `{"absent"}` or `{"imported"}`.

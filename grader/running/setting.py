@@ -34,14 +34,18 @@ class Setting:
         return asdict(self)
 
 
-def setting_of(name: str) -> Setting:
-    """The setting of a lesson.
+PLAIN = Setting("", "", "", None, (), (), ())
+"""That of notebooks that are no lesson's: whatever they import, they find beside them or installed."""
+
+
+def setting_of(name: str | None) -> Setting:
+    """The setting of a lesson, or of plain notebooks.
 
     Raises:
         UnknownLesson: when there is none.
         GraderError: when its folder is at fault.
     """
-    return _setting(*find_lesson(name))
+    return PLAIN if name is None else _setting(*find_lesson(name))
 
 
 @cache

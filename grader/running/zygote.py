@@ -111,7 +111,7 @@ def _for_lesson(
     Raises:
         ImportError: when the probes bring something along that knows answers.
     """
-    if not any(os.path.realpath(place or "/") == os.path.realpath(root) for place in sys.path):
+    if root and not any(os.path.realpath(place or "/") == os.path.realpath(root) for place in sys.path):
         sys.path.insert(0, root)
     blank_modules(blanked)
     for package in library:
@@ -126,8 +126,10 @@ def _for_lesson(
     for companion in companions:
         importlib.import_module(companion)
     own = importlib.import_module(probes).PROBES if probes is not None else {}
-    child = Child(own, frozenset(library), (*library, lessons))
-    known = [name for name in sys.modules if name.startswith(f"{lessons}.") and SECRET & set(name.split("."))]
+    child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
+    known = [
+        name for name in sys.modules if lesson and name.startswith(f"{lessons}.") and SECRET & set(name.split("."))
+    ]
     if known:
         raise ImportError(f"{probes} brings {known[0]} along, which knows the answers of {lesson}")
     return child
@@ -147,7 +149,8 @@ def _warm_torch() -> None:
 
 def _solutions(*packages: str) -> list[Path]:
     """The folders that hold solutions and references: all that is needed of them is imported already."""
-    return [Path(folder) for name in ("grader", *packages) for folder in importlib.import_module(name).__path__]
+    named = [name for name in ("grader", *packages) if name]
+    return [Path(folder) for name in named for folder in importlib.import_module(name).__path__]
 
 
 def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> None:

@@ -215,7 +215,7 @@ def _hidden_folders(setting: Setting) -> frozenset[Path]:
 
     Where course and program are installed, their folder is Python's own; the packages in it are hidden all the same.
     """
-    checkouts = {Path(__file__).resolve().parents[2], Path(setting.root)}
+    checkouts = {Path(__file__).resolve().parents[2], *([Path(setting.root)] if setting.root else [])}
     ours = {folder for folder in checkouts if (folder / "pyproject.toml").is_file()}
     return frozenset({*_HIDDEN, *ours, Path.cwd()})
 

@@ -17,10 +17,11 @@ from rich.console import Console
 from grader.batch import Failure, Job, grade_files
 from grader.demo.run import make_course
 from grader.errors import GraderError
-from grader.gradebook.autograde import autograde_lesson, other_files
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.grade import Result, grade
+from grader.running.handed_in import other_files
 from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
 from tests.attacks.attacks import (
@@ -211,7 +212,7 @@ def test_other_files_come_from_the_folder_only(odd: dict[str, Path], tmp_path: P
     os.truncate(folder / "binary.txt", 2**33)
     found = other_files(folder / f"{LESSON}.ipynb")
     assert {"inner/helper.py", "e\u0301.txt", "\u00e9.txt"} <= found.keys()
-    assert CANARY not in str(found.values())
+    assert CANARY.encode() not in b" ".join(found.values())
     assert not {name for name in found if name.startswith(("/", "..", "up", "circle", "link", "fifo", "binary"))}
 
 
@@ -229,7 +230,7 @@ def test_no_name_leads_out_of_the_working_folder(name: str, course: Path) -> Non
         "import glob\nassert not glob.glob('/attacked*') + glob.glob('/tmp/../attacked*') + glob.glob('/tmp/attacked*')"
     )
     data = notebook([SETUP, seek, PICK])
-    result = grade(data, SEED, files={OUTSIDE[name]: "x = 1", "fine.py": "y = 2"}, limits=LIMITS)
+    result = grade(data, SEED, files={OUTSIDE[name]: b"x = 1", "fine.py": b"y = 2"}, limits=LIMITS)
     assert result.score == POINTS["pick"]
     assert not [r for r in result.repairs if "AssertionError" in r]
 
@@ -297,7 +298,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
         )
     )
     place("pages").write_bytes(notebook([SETUP, PICK, code("raise ValueError('<script>alert(1)</script>')")]))
-    outcomes, _ = autograde_lesson(course, LESSON, Job(SEED, LESSON, limits=LIMITS), Console(quiet=True))
+    outcomes, _ = autograde_assignment(course, LESSON, Job(SEED, LESSON, limits=LIMITS), Console(quiet=True))
     return course, outcomes
 
 

@@ -51,7 +51,7 @@ def test_no_hidden_input_is_told(name: str, course: Path) -> None:
         code("def mse_loss(params, batch):\n    raise ValueError(' '.join(MET)[-250:])", "mse_loss"),
         code(f"def batched_dot(a, b): pass\n{LATER}raise KeyError(told)", "batched_dot"),
     ]
-    own = {"mine": OwnTest(f"{LATER}raise ValueError(told)", 1.0)}
+    own = [OwnTest("mine", f"{LATER}raise ValueError(told)", 1.0)]
     result = grade(notebook(cells), SEED, limits=PATIENT, own_tests=own)
     assert len(HIDDEN) > 3
     shown = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {[outputs(v) for v in result.verdicts]}"

@@ -23,7 +23,7 @@ from grader import cli
 from grader.batch import Job
 from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
 from grader.gradebook import autograde
-from grader.gradebook.autograde import autograde_lesson
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.result import Result
@@ -108,7 +108,7 @@ def hand_in(course: Course, student: str, data: bytes) -> Path:
 
 def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Console | None = None) -> dict[str, Any]:
     """`grader autograde`, without its table."""
-    outcomes, used = autograde_lesson(course, LESSON, Job(seed, LESSON), says or Console(quiet=True), resume=resume)
+    outcomes, used = autograde_assignment(course, LESSON, Job(seed, LESSON), says or Console(quiet=True), resume=resume)
     assert resume or used == seed
     return outcomes
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from grader.batch import Failure, Job
 from grader.demo.learners import doubled, stripped
 from grader.demo.run import make_course
-from grader.gradebook.autograde import autograde_lesson
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.intake import MAX_BYTES
@@ -136,7 +136,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     hand_in("link_beside", ada.hand_in(released))
     (course.submission("link_beside", LESSON) / "data.csv").symlink_to(secret)
     limits = Limits(cell_seconds=4.0, probe_seconds=4.0)
-    outcomes, _ = autograde_lesson(course, LESSON, Job(3, LESSON, 2, limits), Console(quiet=True))
+    outcomes, _ = autograde_assignment(course, LESSON, Job(3, LESSON, 2, limits), Console(quiet=True))
     return course, outcomes
 
 

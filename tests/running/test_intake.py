@@ -260,7 +260,7 @@ def test_a_foreign_grade_id_and_tag_buy_nothing() -> None:
     ],
 )
 def test_what_a_cell_defines(source: str, defines: set[str], only: bool) -> None:
-    assert reading._definitions(source) == (sorted(defines), only)
+    assert reading.definitions(source) == (sorted(defines), only)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
+from nbformat import v4
 
 from grader.authoring.spec import Case
 from grader.errors import GraderError
@@ -70,9 +71,20 @@ def test_variables_stay_from_cell_to_cell_and_what_a_cell_did_before_its_error_s
 
 
 def test_other_files_of_the_submission_can_be_imported_and_read(session: Session) -> None:
-    session.hand_over({"helper.py": "def double(x):\n    return 2 * x\n", "data/numbers.csv": "1,2\n"})
+    session.hand_over({"helper.py": b"def double(x):\n    return 2 * x\n", "data/numbers.csv": b"1,2\n", "empty": b""})
+    session.hand_over({"bytes": bytes(range(256)) * 2**17})  # more than fits into one message
     assert session.run("from helper import double\nassert double(2) == 4") is None
-    assert session.run("assert open('data/numbers.csv').read() == '1,2\\n'") is None
+    assert session.run("assert open('data/numbers.csv').read() == '1,2\\n' and open('empty').read() == ''") is None
+    assert session.run("assert open('bytes', 'rb').read() == bytes(range(256)) * 2**17") is None
+
+
+@pytest.mark.parametrize("around", ["%%capture\n1 / 0", "%%capture\n1 +", "%run broken.py"])
+def test_an_error_within_a_magic_is_an_error(session: Session, around: str) -> None:
+    session.hand_over({"broken.py": b"1 / 0\n"})
+    error = session.run(around)
+    assert error is not None
+    assert error["type"] in ("ZeroDivisionError", "SyntaxError")
+    assert session.run("1 + 1") is None
 
 
 # What the README says is different.
@@ -164,21 +176,28 @@ def test_an_answer_is_asked_for_in_one_message(session: Session) -> None:
 # --- an instructor's own tests ----------------------------------------------------------------------------------
 
 
-def test_own_tests_run_at_the_end_in_the_learners_process() -> None:
-    own = {
-        "right": OwnTest("assert pick is not None", 2.0),
-        "wrong": OwnTest("assert 1 == 2, 'one is not two'", 2.0),
-        "half": OwnTest("0.5 * 2", 2.0),
-        "too much": OwnTest("100.0", 2.0),
-        "nothing": OwnTest("float('nan')", 2.0),
-        "endless": OwnTest("while True: pass", 2.0),
+def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
+    sources = {
+        "right": "assert pick is not None and later == 'not yet'",
+        "wrong": "assert 1 == 2, 'one is not two'",
+        "half": "0.5 * 2",
+        "too much": "100.0",
+        "nothing": "float('nan')",
+        "endless": "while True: pass",
+        "lost": "assert later == 'now'",
     }
-    result = grade(as_bytes(filled_in()), seed=5, own_tests=own, limits=QUICK)
-    assert [test.score for test in result.own_tests] == [2.0, 0.0, 1.0, 2.0, 0.0, 0.0]
+    own = [OwnTest(name, source, 2.0) for name, source in sources.items()]
+    notebook = filled_in()
+    cells = [
+        v4.new_code_cell("'a learner's copy'", metadata={"nbgrader": {"grade_id": test.name}}) for test in own[:-1]
+    ]
+    notebook.cells += [v4.new_code_cell("later = 'not yet'"), *cells, v4.new_code_cell("later = 'now'")]
+    result = grade(as_bytes(notebook), seed=5, own_tests=own, limits=QUICK)
+    assert [test.score for test in result.own_tests] == [2.0, 0.0, 1.0, 2.0, 0.0, 0.0, 2.0]
     assert "one is not two" in result.own_tests[1].message
     assert "ran longer than 1 s" in result.own_tests[5].message
-    assert result.score == FULL  # the lesson's own
-    assert [entry["name"] for entry in result.to_json()["forgeable"]] == list(own)
+    assert result.score == FULL + 7
+    assert [entry["name"] for entry in result.to_json()["forgeable"]] == list(sources)
     assert Result.from_json(result.to_json()).to_json() == result.to_json()
 
 

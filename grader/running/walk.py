@@ -1,0 +1,259 @@
+"""A walk through a submission's cells, in a process of its own: what was run, what was asked, and what came of it."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from grader.authoring.spec import Exercise
+from grader.checking.cards import points
+from grader.checking.judge import (
+    CRASHED,
+    ERROR,
+    FAILED,
+    MEMORY,
+    MISSING,
+    PARTIAL,
+    PASSED,
+    TIMEOUT,
+    Judge,
+    Status,
+    Verdict,
+    ours_message,
+)
+from grader.checking.judge import without_score as zero
+from grader.checking.words import say_error
+from grader.running.assignment import ends_with_a_value, hidden_lines
+from grader.running.intake import Cell
+from grader.running.limits import Limits
+from grader.running.result import OwnResult, OwnTest
+from grader.running.session import Question, Session, Stopped, error_in
+
+TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
+
+# References draw from torch's global generator; two threads at once would disturb each other.
+_JUDGING = threading.Lock()
+
+
+class Walk:
+    """A walk through a submission's cells, in a process of its own.
+
+    Where there are exercises, the first one gives the marks, on hidden cases. Where there is something to say, a second
+    one finds the words: it asks on public cases, and only about what went wrong in the walk that it is `said_of`.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        exercises: tuple[Exercise, ...] = (),
+        judges: Mapping[str, tuple[Judge, Question]] | None = None,
+        sources: Mapping[str, Mapping[str, str]] | None = None,
+        said_of: Walk | None = None,
+    ) -> None:
+        self.session = session
+        self.exercises = exercises
+        self.judges = judges or {}
+        self.said_of = said_of
+        self.sources = sources or {}
+        self.secretive = bool(exercises) and said_of is None
+        """Whether the learner's process meets hidden cases: then no word of it reaches a learner."""
+        self.verdicts: dict[str, Verdict] = {}
+        self.own: list[OwnResult] = []
+        self.troubles: list[str] = []
+        self.answered: set[str] = set()
+        self.handed_over: set[str] = set()
+        self.took: list[tuple[int, float]] = []
+        self.failures: dict[str, tuple[Status, str]] = {}  # per symbol: status and sentence of its failed cell
+        self.halted: dict[int, tuple[Status, str]] = {}  # the same per cell that never came back
+        self.errors = False  # whether a cell stopped with an error of its own
+
+    @property
+    def left_to_say(self) -> bool:
+        """Whether the learner's process has something to say."""
+        return self.errors or any(verdict.status in TOLD for verdict in self.verdicts.values())
+
+    def go(self, steps: Iterable[Cell | str | OwnTest], files: Mapping[str, bytes]) -> None:
+        """Runs the cells and the tests, and asks for the symbols."""
+        if self.said_of is not None:
+            self._fresh(self.session.anew)
+        if files:
+            try:
+                self.session.hand_over(files)
+            except Stopped:
+                self.troubles.append("The other files that were handed in could not be copied into the working folder.")
+                self._fresh(self.session.restart)
+        for step in steps:
+            if isinstance(step, Cell):
+                self.cell(step)
+            elif isinstance(step, OwnTest):
+                self.own.append(self.test(step))
+            else:
+                self.ask(step)
+
+    def cell(self, cell: Cell) -> None:
+        """Runs a cell; what fails is remembered for the symbols it was to define."""
+        if self.said_of is not None and cell.number in self.said_of.halted:
+            self._failed(cell, *self.said_of.halted[cell.number])
+            return
+        start = time.monotonic()
+        try:
+            try:
+                error = self.session.run(cell.source)
+            finally:
+                self.took.append((cell.number, time.monotonic() - start))
+        except Stopped as stop:
+            limits = self.session.limits
+            if self.said_of is None:
+                sentence = _stopped(stop.status, f"Cell {cell.number}", limits.cell_seconds, limits)
+                self.halted[cell.number] = (_status(stop), sentence)
+                self._failed(cell, *self.halted[cell.number])
+            self._fresh(self.session.restart)
+            return
+        if error is not None:
+            self.errors = True
+            status: Status = MEMORY if _out_of_memory(error) else ERROR
+            said = "It stops with an error." if self.secretive else _say_stop(error)
+            self._failed(cell, status, f"Cell {cell.number}: {said}")
+
+    def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
+        symbols = [e.symbol for e in self.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]
+        for symbol in symbols:
+            self.failures[symbol] = (status, sentence)
+        # In a plain notebook the tests say what an error means; there, nobody knows which cell it concerns.
+        if not symbols and (self.exercises or status not in (ERROR, MEMORY)):
+            self.troubles.append(f"{sentence} The cell was left out.")
+
+    def ask(self, symbol: str) -> None:
+        """Gives the verdict on a symbol, then hands over the course's text of all that have been answered for.
+
+        In the lesson's order: from the text of a later symbol an earlier one could be had.
+        """
+        if self.said_of is None or self.said_of.verdicts[symbol].status in TOLD:
+            self.verdicts[symbol] = self._look(symbol)
+        if symbol in self.failures and (self.said_of or self).verdicts[symbol].status != MISSING:
+            # Its cell failed after the definition, or another cell defines it: what is there counts.
+            self.troubles.append(self.failures[symbol][1])
+        self.answered.add(symbol)
+        for exercise in self.exercises:
+            if exercise.symbol not in self.answered:
+                return
+            if exercise.symbol in self.handed_over:
+                continue
+            self.handed_over.add(exercise.symbol)
+            try:
+                self.session.restore(exercise.symbol, **self.sources[exercise.symbol])
+            except Stopped:
+                self._fresh(self.session.restart)
+
+    def test(self, test: OwnTest) -> OwnResult:
+        """Runs an instructor's own test cell where it stands, and reads its mark as nbgrader does, with more care."""
+        try:
+            error, value, shown = self.session.test(test.source)
+        except Stopped as stop:
+            self._fresh(self.session.restart)
+            limits = self.session.limits
+            message = _stopped(stop.status, test.name, limits.cell_seconds, limits)
+            return test.result(0.0, _status(stop), message)
+        if error is not None:
+            if error["type"] == "NotImplementedError" and error["line"].startswith("raise NotImplementedError"):
+                return test.result(0.0, MISSING, "What it tests is still blank.")
+            status: Status = MEMORY if _out_of_memory(error) else ERROR
+            return test.result(0.0, status, _say_failed(test, error))
+        if value is None and (shown or not ends_with_a_value(test.source)):
+            return test.result(test.points, PASSED, "It ran without an error.")
+        if value is None or not math.isfinite(value):
+            what = "nothing" if value is None else "infinity" if value in (math.inf, -math.inf) else "no number (NaN)"
+            return test.result(0.0, FAILED, f"It gave {what}, where points should be.")
+        score = min(max(value, 0.0), test.points)
+        status = PASSED if score == test.points else PARTIAL if score else FAILED
+        return test.result(score, status, f"It gave {points(score)} of {points(test.points)} points.")
+
+    def _look(self, symbol: str) -> Verdict:
+        judge, question = self.judges[symbol]
+        seen: list[dict[str, Any]] = []
+        try:
+            for answer in self.session.probe(question):
+                if "absent" in answer:
+                    return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
+                if "imported" in answer:
+                    return zero(judge.exercise, MISSING, ours_message(symbol))
+                seen.append(_observation(answer))
+        except Stopped as stop:
+            self._fresh(self.session.restart)
+            limits = self.session.limits
+            return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
+        with _JUDGING, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so to the instructor
+            verdict = judge.verdict(seen)
+        if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
+            return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")
+        return verdict
+
+    def _fresh(self, begin: Callable[[], None]) -> None:
+        try:
+            begin()
+        except Stopped as stop:
+            limits = self.session.limits
+            sentence = _stopped(stop.status, "The notebook", limits.cell_seconds, limits)
+            if self.said_of is None and sentence not in self.troubles:
+                self.troubles.append(sentence)
+
+
+def _observation(answer: dict[str, Any]) -> dict[str, Any]:
+    """What came over the border, if it has an observation's form; the learner's process may send anything."""
+    seen = answer.get("seen")
+    if not isinstance(seen, dict):
+        return {}
+    return {"error": error_in(seen) or error_in({"error": {}})} if "error" in seen else seen
+
+
+def _out_of_memory(error: Any) -> bool:
+    return isinstance(error, dict) and (
+        error.get("type") == "MemoryError" or "allocate memory" in str(error.get("message"))
+    )
+
+
+def _status(stop: Stopped) -> Status:
+    if stop.status == "memory":
+        return MEMORY
+    return CRASHED if stop.status == "crashed" else TIMEOUT
+
+
+def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
+    if status == "spent":
+        return (
+            f"{what} was not run to its end: the notebook had used up the {limits.cpu_seconds:g} s of processor time "
+            "that a submission may use. Are there loops that never end?"
+        )
+    if status == "memory":
+        return (
+            f"{what} filled more than {limits.memory_bytes / 2**30:g} GB of memory, all its processes together: is "
+            "there something that grows without end?"
+        )
+    if status == "timeout":
+        return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
+    return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
+
+
+def _say_stop(error: dict[str, Any]) -> str:
+    match error.get("type"):
+        case "OutputLimit":
+            return f"{_cap(str(error.get('message')))}: is there a loop that never stops printing?"
+        case "NobodyToAsk":
+            return "input() has nobody to ask while a notebook is graded. Write the value into the cell instead."
+    return say_error(error)
+
+
+def _say_failed(test: OwnTest, error: dict[str, Any]) -> str:
+    """What stopped a test. A line of its hidden part stays hidden."""
+    if error.get("line") not in hidden_lines(test.source):
+        return _say_stop(error)
+    return f"A hidden test fails. {_say_stop(error | {'line': ''})}"
+
+
+def _cap(text: str) -> str:
+    return text[:1].upper() + text[1:]
