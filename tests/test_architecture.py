@@ -45,9 +45,12 @@ MAY_IMPORT = {
     "submitting": RUNNING,
     "collecting": RUNNING | {"submitting"},
     "exporting": LIGHT | {"gradebook"},
+    "similarity": RUNNING | {"gradebook"},
+    "packing": RUNNING | {"api", "gradebook"},
     "demo": REPORTING | {"api", "gradebook"},
     "cli": REPORTING
-    | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"},
+    | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
+    | {"similarity", "packing"},
     "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }
