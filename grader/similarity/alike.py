@@ -27,8 +27,7 @@ RUN = 25
 COMMON, AT_LEAST = 0.25, 4
 """What more than a quarter of the class wrote, and more than four of it, is what one writes."""
 SHARE, SHARED = 0.5, 100
-"""From here on a pair is listed. Honest answers stay below, and copies with new names are far above: measured in
-`tests/similarity/test_false_alarms.py`."""
+"""From here on a pair is listed; `tests/similarity/test_false_alarms.py` measures how often honest learners are."""
 
 
 @dataclass(frozen=True)

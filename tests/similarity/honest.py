@@ -7,6 +7,7 @@ may well hit on the same.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import inspect
@@ -27,6 +28,7 @@ from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LEARNERS = 4
+_PYTHONS = {"self", *dir(builtins)}
 SHORT = 3  # lines without the signature and the docstring
 
 
@@ -84,6 +86,6 @@ def renamed(answers: Iterable[Answer], lesson: str) -> tuple[Answer, ...]:
 def in_other_words(text: str) -> str:
     made = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        own = token.type == tokenize.NAME and not keyword.iskeyword(token.string) and token.string != "self"
+        own = token.type == tokenize.NAME and not keyword.iskeyword(token.string) and token.string not in _PYTHONS
         made.append((token.type, f"my_{token.string}" if own else token.string))
     return tokenize.untokenize(made) + "# my own work\n"
