@@ -163,3 +163,33 @@ def package(
             highlight=False,
             soft_wrap=True,
         )
+
+
+class Back(StrEnum):
+    """Where `grader handback` hands back to."""
+
+    moodle = "moodle"
+    canvas = "canvas"
+    folders = "folders"
+
+
+@app.command(rich_help_panel="For a class")
+def handback(
+    lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)],
+    to: Annotated[Back, typer.Option(help="Where learners are to find their pages.")] = Back.folders,
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Write to this file; by default LESSON.feedback.zip.", dir_okay=False)
+    ] = None,
+) -> None:
+    """Put everybody's feedback page into one zip file, as Moodle or Canvas takes it back."""
+    from grader.gradebook.course import Course
+    from grader.handing_back import hand_back
+
+    name, _ = known_assignment(lesson)
+    target = file or Path(f"{name}.feedback.zip")
+    done = hand_back(Course.open(Path.cwd()), name, to.value, target)
+    out.print(escape(f"{target}: {len(done.students)} pages."), highlight=False, soft_wrap=True)
+    if done.left:
+        why = f"Not in it: {named(done.left)}. Nothing says where in a download from {to.value} theirs would go."
+        err.print(escape(why), highlight=False, soft_wrap=True)
+        raise typer.Exit(1)
