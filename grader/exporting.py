@@ -79,6 +79,13 @@ def marks(course: Course, lesson: str) -> list[Mark]:
     return sorted(found, key=lambda mark: (mark.last_name, mark.first_name, mark.student))
 
 
+def due_date(course: Course, lesson: str) -> datetime | None:
+    """When the assignment is due, in UTC, where nbgrader knows."""
+    with course.gradebook() as gradebook:
+        due: datetime | None = gradebook.find_assignment(lesson).duedate
+        return due
+
+
 def number(value: float) -> str:
     """A mark without needless zeros, to the hundredth as Canvas keeps it: 7, 7.5, 6.67."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from rich.markup import escape
 from rich.table import Table
@@ -30,29 +31,54 @@ def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) ->
     return table
 
 
-def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
-    """A line for each exercise: how many solved it, how many points it gave on average, and its most common mistake."""
-    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("exercise", overflow="fold")
-    for column in ("right", "partly", "not yet", "blank", "mean"):
-        table.add_column(column, justify="right")
-    table.add_column("most common mistake")
+@dataclass(frozen=True)
+class Standing:
+    """How a class stands with one exercise: how many have it right, partly, not yet, and blank."""
+
+    title: str
+    right: int
+    partly: int
+    wrong: int
+    blank: int
+    mean: float | None
+    """Points; None while nobody's are known."""
+    max_score: float
+    mistakes: tuple[tuple[str, int], ...]
+    """The known mistakes and how many made each, the most common first."""
+
+
+def standings(results: Iterable[Result]) -> list[Standing]:
+    """One for each exercise, test, and answer that earns points, in their order."""
     parts: dict[str, list[Part]] = {}
     for result in results:
         for part in result.parts:
             if part.max_score or not isinstance(part, HandResult):
                 parts.setdefault(title_of(part), []).append(part)
+    found = []
     for title, all_of_it in parts.items():
         graded = [part for part in all_of_it if part.score is not None]
         counts = Counter(part.status if part.status in (PASSED, PARTIAL, MISSING) else "" for part in graded)
-        diagnoses = [part.diagnosis for part in graded if isinstance(part, Verdict) and part.diagnosis]
-        mean = points(round(sum(part.score or 0.0 for part in graded) / len(graded), 2)) if graded else "-"
+        diagnoses = Counter(part.diagnosis for part in graded if isinstance(part, Verdict) and part.diagnosis)
+        mean = round(sum(part.score or 0.0 for part in graded) / len(graded), 2) if graded else None
+        right, partly, wrong, blank = (counts[status] for status in (PASSED, PARTIAL, "", MISSING))
+        full, common = all_of_it[0].max_score, tuple(diagnoses.most_common())
+        found.append(Standing(title, right, partly, wrong, blank, mean, full, common))
+    return found
+
+
+def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
+    """A line for each exercise: how many solved it, how many points it gave on average, and its most common mistake."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("exercise", overflow="fold")
+    for column in ("right", "partly", "not yet", "blank", "mean"):
+        table.add_column(column, justify="right")
+    table.add_column("most common mistake")
+    for line in standings(outcome for outcome in outcomes if isinstance(outcome, Result)):
         table.add_row(
-            escape(visible(title)),
-            *(str(counts[status] or "") for status in (PASSED, PARTIAL, "", MISSING)),
-            f"{mean} / {points(all_of_it[0].max_score)}",
-            "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in Counter(diagnoses).most_common(1)),
+            escape(visible(line.title)),
+            *(str(count or "") for count in (line.right, line.partly, line.wrong, line.blank)),
+            f"{'-' if line.mean is None else points(line.mean)} / {points(line.max_score)}",
+            "; ".join(f"{name.replace('_', ' ')} ({count})" for name, count in line.mistakes[:1]),
         )
     return table
 
@@ -70,17 +96,22 @@ def forgeable_line(outcomes: Iterable[Result | Failure]) -> str:
     )
 
 
-def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table:
-    """A line for each mistake that the class made, the most common of an exercise first: who made it, and the advice.
+@dataclass(frozen=True)
+class Made:
+    """A mistake that somebody in the class made, who made it, and what they were told."""
+
+    title: str
+    mistake: str
+    who: tuple[str, ...]
+    told: str
+
+
+def mistakes(results: Mapping[str, Result], known: Lesson | None) -> list[Made]:
+    """The class's mistakes, the most common of an exercise first.
 
     What matches no known mistake is listed by what is wrong with it.
     """
-    table = Table(box=None, pad_edge=False, show_lines=False)
-    table.add_column("exercise", overflow="fold")
-    table.add_column("mistake")
-    table.add_column("", justify="right")
-    table.add_column("who")
-    table.add_column("what they were told")
+    found = []
     for exercise in known.exercises if known is not None else ():
         made: dict[tuple[str, str], list[str]] = {}
         advice = {mistake.name: mistake.advice for mistake in exercise.mistakes}
@@ -90,19 +121,30 @@ def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table
                     told = advice.get(verdict.diagnosis or "", "")
                     made.setdefault((_reason(verdict), told), []).append(name)
         for (mistake, told), who in sorted(made.items(), key=lambda item: (-len(item[1]), item[0])):
-            cells = (exercise.symbol, mistake, str(len(who)), ", ".join(map(visible, who)), told)
-            table.add_row(*(escape(cell) for cell in cells))
+            found.append(Made(exercise.symbol, mistake, tuple(who), told))
     failed: dict[tuple[str, str, str], list[str]] = {}
     for name, result in results.items():
         for test in result.own_tests:
             if test.status not in (PASSED, MISSING):
                 failed.setdefault((test.title, _reason(test), test.message), []).append(name)
     tests = list(dict.fromkeys(test.title for result in results.values() for test in result.own_tests))
-    for (test_name, reason, told), who in sorted(
-        failed.items(), key=lambda i: (tests.index(i[0][0]), -len(i[1]), i[0])
-    ):
-        cells = (test_name, reason, str(len(who)), ", ".join(who), told)
-        table.add_row(*(escape(visible(cell, limit=1000)) for cell in cells))
+    for (title, reason, told), who in sorted(failed.items(), key=lambda i: (tests.index(i[0][0]), -len(i[1]), i[0])):
+        found.append(Made(title, reason, tuple(who), told))
+    return found
+
+
+def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table:
+    """A line for each mistake that the class made: who made it, and the advice."""
+    table = Table(box=None, pad_edge=False, show_lines=False)
+    table.add_column("exercise", overflow="fold")
+    table.add_column("mistake")
+    table.add_column("", justify="right")
+    table.add_column("who")
+    table.add_column("what they were told")
+    for made in mistakes(results, known):
+        what, mistake, told = (visible(text, limit=1000) for text in (made.title, made.mistake, made.told))
+        cells = (what, mistake, str(len(made.who)), ", ".join(map(visible, made.who)), told)
+        table.add_row(*map(escape, cells))
     return table
 
 

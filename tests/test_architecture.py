@@ -45,9 +45,14 @@ MAY_IMPORT = {
     "submitting": RUNNING,
     "collecting": RUNNING | {"submitting"},
     "exporting": LIGHT | {"gradebook"},
+    "handing_back": LIGHT | {"collecting", "gradebook"},
+    "reporting": LESSONS | {"checking", "running", "exporting", "tables"},
+    "similarity": RUNNING | {"gradebook"},
+    "packing": RUNNING | {"api", "gradebook"},
     "demo": REPORTING | {"api", "gradebook"},
     "cli": REPORTING
-    | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"},
+    | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
+    | {"similarity", "packing", "reporting", "handing_back"},
     "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, warnings_told, write_json
+from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, warnings_told, write_json, write_text
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
@@ -134,7 +134,13 @@ def feedback(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
 
 
 @app.command(rich_help_panel="For a class")
-def report(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
+def report(
+    lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)],
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page about the class to this file: marks, mistakes, hand-ins.", dir_okay=False),
+    ] = None,
+) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
     from grader.gradebook.autograde import as_they_stand
     from grader.gradebook.course import Course
@@ -156,3 +162,8 @@ def report(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
     out.print()
     table = mistakes_table(results, known)
     out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")
+    if html is not None:
+        from grader.exporting import due_date, marks
+        from grader.reporting.page import page
+
+        write_text(html, page(name, marks(course, name), results, known, due_date(course, name)))

@@ -110,6 +110,31 @@ def label(parts: Sequence[str]) -> Label | None:
     return None
 
 
+def as_named(platform: str, place: str) -> str:
+    """What a platform called a learner's part of a download: Moodle their folder, Canvas what their files begin with.
+
+    >>> as_named(MOODLE, "all/Ada Lovelace_7_assignsubmission_file_x.ipynb")
+    'Ada Lovelace_7_assignsubmission_file_'
+    >>> as_named(MOODLE, "Ada Lovelace_7_assignsubmission_file/deep/x.ipynb")
+    'Ada Lovelace_7_assignsubmission_file'
+    >>> as_named(CANVAS, "lovelaceada_LATE_1_22_x-1.ipynb"), as_named(CANVAS, "x.ipynb")
+    ('lovelaceada_LATE_1_22_', '')
+
+    Args:
+        platform: `MOODLE` or `CANVAS`.
+        place: where a file stood in the download, with slashes.
+    """
+    parts = place.split("/")
+    for number, part in enumerate(parts):
+        if number and is_zip(parts[number - 1]):  # what is inside is the learner's own
+            break
+        if platform == CANVAS and (found := _CANVAS.fullmatch(part)):
+            return part[: found.start("rest")]
+        if platform == MOODLE and (found := _MOODLE.fullmatch(part)):
+            return part[: found.start("rest")] if part == parts[-1] or is_zip(part) else part
+    return ""
+
+
 def looks_like_a_download(parts: Sequence[str]) -> bool:
     """Whether a platform's names stand within a zip file, where nobody may believe them."""
     zips = [place for place, part in enumerate(parts) if is_zip(part)]

@@ -57,7 +57,7 @@ class Place:
             self._check(made.student, folder)
             there = folder.exists()
             if there and _same(folder, made):
-                if key not in self._record:  # the run that put it there was stopped before it could say so
+                if "from" not in self._record.get(key, {}):  # the run that put it there could not say so
                     self._remember(key, made)
                 return ALREADY
             if there and made.blank and not self._blank(folder, made.lesson):
@@ -133,7 +133,8 @@ class Place:
         folder.rename(kept)
 
     def _remember(self, key: str, made: Submission) -> None:
-        self._record[key] = {"platform": made.owner.platform, "rank": list(made.rank)}
+        place = "/".join(made.file.parts)  # where it stood in the download: feedback goes back there
+        self._record[key] = {"platform": made.owner.platform, "rank": list(made.rank), "from": place}
         self._changed = True
 
     def remember(self) -> None:

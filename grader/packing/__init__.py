@@ -1,0 +1,1 @@
+"""`grader package`: a lesson's grader as a file that another system runs."""

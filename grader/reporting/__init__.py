@@ -1,0 +1,1 @@
+"""`grader report --html`: a page about a whole class."""

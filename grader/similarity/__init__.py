@@ -1,0 +1,1 @@
+"""`grader similar`: which answers in a class are alike, for a person to look at."""

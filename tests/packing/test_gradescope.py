@@ -1,0 +1,167 @@
+"""`grader package --for gradescope`: the file, and what it does where Gradescope's harness runs it.
+
+The harness unpacks the file into /autograder/source, runs setup.sh once as root, copies run_autograder beside it, puts
+a submission into /autograder/submission and reads /autograder/results/results.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from typer.testing import CliRunner
+
+from grader import cli
+from grader.checking.judge import PARTIAL, AspectResult, Verdict
+from grader.demo.learners import Learner
+from grader.packing.gradescope import results
+from grader.repository import Repository
+from grader.running.result import Result
+from grader.syllabus import load_lesson
+from tests.proofs import later
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LESSON = "09_numpy_transformer"  # which needs no PyTorch
+FIRST, *_ = EXERCISES = load_lesson(LESSON).exercises
+HOST = ("/usr", "/lib", "/lib64", "/bin", "/sbin")
+SECONDS = 500.0
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file."""
+    path = tmp_path_factory.mktemp("made") / "autograder.zip"
+    done = CliRunner().invoke(cli.app, ["package", LESSON, "--for", "gradescope", "--out", str(path), "--seed", "7"])
+    assert done.exit_code == 0, done.output
+    assert "seed 7" in done.output
+    return path
+
+
+def unpacked(made: Path, root: Path) -> Path:
+    """As the harness lays it out, with a learner's notebook: a wrong answer, a right one, and blanks."""
+    for name in ("source", "submission/deep", "results"):
+        (root / name).mkdir(parents=True)
+    with zipfile.ZipFile(made) as archive:
+        for entry in archive.infolist():
+            path = Path(archive.extract(entry, root / "source"))
+            path.chmod(entry.external_attr >> 16)
+    shutil.copy(root / "source" / "run_autograder", root)
+    released = REPOSITORY.notebook(LESSON).read_text("utf-8")
+    wrong = f"def {FIRST.symbol}(*args):\n    return None"
+    learner = Learner("ada", LESSON, begins=2, types={FIRST.symbol: wrong})
+    (root / "submission" / "deep" / "my work (1).ipynb").write_text(learner.hand_in(released), "utf-8")
+    return root
+
+
+def check(found: dict[str, Any]) -> None:
+    """What must have come of that notebook."""
+    tests = {test["name"]: test for test in found["tests"]}
+    assert list(tests) == [exercise.symbol for exercise in EXERCISES]
+    wrong, right, blank = (tests[exercise.symbol] for exercise in EXERCISES[:3])
+    assert (right["score"], right["status"]) == (right["max_score"], "passed")
+    assert (wrong["score"], wrong["status"], wrong["extra_data"]["status"]) == (0.0, "failed", "failed")
+    assert "[ ]" in wrong["output"]
+    assert blank["extra_data"]["status"] == "missing"
+    assert {test["visibility"] for test in tests.values()} == {"visible"}
+    assert found["score"] == EXERCISES[1].points
+    assert found["stdout_visibility"] == "hidden"
+
+
+def test_the_file_has_what_the_harness_looks_for(made: Path) -> None:
+    with zipfile.ZipFile(made) as archive:
+        entries = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
+        pins = archive.read("requirements.txt").decode().split()
+        scripts = archive.read("setup.sh").decode() + archive.read("run_autograder").decode()
+    assert entries["setup.sh"] == entries["run_autograder"] == 0o755
+    assert entries["package.json"] == 0o600
+    assert "course/grader/api.py" in entries
+    assert "course/lessons/lesson_09/probes.py" in entries or "course/lessons/lesson_09/contents.py" in entries
+    assert not [
+        name for name in entries if "__pycache__" in name or name.startswith(("course/notebooks", "course/tests"))
+    ]
+    names = [Requirement(pin).name for pin in pins]
+    assert all(len(list(Requirement(pin).specifier)) == 1 and "==" in pin and "+" not in pin for pin in pins)
+    assert {"numpy", "nbgrader", "safetensors", "ipython"} < set(names)
+    assert not {"pytest", "ruff"} & set(names)
+    assert str(REPOSITORY.root) not in scripts
+
+
+def test_pytorchs_index_is_named_where_it_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "made.zip"
+    CliRunner().invoke(
+        cli.app,
+        ["package", LESSON, "--for", "gradescope", "--out", str(path), "--torch-index", "https://a.example/cpu"],
+    )
+    with zipfile.ZipFile(path) as archive:
+        assert "--extra-index-url https://a.example/cpu" in archive.read("setup.sh").decode()
+
+
+def test_what_a_learner_is_shown() -> None:
+    aspects = (AspectResult("shape", True), AspectResult("values", False))
+    verdict = Verdict("f", 0.5, 2.0, PARTIAL, "Divide by the number of rows.", aspects, "sum_instead_of_mean")
+    shown = results(Result("x", LESSON, (verdict,), ("A copy was left out.",), 1.0))
+    (test,) = shown["tests"]
+    assert (test["score"], test["max_score"], test["status"]) == (0.5, 2.0, "failed")
+    assert all(word in test["output"] for word in ("[x] shape", "[ ] values", "Divide by the number of rows."))
+    assert shown["output"] == "0.5 of 2 points.\nA copy was left out."
+    assert results("There is no notebook.")["score"] == 0.0
+    assert "tests" not in results("There is no notebook.")
+
+
+def test_run_autograder_grades_what_was_handed_in(made: Path, tmp_path: Path) -> None:
+    root = unpacked(made, tmp_path / "autograder")
+    (root / "venv").symlink_to(sys.prefix)
+    env = {"PATH": os.environ["PATH"], "AUTOGRADER_ROOT": str(root), "HOME": str(tmp_path)}
+    done = subprocess.run([str(root / "run_autograder")], env=env, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    check(json.loads((root / "results" / "results.json").read_text("utf-8")))
+    for path in (root / "submission").rglob("*.ipynb"):
+        path.unlink()
+    (root / "submission" / "report.pdf").write_bytes(b"%PDF")
+    subprocess.run([str(root / "run_autograder")], env=env, check=True, timeout=SECONDS)
+    found = json.loads((root / "results" / "results.json").read_text("utf-8"))
+    assert (found["score"], "no notebook" in found["output"]) == (0.0, True)
+
+
+@later
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_in_an_empty_root_as_the_harness_does_it(made: Path, tmp_path: Path) -> None:
+    """Nothing of this repository is there: a system, Python with the pinned packages, and what was unpacked."""
+    new = tmp_path / "root"
+    unpacked(made, new / "autograder")
+    python = Path(sys.base_prefix)
+    for folder in ("proc", "dev", "tmp", "etc", "root"):
+        (new / folder).mkdir()
+    (new / "tmp").chmod(0o1777)
+    (new / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/:/bin/false\n")
+    mounts = []
+    for source, at in [*((path, path) for path in HOST), (str(python), str(python)), (sys.prefix, "/autograder/venv")]:
+        if not Path(source).is_dir() or any(Path(source).is_relative_to(other) for other in HOST if other != source):
+            continue
+        target = new / at.lstrip("/")
+        target.mkdir(parents=True, exist_ok=True)
+        mounts += [f"mount --rbind {source} {target}", f"mount -o remount,bind,ro {target}"]
+    script = [
+        *(
+            "set -e",
+            "mount --make-rprivate /",
+            *mounts,
+            f"mount -t proc proc {new}/proc",
+            f"mount --rbind /dev {new}/dev",
+        ),
+        f"chroot {new} /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root bash -c "
+        "'cd /autograder && PIP_NO_INDEX=1 bash source/setup.sh && ./run_autograder'",
+    ]
+    command = ["unshare", "--mount", "--pid", "--fork", "--net", "bash", "-c", "\n".join(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (new / "autograder" / "source" / "package.json").stat().st_mode & 0o777 == 0o600
+    check(json.loads((new / "autograder" / "results" / "results.json").read_text("utf-8")))

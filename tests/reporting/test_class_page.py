@@ -1,0 +1,92 @@
+"""`grader report --html`: what the page says about a class."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grader import cli
+from grader.checking.judge import FAILED, MISSING, PASSED, Verdict
+from grader.exporting import Mark
+from grader.gradebook.course import Course
+from grader.reporting.page import BINS, GROUND, HEIGHT, WIDTH, histogram, page, timeline
+from grader.running.result import Result
+from tests.gradebook.small_class import EXERCISES, LESSON, REPOSITORY, course, grade, hand_in, quick
+
+__all__ = ["course", "quick"]
+NOON = datetime(2026, 3, 1, 12)
+
+
+def test_the_bars_hold_everybody() -> None:
+    bars = histogram([0.0, 0.9, 1.0, 9.99, 10.0, 10.0], 10.0)
+    assert len(bars) == BINS
+    assert [bar.count for bar in bars] == [2, 1, *[0] * 7, 3]
+    assert max(bar.height for bar in bars) == bars[-1].height
+    assert all(bar.x >= 0 and bar.x + bar.width <= WIDTH and bar.y + bar.height == GROUND < HEIGHT for bar in bars)
+    assert histogram([], 10.0) == histogram([0.0], 0.0) == []
+
+
+def test_the_line_climbs_to_the_last_hand_in() -> None:
+    times = [NOON + timedelta(hours=hours) for hours in (2, 0, 4)]
+    line = timeline(times, NOON + timedelta(hours=1))
+    assert line is not None
+    places = [float(x) for x in re.findall(r"H([\d.]+)", line.path)]
+    heights = [float(y) for y in re.findall(r"V([\d.]+)", line.path)]
+    assert places == [0, WIDTH / 2, WIDTH]
+    assert heights == sorted(heights, reverse=True)
+    assert (line.due, line.late, line.count) == (WIDTH / 4, 2, 3)
+    assert (line.first, line.last) == ("2026-03-01 12:00", "2026-03-01 16:00")
+    assert timeline([NOON], None) is timeline([NOON, NOON], None) is None
+    late = timeline(times, NOON - timedelta(days=1))
+    assert late is not None
+    assert (late.due, late.late) == (None, 3)
+
+
+def test_names_and_texts_are_text() -> None:
+    verdicts = (
+        Verdict("f", 0.0, 1.0, FAILED, "no"),
+        Verdict("g", 1.0, 1.0, PASSED, ""),
+        Verdict("h", 0.0, 2.0, MISSING, ""),
+    )
+    results = {"<script>": Result("x", "mine", verdicts, (), 0.1)}
+    marks = [Mark("<script>", "", "", "", "", 4.0, 1.0, submitted=NOON), Mark("none", "", "", "", "", 4.0, None)]
+    made = page("mine", marks, results, None)
+    assert "<script" not in made
+    assert "&lt;script&gt;" in made
+    assert unsolved(made) == ["f", "h"]
+    assert "<h2>Handed in nothing</h2>\n<p>none</p>" in made
+    assert "1 of 2" in made
+
+
+def unsolved(made: str) -> list[str]:
+    section = made.split("What nobody solved</h2>")[1].split("<h2>")[0]
+    return re.findall(r"<code>(.*?)</code>", section)
+
+
+def test_the_command_says_the_same_as_the_gradebook(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(course, "dee", REPOSITORY.notebook(LESSON).read_bytes())
+    note = course.submission("dee", LESSON) / "timestamp.txt"
+    note.write_text("2026-03-02 18:30:00.000000 UTC")
+    with course.gradebook() as book:
+        book.add_student("eve")
+    grade(course)
+    with course.gradebook() as book:
+        book.find_assignment(LESSON).duedate = datetime(2026, 3, 2, tzinfo=UTC).replace(tzinfo=None)
+        book.db.commit()
+    monkeypatch.chdir(course.root)
+    done = CliRunner().invoke(cli.app, ["report", LESSON, "--html", "class.html"])
+    assert done.exit_code == 0, done.output
+    made = Path("class.html").read_text("utf-8")
+    assert "<dd>4 of 5</dd>" in made
+    assert "<p>eve</p>" in made
+    assert "Due 2026-03-02 00:00; 1 came later." in made
+    assert "What nobody solved" not in made  # ada has everything
+    for exercise in EXERCISES:
+        assert f"<code>{exercise.symbol}</code>" in made
+    full = sum(exercise.points for exercise in EXERCISES)
+    mean = round((2 * full + sum(round(e.points * 0.25, 2) for e in EXERCISES)) / 4, 2)
+    assert f"<dd>{mean:g} of {full:g}</dd>" in made

@@ -1,0 +1,91 @@
+"""Honest notebooks, and copies of them: answers to the same exercises that were written apart.
+
+They are the right answers in the lessons' catalogues and in `tests/lessons/*/answers.py`, each written in another way
+on purpose. In one class no two learners have the same answer to an exercise, unless it is a short one: there two people
+may well hit on the same.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib
+import inspect
+import io
+import keyword
+import random
+import textwrap
+import tokenize
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from grader.repository import Repository
+from grader.running.reading import cells_of
+from grader.similarity.texts import Answer, Known, as_answer, known_text
+from grader.syllabus import load_lesson
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LEARNERS = 4
+_PYTHONS = {"self", *dir(builtins)}
+SHORT = 3  # lines without the signature and the docstring
+
+
+@cache
+def known(lesson: str) -> Known:
+    return known_text([cells_of(REPOSITORY.solution(lesson).read_bytes())])
+
+
+@cache
+def pool(lesson: str) -> dict[str, list[str]]:
+    """The text of each answer to each exercise."""
+    answers = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers").HONEST
+    return {
+        exercise.symbol: list(texts_of([*answers[exercise.symbol], *exercise.variants.values()]))
+        for exercise in load_lesson(lesson).exercises
+    }
+
+
+def texts_of(answers: Iterable[Any]) -> Iterable[str]:
+    """Those that are functions or classes with a text of their own, each once."""
+    found = []
+    for answer in answers:
+        if inspect.isfunction(answer) or inspect.isclass(answer):
+            with contextlib.suppress(OSError):  # made on the spot
+                found.append(textwrap.dedent(inspect.getsource(answer)))
+    return dict.fromkeys(text for text in found if text.startswith(("def ", "class ")))
+
+
+def honest_class(lesson: str, seed: int) -> dict[str, tuple[Answer, ...]]:
+    """Some learners who worked apart."""
+    draw = random.Random(seed)
+    wrote: dict[str, list[Answer]] = {f"learner {number}": [] for number in range(LEARNERS)}
+    for symbol, texts in pool(lesson).items():
+        long = [text for text in texts if not is_short(text)]
+        short = [text for text in texts if is_short(text)]
+        drawn = draw.sample(long, len(long))
+        for answers in wrote.values():
+            if short and (not drawn or draw.random() < 0.5):
+                answers.append(as_answer(symbol, draw.choice(short), known(lesson)))
+            elif drawn:
+                answers.append(as_answer(symbol, drawn.pop(), known(lesson)))
+    return {name: tuple(answers) for name, answers in wrote.items()}
+
+
+def is_short(text: str) -> bool:
+    body = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    return len(body) - 1 <= SHORT
+
+
+def renamed(answers: Iterable[Answer], lesson: str) -> tuple[Answer, ...]:
+    """The same answers with other names, and with comments."""
+    return tuple(as_answer(answer.name, in_other_words(answer.shown), known(lesson)) for answer in answers)
+
+
+def in_other_words(text: str) -> str:
+    made = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        own = token.type == tokenize.NAME and not keyword.iskeyword(token.string) and token.string not in _PYTHONS
+        made.append((token.type, f"my_{token.string}" if own else token.string))
+    return tokenize.untokenize(made) + "# my own work\n"
