@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, write_text
+from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, known_lesson, out, write_text
 from grader.errors import GraderError
 from grader.plain import named, visible
 
