@@ -306,7 +306,7 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `norm = sum(float(gradient.square().sum()) for gradient in gradients) ** 0.5`, and then, for each of them, if the norm
+# `norm = sum(float(?) for gradient in gradients) ** 0.5`, and then, for each of them, if the norm
 # is too large: `gradient.mul_(?)`.
 # </details>
 #
@@ -397,7 +397,7 @@ plots.curves(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `loss = loss_function(model(inputs), targets) * (len(inputs) / ?)`, then `loss.backward()`; the sum of these
+# `loss = loss_function(?, targets) * (len(inputs) / ?)`, then `loss.backward()`; the sum of these
 # losses is what you return.
 # </details>
 #
@@ -717,7 +717,7 @@ plots.heatmap(
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `if loss < self.best - self.min_delta:` new best, count back to 0, `copy` of each tensor with `clone()`; else count up.
+# `if loss < self.best - ?:` new best, count back to 0, `copy` of each tensor with `clone()`; else count up.
 # Then `return self.failures >= ?`.
 # </details>
 #

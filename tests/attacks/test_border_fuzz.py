@@ -20,7 +20,7 @@ from grader.authoring.observe import Opaque
 from grader.checking.cards import card, plain
 from grader.checking.judge import Judge
 from grader.running.channel import Channel, Closed
-from grader.running.grade import _observation
+from grader.running.walk import _observation
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
 from grader.syllabus import load_lesson, load_probes
 

@@ -53,12 +53,15 @@ def test_names_and_texts_are_text() -> None:
         Verdict("h", 0.0, 2.0, MISSING, ""),
     )
     results = {"<script>": Result("x", "mine", verdicts, (), 0.1)}
-    marks = [Mark("<script>", "", "", "", "", 4.0, 1.0, submitted=NOON), Mark("none", "", "", "", "", 4.0, None)]
+    marks = [
+        Mark("<script>", "", "", "", "", 4.0, 1.0, submitted=NOON),
+        Mark("<script>none", "", "", "", "", 4.0, None),
+    ]
     made = page("mine", marks, results, None)
     assert "<script" not in made
     assert "&lt;script&gt;" in made
     assert unsolved(made) == ["f", "h"]
-    assert "<h2>Handed in nothing</h2>\n<p>none</p>" in made
+    assert "<h2>Handed in nothing</h2>\n<p>&lt;script&gt;none</p>" in made
     assert "1 of 2" in made
 
 
