@@ -42,7 +42,7 @@ def search():
     while frame:
         seen += [thing for thing in frame.f_locals.values() if isinstance(thing, str)]
         frame = frame.f_back
-    for thing in gc.get_objects():
+    for thing in everything():
         if type(thing) in (dict, list, tuple):
             seen += [part for part in (thing.values() if type(thing) is dict else thing) if type(part) is str]
     for path in glob.glob("**", recursive=True) + glob.glob("/tmp/**", recursive=True) + ["/proc/self/environ"]:
@@ -139,9 +139,10 @@ def test_the_files_of_one_are_not_there_for_the_next(place: Path) -> None:
     """Neither the next notebook nor the next learner."""
     write = f"open('left.txt', 'w').write('x')\nopen('data.txt', 'w').write('forged')\n{DOUBLE}"
     look = (
-        f"import os\nassert os.listdir() == ['data.txt']\nassert open('data.txt').read() == 'for everybody'\n{DOUBLE}"
+        # The folder is also where libraries put caches of their own.
+        f"import os\nassert 'left.txt' not in os.listdir()\nassert open('data.txt').read() == 'for everybody'\n{DOUBLE}"
     )
     pair = assignment("pair", {"a": CELLS, "b": CELLS}, EXAM.files)
     first, second = (file_of([*CELLS[:1], answer("double", text), *CELLS[2:]]) for text in (write, look))
     result = grade_plain({"a": first, "b": second}, pair, limits=ROOMY)
-    assert [test.score for test in result.own_tests if test.name == "test_double"] == [2.0, 2.0]
+    assert [test.score for test in result.own_tests if test.name == "test_double"] == [2.0, 2.0], result

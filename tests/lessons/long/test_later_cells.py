@@ -59,10 +59,13 @@ def cells(lesson: str) -> list[NotebookNode]:
 
 
 class Short(Progress):
-    """A bar for the first steps, and for those at which a record is kept: later cells look up what was seen there."""
+    """A bar for the first steps, the last, and those whose record is kept: later cells look up what was seen there."""
 
     def __iter__(self) -> Iterator[Any]:
-        return (step for place, step in enumerate(super().__iter__()) if place < STEPS or place % RECORDED == 0)
+        steps = list(super().__iter__())
+        for place, step in enumerate(steps):  # some count theirs from 0, and some from 1
+            if place < STEPS or (place + 1) % RECORDED < 2 or place == len(steps) - 1:
+                yield step
 
 
 @contextlib.contextmanager
