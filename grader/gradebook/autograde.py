@@ -115,6 +115,9 @@ def _grade(
         result = journal.graded(student, digests[student])
         if result is not None and writer.holds(student, result, marks.get(student, {})):
             outcomes[student] = result
+    for student, known in outcomes.items():
+        if isinstance(known, Result) and writer.book.penalise(student):
+            writer.write_page_again(student, known)
     if outcomes:
         console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
     handed_in = {student: _chosen(writer, student) for student in students if student not in outcomes}

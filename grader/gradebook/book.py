@@ -7,7 +7,7 @@ submission either written or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -126,6 +126,25 @@ class Book:
         self._db.rollback()
         return float(found)
 
+    def penalise(self, student: str) -> bool:
+        """Reckons a graded submission's penalty anew: the due date, an extension or the rule may have changed.
+
+        Returns:
+            Whether the penalty is another one now.
+
+        Raises:
+            GraderError: as `write`.
+        """
+        before = self.penalty(student)
+        self._written(lambda: self._penalise(student))
+        return self.penalty(student) != before
+
+    def _penalise(self, student: str) -> None:
+        submission = self._submission(student, None)
+        for sheet in self._sheets.values():
+            notebook = self._notebook(submission.id, sheet.id)
+            self._write_penalty(student, submission, notebook, self._write_scores(notebook, sheet, {}))
+
     def write(
         self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
     ) -> None:
@@ -141,8 +160,11 @@ class Book:
             GraderError: when the database does not take it; it then holds what it held before. A `Halt` when it would
                 take nobody's.
         """
+        self._written(lambda: self._write(student, timestamp, scores, blank))
+
+    def _written(self, work: Callable[[], None]) -> None:
         try:
-            self._write(student, timestamp, scores, blank)
+            work()
             self._db.commit()
         except OperationalError as error:  # full, locked, read-only, gone: so it is for the next one too
             raise Halt(f"The gradebook can't be written: {reason(error)}") from error
