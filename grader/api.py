@@ -24,6 +24,7 @@ def grade_notebook(
     notebook: str | os.PathLike[str] | bytes,
     *,
     lesson: str | None = None,
+    course: str | os.PathLike[str] | None = None,
     seed: int | None = None,
     limits: Limits | None = None,
     require_sandbox: bool = False,
@@ -33,6 +34,8 @@ def grade_notebook(
     Args:
         notebook: its path, or the bytes of the file.
         lesson: its lesson, such as "01_my_topic" or "01". Only a notebook that does not tell needs it.
+        course: the folder of an nbgrader course. Then `lesson` is the name of a plain assignment in it. The path may be
+            a folder with all that somebody handed in.
         seed: what the hidden cases are drawn from, 0 or more; a new one is drawn unless given. Grading is faster
             with a seed that was used before in this process.
         limits: what the notebook may use.
@@ -45,6 +48,8 @@ def grade_notebook(
         ValueError: for a negative seed.
     """
     _get_ready(seed, 1)
+    if course is not None:
+        return _grade_plain(notebook, _plain_job(course, lesson, 1, limits), require_sandbox)
     from grader.running.grade import grade
     from grader.running.intake import read_file, read_submission
     from grader.running.protection import check_walls
@@ -65,6 +70,7 @@ def grade_notebooks(
     notebooks: Iterable[str | os.PathLike[str]],
     *,
     lesson: str | None = None,
+    course: str | os.PathLike[str] | None = None,
     seed: int | None = None,
     jobs: int = 1,
     limits: Limits | None = None,
@@ -79,7 +85,8 @@ def grade_notebooks(
         notebooks: their paths.
         jobs: how many to grade at a time, each in a process of its own.
 
-    The others are those of `grade_notebook`; `lesson` goes for every notebook that does not tell.
+    The others are those of `grade_notebook`; `lesson` goes for every notebook that does not tell. Of a plain
+    assignment, each path may be a folder.
 
     Raises:
         GraderError: at once, when there is no such lesson, a required protection is missing, or submissions can't be
@@ -97,6 +104,10 @@ def grade_notebooks(
     from grader.syllabus import load_lesson
 
     hide(*(path.parent for path in paths))
+    if course is not None:
+        job = _plain_job(course, lesson, jobs, limits)
+        check_walls(None, require_sandbox)
+        return _graded(paths, job)
     name = _lesson_of(paths) if lesson is None else load_lesson(lesson).name
     if name is not None:
         check_walls(name, require_sandbox)
@@ -139,9 +150,48 @@ def _lesson_of(paths: Iterable[Path]) -> str | None:
     return None
 
 
+def _plain_job(course: str | os.PathLike[str], name: str | None, jobs: int, limits: Limits | None) -> Job:
+    """How to grade a plain assignment.
+
+    Raises:
+        GraderError: when there is no such course, or no such assignment in it.
+    """
+    from grader.batch import Job
+    from grader.gradebook.autograde import plain_limits
+    from grader.gradebook.course import Course
+    from grader.gradebook.writer import released_aside
+    from grader.running.zygotes import hide
+
+    if name is None:
+        raise GraderError("Say which assignment of the course it is: with course, grading needs lesson too.")
+    found = Course.open(Path(course).resolve())
+    if not found.knows(name):
+        raise GraderError(f"There are no notebooks of an assignment {name!r} in the course {found.root}.")
+    hide(*found.folders())
+    return Job(0, None, jobs, limits or plain_limits(found), released_aside(found, name))
+
+
+def _grade_plain(notebook: str | os.PathLike[str] | bytes, job: Job, require_sandbox: bool) -> Result:
+    from grader.running.grade import grade_plain
+    from grader.running.handed_in import handed_in, other_files
+    from grader.running.protection import check_walls
+    from grader.running.zygotes import hide
+
+    assert job.assignment is not None
+    handed = notebook if isinstance(notebook, bytes) else Path(notebook)
+    if isinstance(handed, Path):
+        hide(handed.parent)
+    check_walls(None, require_sandbox)
+    notebooks, known = handed_in(handed, job.assignment)
+    name = "" if isinstance(handed, bytes) else str(handed)
+    others = other_files(handed) if isinstance(handed, Path) and handed.is_dir() else {}
+    return grade_plain(notebooks, known, name=name, files=others, limits=job.limits)
+
+
 def _graded(paths: list[Path], job: Job) -> Generator[Result | Failure, None, None]:
     from grader.batch import grade_files
+    from grader.running.handed_in import other_files
 
-    with closing(grade_files(paths, job)) as graded:
+    with closing(grade_files(paths, job, lambda path: other_files(path) if path.is_dir() else {})) as graded:
         for _, outcome in graded:
             yield outcome

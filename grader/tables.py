@@ -13,7 +13,7 @@ from grader.authoring.spec import Lesson
 from grader.checking.cards import points
 from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Verdict
 from grader.plain import named, visible
-from grader.running.result import Failure, HandResult, OwnResult, Part, Result
+from grader.running.result import Failure, HandResult, OwnResult, Part, Result, title_of
 
 
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
@@ -53,7 +53,7 @@ def standings(results: Iterable[Result]) -> list[Standing]:
     for result in results:
         for part in result.parts:
             if part.max_score or not isinstance(part, HandResult):
-                parts.setdefault(part.title, []).append(part)
+                parts.setdefault(title_of(part), []).append(part)
     found = []
     for title, all_of_it in parts.items():
         graded = [part for part in all_of_it if part.score is not None]
@@ -158,7 +158,7 @@ def in_a_few_words(result: Result) -> str:
     elif not wrong and len(blank) == len(judged):
         words = ["not begun"]
     else:
-        words = [f"{visible(v.title)}: {_reason(v)}" for v in wrong]
+        words = [f"{visible(title_of(v))}: {_reason(v)}" for v in wrong]
         if blank:
             words.append(f"{len(blank)} still blank")
     if result.penalty:

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from tests import proofs, warm
+from grader.running import zygotes
+from tests import proofs, warm, warm_zygotes
 
 # Where most of the time goes. Whoever began one of these last would work alone at the end.
 FIRST = (
@@ -69,10 +70,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True, scope="session")
-def kernels_start_warm() -> Iterator[None]:
-    """A notebook's kernel is forked where PyTorch is there already."""
+def all_starts_warm() -> Iterator[None]:
+    """A notebook's kernel and a zygote are forked where PyTorch is there already."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_provisioner, "launch_kernel", warm.launch_kernel)
+        patch.setattr(zygotes, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
         yield
     warm.stop()
 

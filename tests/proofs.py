@@ -25,7 +25,7 @@ from grader.syllabus import lesson_names
 later = pytest.mark.later
 both_seeds = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=later)])
 both_seeds_later = pytest.mark.parametrize("seed", [pytest.param(seed, marks=later) for seed in (0, 1)])
-"""For a claim that costs more than ten processor seconds by itself."""
+"""For a claim whose model takes more than five processor seconds to train."""
 
 HERE = Path(__file__).parent
 RECORD = HERE / "measured.json"

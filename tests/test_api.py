@@ -260,7 +260,7 @@ def test_closing_a_batch_ends_its_own_work_only(submitted: Path, space: dict[str
     zygotes._POOL.lent.append(somebody_elses)
     outcomes.close()
     assert zygotes._POOL.lent == [somebody_elses]
-    assert its._process.process.returncode is not None
+    assert its._process.process.poll() is not None
     zygotes._POOL.lent.remove(somebody_elses)
 
 

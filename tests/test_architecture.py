@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "running": RUNNING,
     "repository": LESSONS,
     "batch": RUNNING,
-    "api": RUNNING | {"batch"},
+    "api": RUNNING | {"batch", "gradebook"},
     "tables": RUNNING,
     "soundness": LESSONS | {"running"},
     "building": CHECKING | {"repository", "travelling", "soundness", "learning"},

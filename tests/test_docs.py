@@ -21,6 +21,7 @@ from grader import cli
 from grader.demo.learners import Learner
 from grader.repository import Repository
 from grader.syllabus import load_lesson
+from tests.assignments import sources
 from tests.warm import run
 
 ROOT = Repository.find(Path(__file__).parent).root
@@ -65,6 +66,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     for download, name, number, begins in (("moodle", "Ada Lovelace", 7, 2), ("late", "Cy Brown", 9, 1)):
         with zipfile.ZipFile(downloads / f"{download}.zip", "w") as archive:
             archive.writestr(f"{name}_{number}_assignsubmission_file_/x.ipynb", notebook(name, begins))
+    # an assignment of one's own
+    sources.add(course, "intro", {"variables": sources.VARIABLES}, source="solutions")
+    with zipfile.ZipFile(downloads / "intro.zip", "w") as archive:
+        theirs = sources.work(sources.VARIABLES, {"honour": "honest = True", "why": "Because."})
+        archive.writestr("Ada Lovelace_7_assignsubmission_file_/my work.ipynb", theirs)
     env = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(ROOT),
@@ -111,6 +117,8 @@ def test_every_command_runs(ran: Ran) -> None:
     assert "1 collected" in ran.said["grader collect downloads/moodle.zip --roster students.csv"]
     assert "1 collected" in ran.said["grader collect downloads/late.zip --roster students.csv"]
     assert "hidden cases drawn from seed 7" in ran.said[f"grader autograde {LESSON} --seed 7"]
+    assert re.search(r"^ada +0\.25 / 8 ", ran.said["grader autograde intro"], re.MULTILINE)
+    assert "test_honour" in ran.said["grader report intro"]
     assert ran.said["submit"].startswith(f"Submitted {LESSON} to your class")
 
 
@@ -123,6 +131,11 @@ def test_the_class_is_graded(ran: Ran) -> None:
     assert header[-1] == "Lesson 1 (12345)"
     assert [row[0] for row in rows] == ["Brown, Bob", "Brown, Cy", "Lovelace, Ada"]
     assert json.loads((ran.course / "results.json").read_text())["results"][0]["score"] == sum(points[:2])
+    with (ran.course / "intro.csv").open(encoding="utf-8", newline="") as file:
+        marks = {row["ID number"]: row["intro"] for row in csv.DictReader(file)}
+    # By now the gradebook also knows the learner who came over the exchange.
+    assert {name: mark for name, mark in marks.items() if mark} == {"ada": "0.25"}
+    assert {"bob", "cy"} < marks.keys()
     for learner in ("ada", "cy"):
         assert (ran.course / "feedback" / learner / LESSON / f"{LESSON}.html").is_file()
     folders = sorted(path.name for path in (ran.course / "submitted").iterdir() if not path.name.startswith("."))

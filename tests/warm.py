@@ -14,6 +14,7 @@ import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -22,7 +23,11 @@ from typing import Any
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
+from grader.running import zygotes
+from tests import warm_zygotes
+
 ROOT = Path(__file__).parents[1]
+MOTHER = warm_zygotes.Mother()
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
@@ -47,22 +52,26 @@ def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | No
     """
     with tempfile.NamedTemporaryFile() as said:
         wanted = {name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None}
-        process = _start(command, folder, wanted, said.name)
+        process = _start(command, folder, wanted, said.name, MOTHER.ready() if command[0] == "grader" else None)
         process.join()
         return Ran(process.exitcode or 0, Path(said.name).read_text("utf-8"))
 
 
 def stop() -> None:
-    """Ends the process that the others are forked from, so that what all of them used is counted with this one's."""
+    """Ends the processes that the others are forked from, so that what all of them used is counted with this one's."""
     for left in multiprocessing.active_children():  # it would wait for them
         left.kill()
     forkserver._forkserver._stop()  # type: ignore[attr-defined]
+    zygotes._POOL.close()
+    MOTHER.stop()
 
 
-def _start(command: Sequence[str], folder: Path, env: Mapping[str, str], said: str) -> ForkServerProcess:
+def _start(
+    command: Sequence[str], folder: Path, env: Mapping[str, str], said: str, mother: str | None = None
+) -> ForkServerProcess:
     """The process of a command; it leads a group of its own by the time this returns."""
     ready, tell = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_become, args=(list(command), str(folder), dict(env), said, tell))
+    process = _CONTEXT.Process(target=_become, args=(list(command), str(folder), dict(env), said, tell, mother))
     sys.path.append(str(ROOT))  # where the new process finds this module
     try:
         process.start()
@@ -73,7 +82,7 @@ def _start(command: Sequence[str], folder: Path, env: Mapping[str, str], said: s
     return process
 
 
-def _become(command: list[str], folder: str, env: dict[str, str], said: str, tell: Any) -> None:
+def _become(command: list[str], folder: str, env: dict[str, str], said: str, tell: Any, mother: str | None) -> None:
     os.setsid()  # whoever stops it stops what it started, and nobody else
     tell.send(None)
     tell.close()
@@ -87,6 +96,8 @@ def _become(command: list[str], folder: str, env: dict[str, str], said: str, tel
     os.environ.update(env)
     # As a fresh Python would have it.
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *map(str, filter(_own, sys.path))]
+    if mother is not None:
+        zygotes.start = partial(warm_zygotes.start, mother)
     code = 1
     try:
         code = _run(command)

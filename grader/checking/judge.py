@@ -91,11 +91,6 @@ class Verdict:
     printed: str = ""
     """What the learner's code printed, where a notebook's own `check` ran it. Not part of the JSON."""
 
-    @property
-    def title(self) -> str:
-        """What it is called in a table."""
-        return self.symbol
-
     def to_json(self) -> dict[str, Any]:
         """The exercise's entry in the JSON contract."""
         return {

@@ -31,7 +31,10 @@ def collect(
     ],
     lesson: Annotated[
         str | None,
-        typer.Option(help="Collect only this lesson, including notebooks that don't say which lesson they are."),
+        typer.Option(
+            help="Collect only this lesson, including notebooks that don't say which one they are; or an assignment of "
+            "your own."
+        ),
     ] = None,
     into: Annotated[
         Path | None, typer.Option(help="Where to put them; by default the course's submitted/.", file_okay=False)
@@ -45,14 +48,21 @@ def collect(
     from grader.collecting.roster import Roster
     from grader.collecting.tables import doubt_lines, in_a_line, missing_lines, who_table
 
-    name = known_lesson(lesson).name if lesson is not None else None
+    name, plain = None, None
+    if lesson is not None:
+        name, is_lesson = known_assignment(lesson)
+        if is_lesson is None:
+            from grader.gradebook.course import Course
+            from grader.gradebook.writer import released_aside
+
+            plain = released_aside(Course.open(Path.cwd()), name)
     if into is None:
         from grader.gradebook.course import Course
 
         course = Course.open(Path.cwd())
         into = course.root / str(course.directory.submitted_directory)
     known = Roster.read(roster) if roster is not None else None
-    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None)
+    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None, plain)
     if not collected.placed and not collected.doubts:
         raise GraderError(f"There is no notebook in {named([str(path) for path in paths])}.")
     if collected.placed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,12 +35,12 @@ def grade(
     from grader.api import grade_notebooks, hidden_seed
 
     seed = hidden_seed() if seed is None else seed
-    plain = known_assignment(lesson)[1] is None if lesson is not None else False
+    plain = lesson is not None and known_assignment(lesson)[1] is None
+    course = Path.cwd() if plain else None
     with warnings_told():
-        if plain and lesson is not None:
-            grading = _grade_plain(notebooks, lesson, jobs, require_sandbox)
-        else:
-            grading = grade_notebooks(notebooks, lesson=lesson, seed=seed, jobs=jobs, require_sandbox=require_sandbox)
+        grading = grade_notebooks(
+            notebooks, lesson=lesson, course=course, seed=seed, jobs=jobs, require_sandbox=require_sandbox
+        )
     from grader.batch import progress
     from grader.running.result import Failure, to_json
     from grader.tables import forgeable_line, results_table
@@ -64,30 +63,6 @@ def grade(
         write_json(json_file, to_json(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
-
-
-def _grade_plain(
-    notebooks: list[Path], name: str, jobs: int, require_sandbox: bool
-) -> Generator[Result | Failure, None, None]:
-    """Grades notebooks of a plain assignment; a folder is a submission of several."""
-    from grader.batch import Job, grade_files
-    from grader.gradebook.autograde import other_files, plain_limits
-    from grader.gradebook.course import Course
-    from grader.gradebook.writer import released_aside
-    from grader.running.protection import check_walls
-    from grader.running.zygotes import hide
-
-    course = Course.open(Path.cwd())
-    hide(*course.folders(), *(path.parent for path in notebooks))
-    check_walls(None, require_sandbox)
-    job = Job(0, None, jobs, plain_limits(course), released_aside(course, name))
-
-    def graded() -> Generator[Result | Failure, None, None]:
-        with closing(grade_files(notebooks, job, lambda path: other_files(path) if path.is_dir() else {})) as found:
-            for _, outcome in found:
-                yield outcome
-
-    return graded()
 
 
 @app.command(rich_help_panel="For a class")

@@ -16,9 +16,9 @@ Ask = Callable[[str], bool]
 
 def counting(submissions: Sequence[Submission]) -> tuple[list[Submission], list[Doubt]]:
     """Of each learner and lesson the submission that counts, and what nobody but a person can decide."""
-    groups: dict[tuple[str, str], list[Submission]] = {}
+    groups: dict[tuple[str, str, str], list[Submission]] = {}
     for made in submissions:
-        groups.setdefault((made.lesson, made.student.casefold()), []).append(made)
+        groups.setdefault((made.lesson, made.student.casefold(), made.title), []).append(made)
     found: list[Submission] = []
     doubts: list[Doubt] = []
     for _, group in sorted(groups.items()):
@@ -34,7 +34,31 @@ def counting(submissions: Sequence[Submission]) -> tuple[list[Submission], list[
             found.append(one)
         else:
             doubts += [Doubt(made.shown, why) for made in group]
-    return found, doubts
+    return whole(found), doubts
+
+
+def whole(found: Sequence[Submission]) -> list[Submission]:
+    """The same, with all notebooks of one learner for a plain assignment in one submission."""
+    groups: dict[tuple[str, str], list[Submission]] = {}
+    for made in found:
+        groups.setdefault((made.lesson, made.student), []).append(made)
+    return [group[0] if len(group) == 1 else _joined(group) for group in groups.values()]
+
+
+def _joined(group: Sequence[Submission]) -> Submission:
+    first, *rest = group
+    others = {name: file for made in group for name, file in made.others.items()}
+    times = [made.time for made in group if made.time is not None]
+    return replace(
+        first,
+        digest=" ".join(made.digest for made in group),
+        blank=all(made.blank for made in group),
+        rank=max(made.rank for made in group),
+        time=max(times, default=None),
+        late=any(made.late for made in group),
+        others=others | {f"{made.title}.ipynb": made.file for made in rest},
+        notes=tuple(dict.fromkeys(note for made in group for note in made.notes)),
+    )
 
 
 def choose(group: Sequence[Submission]) -> tuple[Submission | None, str]:

@@ -12,6 +12,7 @@ from grader.collecting.placing import Place, Refused
 from grader.collecting.reading import Doubt, Reader, TooMuch
 from grader.collecting.roster import Roster
 from grader.collecting.sorting import Sorter, Submission
+from grader.running.assignment import Assignment
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,12 @@ class Collected:
 
 
 def collect(
-    paths: Sequence[Path], into: Path, lesson: str | None = None, roster: Roster | None = None, ask: Ask | None = None
+    paths: Sequence[Path],
+    into: Path,
+    lesson: str | None = None,
+    roster: Roster | None = None,
+    ask: Ask | None = None,
+    plain: Assignment | None = None,
 ) -> Collected:
     """Puts what was handed in into `into`, as nbgrader wants it.
 
@@ -34,13 +40,14 @@ def collect(
         into: nbgrader's `submitted/`.
         lesson: its full name, to take nothing else, and for notebooks that do not tell.
         roster: who is who, if the names of the download are not nbgrader's.
+        plain: what `lesson` is, where it is no lesson.
         ask: answers whether a notebook of another lesson than the rest is to count; without it, it isn't.
 
     Raises:
         GraderError: when a path can't be read.
     """
     with tempfile.TemporaryDirectory(prefix="grader-") as spool:
-        reader, sorter, place = Reader(Path(spool)), Sorter(lesson, roster), Place(into)
+        reader, sorter, place = Reader(Path(spool)), Sorter(lesson, roster, plain), Place(into, plain)
         for path in paths:
             try:
                 sorter.add(reader.read(path))

@@ -14,6 +14,8 @@ from typing import Any
 
 from grader.collecting.sorting import Submission, is_blank
 from grader.errors import GraderError
+from grader.running.assignment import Assignment
+from grader.running.handed_in import is_untouched
 from grader.running.intake import read_file
 
 COLLECTED, ALREADY, NEWER = "collected", "already there", "newer: replaced"
@@ -30,6 +32,8 @@ class Place:
     """The folder `submitted/`, and a record of what was put there from which platform."""
 
     into: Path
+    plain: Assignment | None = None
+    """Set where a plain assignment is put there."""
 
     def __post_init__(self) -> None:
         try:
@@ -56,9 +60,9 @@ class Place:
                 if "from" not in self._record.get(key, {}):  # the run that put it there could not say so
                     self._remember(key, made)
                 return ALREADY
-            if there and made.blank and not _blank(folder, made.lesson):
+            if there and made.blank and not self._blank(folder, made.lesson):
                 raise Refused(f"It is still blank, and there is work in {folder}, which stays.")
-            if there and not self._newer(key, made) and not _blank(folder, made.lesson):
+            if there and not self._newer(key, made) and not self._blank(folder, made.lesson):
                 raise Refused(
                     f"Another notebook is in {folder} already, and nothing says that this one is newer. If it is to "
                     "count, move that folder away and collect again."
@@ -82,6 +86,17 @@ class Place:
         there = self._learners.setdefault(student.casefold(), student)
         if there != student:
             raise Refused(f"There is a learner {there} already: if that is the same one, say so with --roster.")
+
+    def _blank(self, folder: Path, lesson: str) -> bool:
+        """Whether what is there is the lesson, or the assignment, as it was given out."""
+        try:
+            if self.plain is None:
+                return is_blank(read_file(folder / f"{lesson}.ipynb"), lesson)
+            found = {title: folder / f"{title}.ipynb" for title in self.plain.notebooks}
+            there = {title: path for title, path in found.items() if path.exists()}
+            return all(is_untouched(read_file(path), self.plain.notebooks[title]) for title, path in there.items())
+        except (GraderError, OSError):
+            return False
 
     def _newer(self, key: str, made: Submission) -> bool:
         """Whether the platform itself says that this came after what is there."""
@@ -144,7 +159,7 @@ class Place:
 
 
 def _files(made: Submission) -> Iterator[tuple[str, bytes]]:
-    yield f"{made.lesson}.ipynb", made.file.data
+    yield f"{made.title or made.lesson}.ipynb", made.file.data
     for name, other in made.others.items():
         yield name, other.data
 
@@ -155,11 +170,3 @@ def _same(folder: Path, made: Submission) -> bool:
         not (path := folder / name).is_symlink() and path.is_file() and path.read_bytes() == data
         for name, data in _files(made)
     )
-
-
-def _blank(folder: Path, lesson: str) -> bool:
-    """Whether what is there is the lesson as it was given out."""
-    try:
-        return is_blank(read_file(folder / f"{lesson}.ipynb"), lesson)
-    except (GraderError, OSError):
-        return False

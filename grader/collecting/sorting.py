@@ -38,6 +38,8 @@ from grader.collecting.roster import Match, Roster
 from grader.errors import GraderError
 from grader.plain import named
 from grader.running import intake
+from grader.running.assignment import Assignment
+from grader.running.handed_in import is_untouched, title_of
 from grader.submitting.package import NOTE, Note
 from grader.syllabus import lesson_names
 
@@ -72,6 +74,8 @@ class Submission:
     late: bool = False
     others: Mapping[str, Found] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    title: str = ""
+    """Which notebook of a plain assignment it is; that of a lesson is called like the lesson."""
 
     @property
     def shown(self) -> str:
@@ -88,6 +92,8 @@ class Sorter:
 
     lesson: str | None = None
     roster: Roster | None = None
+    plain: Assignment | None = None
+    """Set where `lesson` is no lesson, but a plain assignment."""
     doubts: list[Doubt] = field(default_factory=list)
     submissions: list[Submission] = field(default_factory=list)
     met: set[str] = field(default_factory=set)
@@ -103,7 +109,8 @@ class Sorter:
             # One that a learner handed in says nothing.
             if file.name == METADATA and label(file.parts) is None and not any(map(is_zip, file.parts[:-1]))
         }
-        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, lesson_names())) for file in files]
+        known = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
+        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known)) for file in files]
         of_moodle = {said.owner.name for _, said in labels if said.owner is not None and said.owner.platform == MOODLE}
         without = without_teams(sorted(of_moodle)) if self.roster is None else {}
         groups: dict[Owner | None, list[tuple[Found, Label]]] = {}
@@ -165,15 +172,12 @@ class Sorter:
         if looks_like_a_download(file.parts):
             raise GraderError("This zip file looks like a platform's download: collect it by its own name.")
         data = file.data
-        read = intake.read_submission(data, self.lesson)
+        lesson, title, blank = self._known(file, data)
         note = Note.read(note_file.data) if note_file is not None else None
         if note is not None and not note.fits(data):
             raise GraderError(
                 "It is not the notebook that submit() packed: it was damaged or changed. Ask for it again."
             )
-        lesson = read.lesson.name
-        if self.lesson is not None and lesson != self.lesson:
-            raise GraderError(f"It is a notebook of lesson {lesson}, not of {self.lesson}.")
         time = note.time if note is not None else None
         rank = said.rank or ((int(time.timestamp()),) if time else ())
         if said.owner is not None and said.owner.platform == GRADESCOPE:
@@ -199,17 +203,32 @@ class Sorter:
                     lesson,
                     file,
                     digest.hexdigest(),
-                    _blank(read, data),
+                    blank,
                     rank,
                     self._downloads,
                     time,
                     said.late,
                     others,
                     (f"handed in by {together} together",) if together > 1 else (),
+                    title,
                 )
                 for match in matches
             ]
         return made
+
+    def _known(self, file: Found, data: bytes) -> tuple[str, str, bool]:
+        """The lesson or assignment that a notebook is of, which notebook of it, and whether it is blank.
+
+        Raises:
+            GraderError: when it is none that is wanted.
+        """
+        if self.plain is not None:
+            title = title_of(data, file.name.removesuffix(".ipynb"), self.plain)
+            return self.plain.name, title, is_untouched(data, self.plain.notebooks[title])
+        read = intake.read_submission(data, self.lesson)
+        if self.lesson is not None and read.lesson.name != self.lesson:
+            raise GraderError(f"It is a notebook of lesson {read.lesson.name}, not of {self.lesson}.")
+        return read.lesson.name, "", _blank(read, data)
 
     def _who(self, owner: Owner) -> list[Match]:
         if self.roster is not None:

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
+from nbgrader.preprocessors import Execute
 from rich.console import Console
 from rich.markup import escape
 
@@ -18,16 +19,12 @@ from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.writer import Writer
 from grader.plain import harmless
 from grader.running.assignment import Assignment
-from grader.running.handed_in import handed_in, is_notebook
+from grader.running.handed_in import MAX_NOTEBOOKS, handed_in, is_notebook, other_files
 from grader.running.intake import read_file, read_submission
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result
 from grader.syllabus import load_lesson
 
-MAX_NOTEBOOKS = 20  # looked at in one submission
-MAX_OTHER_FILES = 200
-MAX_OTHER_BYTES = 2**25  # of all of them together: half of what a submission may write
-CELL_SECONDS = 30.0  # nbgrader's own
 MAX_CELL_SECONDS = 600.0  # where nbgrader would wait for ever
 
 
@@ -98,8 +95,8 @@ def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
 
 def plain_limits(course: Course) -> Limits:
     """As much time for each cell as nbgrader gives: a plain assignment may train something."""
-    seconds = course.config.get("Execute", {}).get("timeout", CELL_SECONDS)
-    seconds = float(seconds) if isinstance(seconds, int | float) and seconds > 0 else MAX_CELL_SECONDS
+    timeout = Execute(config=course.config).timeout  # which a course may also set for nbconvert as a whole
+    seconds = float(timeout) if timeout is not None and timeout > 0 else MAX_CELL_SECONDS
     usual = Limits()
     return dataclasses.replace(usual, cell_seconds=seconds, cpu_seconds=max(usual.cpu_seconds, 4 * seconds))
 
@@ -179,26 +176,6 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
         if _is_of(other, lesson):
             return other, f"The notebook was called {harmless(other.name)}; it was treated as {named.name}."
     return named if named.exists() else others[0], ""
-
-
-def other_files(submission: Path) -> dict[str, bytes]:
-    """What was handed in with a notebook, by path: modules that it imports, data that it reads."""
-    found: dict[str, bytes] = {}
-    folder = submission if submission.is_dir() else submission.parent
-    left = MAX_OTHER_BYTES
-    if submission.is_symlink() or folder.is_symlink() or not folder.is_dir():
-        return found
-    for path in sorted(folder.rglob("*"))[: 20 * MAX_OTHER_FILES]:
-        inside = path.relative_to(folder)
-        if path.suffix == ".ipynb" or inside.as_posix() == "timestamp.txt" or not path.is_file():
-            continue
-        linked = any((folder / part).is_symlink() for part in [inside, *inside.parents][:-1])
-        if linked or path.stat().st_size > left or len(found) == MAX_OTHER_FILES:
-            continue
-        with contextlib.suppress(OSError):
-            found[inside.as_posix()] = path.read_bytes()
-            left -= len(found[inside.as_posix()])
-    return found
 
 
 def _is_of(path: Path, lesson: str) -> bool:

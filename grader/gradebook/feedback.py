@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from grader.checking.cards import card, points
 from grader.checking.judge import MISSING, PARTIAL, PASSED, Verdict
-from grader.running.result import HandResult, OwnResult, Part, Result
+from grader.running.result import HandResult, OwnResult, Part, Result, title_of
 from grader.syllabus import UnknownLesson, load_lesson
 
 WORDS = {
@@ -39,6 +39,7 @@ def page(result: Result, student: str, cards: Mapping[str, str] | None = None) -
         parts=[(part, _stands(part)) for part in of_points],
         commented=[part for part in result.by_hand if part.comment],
         points=points,
+        title_of=title_of,
         card=lambda verdict: Markup(made.get(verdict.symbol) or card(verdict)),
         slow=[(number, seconds) for number, seconds in result.cells if seconds >= WORTH_A_LINE],
         groups=[

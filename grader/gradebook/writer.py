@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
+from nbgrader.preprocessors import Execute
 
 from grader.authoring.spec import Lesson
 from grader.checking.cards import card, plain, points
@@ -29,7 +30,7 @@ from grader.gradebook.feedback import failure_page, page
 from grader.gradebook.files import fresh_folder, unwritten, write_whole
 from grader.gradebook.repair import sound_notebook, sound_plain
 from grader.gradebook.standing import as_it_stands
-from grader.running.assignment import SKIPPED, Assignment, Cells
+from grader.running.assignment import Assignment, Cells
 from grader.running.cleaning import as_typed
 from grader.running.reader import read_apart
 from grader.running.reading import Unreadable
@@ -225,7 +226,7 @@ def released(course: Course, book: Book, name: str, lesson: Lesson | None) -> As
     settings = Autograde(coursedir=course.directory, config=course.config)
     kept = settings.exclude_overwriting.get(name, [])
     files = {str(at): path.read_bytes() for path, at in others(course, course.source(name)) if str(at) not in kept}
-    skipped = str(course.config.get("Execute", {}).get("skip_cells_with_tag", SKIPPED))
+    skipped = Execute(config=course.config).skip_cells_with_tag
     made = Assignment(name, book.cells, lesson, files, skipped)
     if made.asks_for_checks():
         raise GraderError(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -27,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -64,6 +64,10 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
         That of a cell within a cell (`%%capture`, `%run`) comes along here and nowhere else.
         """
         self.failed = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
+
+    def _format_exception_for_storage(self, exception: BaseException, *args: object, **kwargs: object) -> list[str]:
+        """Formats no traceback for the history: of an endless recursion that takes longer than a cell may run."""
+        return []
 
     def showsyntaxerror(self, *args: object, **kwargs: object) -> None:
         """The same."""
@@ -196,7 +200,10 @@ def _number(value: Any) -> float | None:
     `True` is none: what it says is that all is well. `False` is 0.
     """
     try:
-        if isinstance(value, torch.Tensor | np.ndarray | np.generic) and _entries(value) == 1:
+        tensor = getattr(
+            sys.modules.get("torch"), "Tensor", np.ndarray
+        )  # where there is no torch, there are no tensors
+        if isinstance(value, np.ndarray | np.generic | tensor) and math.prod(value.shape) == 1:
             value = value.item()
         if isinstance(value, bool):
             return None if value else 0.0
@@ -205,10 +212,6 @@ def _number(value: Any) -> float | None:
         return None if value is None else float(repr(value))
     except BaseException:  # a learner's object may raise anything
         return None
-
-
-def _entries(value: Any) -> int:
-    return int(value.numel() if isinstance(value, torch.Tensor) else value.size)
 
 
 def _home(symbol: Any) -> str:

@@ -82,6 +82,11 @@ def _title(notebook: str, name: str) -> str:
 Part = Verdict | OwnResult | HandResult
 
 
+def title_of(part: Part) -> str:
+    """What a part is called in a table."""
+    return part.symbol if isinstance(part, Verdict) else part.title
+
+
 @dataclass(frozen=True)
 class Result:
     """What came of one submission."""

@@ -42,7 +42,7 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
-    _warm()
+    warm()
     text, *_ = socket.recv_fds(control, 1 << 16, 0)
     if not text:
         return
@@ -86,7 +86,7 @@ def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
         _say(control, {"pid": pid})
 
 
-def _warm() -> None:
+def warm() -> None:
     """Imports what lessons need; PyTorch where it is installed, since only some of them do without."""
     if importlib.util.find_spec("torch") is not None:
         _warm_torch()

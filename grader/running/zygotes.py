@@ -16,7 +16,7 @@ import threading
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
@@ -32,6 +32,19 @@ MAX_IDLE = 4
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
+def start(control: socket.socket, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Starts a zygote, which takes its orders on `control`, and writes to `said` why it could not."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "grader.running.zygote"],
+        stdin=control.fileno(),
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        cwd="/",
+        env=environment(),
+        start_new_session=True,
+    )
+
+
 class _Process:
     """A process that is getting warm, and does not know its lesson yet."""
 
@@ -39,15 +52,7 @@ class _Process:
         self.control, theirs = socket.socketpair()
         self.control.settimeout(START_SECONDS)
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 (read only if it does not start)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "grader.running.zygote"],
-            stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
-            stderr=self._said,
-            cwd="/",
-            env=_environment(),
-            start_new_session=True,
-        )
+        self.process = start(theirs, self._said)
         theirs.close()
         self._group: Group | None = None
 
@@ -215,7 +220,7 @@ def _hidden_folders(setting: Setting) -> frozenset[Path]:
     return frozenset({*_HIDDEN, *ours, Path.cwd()})
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Nothing of this process's environment but what Python itself needs."""
     passed = {name: os.environ[name] for name in ("PYTHONPATH", "MPLCONFIGDIR") if name in os.environ}
     return {

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.gradebook.autograde import MAX_NOTEBOOKS, choose
+from grader.gradebook.autograde import choose
 from grader.gradebook.course import Course
+from grader.running.handed_in import MAX_NOTEBOOKS
 from grader.running.intake import Unreadable, read_file
 from grader.running.reader import read_apart
 

@@ -7,6 +7,8 @@ notebook, partial credit). A third is nbgrader's own, which `nbgrader quickstart
 
 from __future__ import annotations
 
+import copy
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +16,9 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode, v4
+from nbgrader import utils
+
+from grader.running.assignment import Assignment, SourceCell
 
 CONFIG = 'c = get_config()\nc.CourseDirectory.course_id = "mine"\n'
 HEADER = "c.IncludeHeaderFooter.header = 'source/header.ipynb'\n"
@@ -117,15 +122,23 @@ ASSIGNMENTS = {
     "methods": ({"measured": MEASURED, "more": MORE}, FILES),
 }
 
+STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+_HIDDEN = re.compile(r"\n### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+_SOLUTION = re.compile(r"^([ ]*)### BEGIN SOLUTION\n.*?### END SOLUTION", re.MULTILINE | re.DOTALL)
+
 Edits = Mapping[tuple[str, str], str]
 """What is written into a cell, by notebook and name."""
 
 
 def add(
-    root: Path, name: str, notebooks: Mapping[str, Iterable[NotebookNode]], files: Mapping[str, bytes] = {}
+    root: Path,
+    name: str,
+    notebooks: Mapping[str, Iterable[NotebookNode]],
+    files: Mapping[str, bytes] = {},
+    source: str = "source",
 ) -> None:
     """Puts an assignment's source into a course."""
-    folder = root / "source" / name
+    folder = root / source / name
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
@@ -162,3 +175,50 @@ def edit(path: Path, text: Any) -> None:
         written = text(cell.metadata.get("nbgrader", {}).get("grade_id"))
         cell.source = cell.source if written is None else written
     nbformat.write(notebook, path)
+
+
+def assignment(
+    name: str, notebooks: Mapping[str, Iterable[NotebookNode]], files: Mapping[str, bytes] = {}
+) -> Assignment:
+    """An assignment as a gradebook would know it, without a gradebook."""
+    return Assignment(
+        name, {title: dict(map(_known, filter(_marks, cells))) for title, cells in notebooks.items()}, None, files
+    )
+
+
+def _marks(cell: NotebookNode) -> dict[str, Any]:
+    return dict(cell.metadata.get("nbgrader", {}))
+
+
+def _known(cell: NotebookNode) -> tuple[str, SourceCell]:
+    marks = _marks(cell)
+    answer = marks["solution"] or marks["task"]
+    found = SourceCell(
+        cell.cell_type,
+        utils.is_locked(cell),
+        released_text(cell.source),
+        "",
+        marks["points"] if marks["grade"] or marks["task"] else None,
+        answer,
+        marks["task"],
+    )
+    return marks["grade_id"], found
+
+
+def released_text(source: str) -> str:
+    """A cell's text as learners get it, with its hidden tests."""
+    return _SOLUTION.sub(lambda found: "".join(f"{found[1]}{line}\n" for line in STUB.splitlines()).rstrip(), source)
+
+
+def work(cells: Iterable[NotebookNode], edits: Mapping[str, str]) -> bytes:
+    """A notebook as a learner hands it in: what was released, and what is written into its cells, by their names."""
+    made = v4.new_notebook(cells=copy.deepcopy(list(cells)))
+    for cell in made.cells:
+        released = _HIDDEN.sub("", released_text(cell.source))
+        cell.source = edits.get(_marks(cell).get("grade_id", ""), released)
+    return nbformat.writes(made).encode()
+
+
+def file_of(cells: Iterable[NotebookNode]) -> bytes:
+    """A notebook's bytes."""
+    return nbformat.writes(v4.new_notebook(cells=list(cells))).encode()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import re
 import shlex
 from pathlib import Path
@@ -11,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.gradebook.course import Course
 from grader.repository import Repository
 from tests.assignments import sources
 
@@ -25,10 +26,9 @@ COMMANDS = [
 def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "nbgrader_config.py").write_text(sources.CONFIG)
     sources.add(tmp_path, "intro", {"variables": sources.VARIABLES})
-    Course.open(tmp_path).ensure_assignment("intro", plain=True)
-    folder = sources.hand_in(tmp_path, "intro", "ada", sources.answers(tmp_path, "intro"))
+    answers = {name: text for (_, name), text in sources.answers(tmp_path, "intro").items()}
     (tmp_path / "downloads").mkdir()
-    (tmp_path / "downloads" / "ada.ipynb").write_bytes((folder / "variables.ipynb").read_bytes())
+    (tmp_path / "downloads" / "ada.ipynb").write_bytes(sources.work(sources.VARIABLES, answers))
     monkeypatch.chdir(tmp_path)
     said = {}
     for line in COMMANDS:
@@ -37,7 +37,11 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         done = CliRunner().invoke(cli.app, arguments)
         assert done.exit_code == 0, f"{line}\n{done.output}"
         said[arguments[0]] = done.stdout
-    assert set(said) == {"autograde", "report", "feedback", "export", "grade"}
+    assert set(said) == {"collect", "autograde", "report", "feedback", "export", "grade"}
+    ((example, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(example, {})
+    assert printed.getvalue() == shown
     assert re.search(r"^ada +2 / 8 ", said["autograde"], re.MULTILINE)
     assert re.search(r"^ada.ipynb +2 / 2 ", said["grade"], re.MULTILINE)
     (row,) = csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines())

@@ -41,7 +41,9 @@ PRELUDE = """
 import builtins, contextlib, ctypes, errno, gc, glob, importlib, inspect, linecache, os, re, resource, select, signal
 import socket, struct, subprocess, sys, threading, time, types
 libc = ctypes.CDLL(None, use_errno=True)
-gc.unfreeze()  # what was there before the fork can be found too
+def everything():
+    gc.unfreeze()  # what was there before the fork can be found too
+    return gc.get_objects()
 def tell(what):
     raise ValueError("told: " + str(what)[:250])
 def spy(*texts):

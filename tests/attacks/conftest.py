@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.running import zygotes
+from tests import warm_zygotes
 from tests.attacks.attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 
 SECRETS = (
@@ -28,6 +29,7 @@ def zygotes_of_our_own(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """While this lasts, all zygotes are new, and are nobody else's."""
     pool = zygotes._Pool()
     patch.setattr(zygotes, "_POOL", pool)
+    patch.setattr(zygotes, "start", warm_zygotes.cold)
     yield
     groups = [zygote.account.group for zygote in pool.idle]
     pool.close()

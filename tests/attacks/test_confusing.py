@@ -17,10 +17,11 @@ from rich.console import Console
 from grader.batch import Failure, Job, grade_files
 from grader.demo.run import make_course
 from grader.errors import GraderError
-from grader.gradebook.autograde import autograde_assignment, other_files
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.grade import Result, grade
+from grader.running.handed_in import other_files
 from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
 from tests.attacks.attacks import (

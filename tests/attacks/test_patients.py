@@ -27,6 +27,7 @@ CLINICS = (
     "ends_each_sequence",
     "masks_are_sound",
     "gradient_check",
+    "can_overfit",
 )
 WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}
@@ -98,7 +99,7 @@ def spied(*given):
     while frame:
         found += [frame.f_code.co_name, *map(repr, frame.f_locals.values())]
         frame = frame.f_back
-    for thing in gc.get_objects():
+    for thing in everything():
         if isinstance(thing, types.FunctionType):
             found += [thing.__qualname__, str(thing.__doc__), *map(repr, thing.__code__.co_consts)]
             found += [repr(cell.cell_contents) for cell in thing.__closure__ or () if cell != types.CellType()]
@@ -147,7 +148,7 @@ def cached_greedy_decode(model, source, start_id, end_id, max_length):
     for name in ("whole_calls", "rows_encoded", "tokens_read", "asked", "noted"):
         setattr(model, name, 0)
         setattr(type(model), name, 0)
-    for thing in [] if LOOKED else gc.get_objects():
+    for thing in [] if LOOKED else everything():
         if isinstance(thing, dict) and {"rows", "tokens"} <= {*thing}: tell("a count")
     LOOKED.append(True)
     return written[:, 1:]

@@ -46,7 +46,7 @@ while frame:
     spy(frame.f_locals, frame.f_globals)
     frame = frame.f_back""",
     "every object": """
-for thing in gc.get_objects():
+for thing in everything():
     if isinstance(thing, (dict, list, tuple)) and len(thing) < 1000:
         for item in list(thing.values()) if isinstance(thing, dict) else list(thing):
             if isinstance(item, (str, bytes)) and len(MARK) < len(item) < 10**5:
@@ -74,7 +74,7 @@ for folder, folders, names in os.walk("/"):
 SEEDS = {
     "seed among objects": """
 sought = MASKED ^ MASK
-for thing in gc.get_objects():
+for thing in everything():
     for item in gc.get_referents(thing):
         if type(item) is int and item == sought and item is not sought:
             tell(item)""",
@@ -165,7 +165,7 @@ def batched_dot(a, b):
                 tell(name)
         spy(frame.f_locals)
         frame = frame.f_back
-    for thing in gc.get_objects():
+    for thing in everything():
         if type(thing).__name__ in ("Judge", "Case", "Exercise", "Lesson", "Session", "Zygote", "Verdict"):
             tell(thing)"""
         },

@@ -376,6 +376,8 @@ def test_every_picture_is_attached_and_has_words(lesson: str) -> None:
 @every_lesson
 def test_run_all_of_the_blank_notebook_stops_at_the_first_check_with_a_sentence(lesson: str, tmp_path: Path) -> None:
     notebook = nbformat.reads(REPOSITORY.notebook(lesson).read_text("utf-8"), as_version=4)
+    if lesson != LESSONS[2]:  # experiments may train for a minute, and the solution has been through them
+        notebook.cells = [cell for cell in notebook.cells if EXPERIMENT not in cell.metadata.get("tags", ())]
     first = load_lesson(lesson).exercises[0].symbol
     client = NotebookClient(notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}})
     with pytest.raises(CellExecutionError):

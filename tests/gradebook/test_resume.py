@@ -278,8 +278,8 @@ def test_a_gradebook_that_says_something_else_is_an_error(course: Course, monkey
 
     write = Book.write
 
-    def forgetful(self: Book, student: str, timestamp: Any, scores: dict[str, float | None], blank: Any) -> None:
-        kept = scores | {f"test_{FIRST}": None} if student == "bea" else scores
+    def forgetful(self: Book, student: str, timestamp: Any, scores: dict[Any, float | None], blank: Any) -> None:
+        kept = scores | {(LESSON, f"test_{FIRST}"): None} if student == "bea" else scores
         write(self, student, timestamp, kept, blank)
 
     monkeypatch.setattr(Book, "write", forgetful)

@@ -272,37 +272,37 @@ def test_residuals_keep_tokens_apart(seed: int) -> None:
     assert apart(seed)["with"][2] > 1 / 3
 
 
-@both_seeds
+@both_seeds_later
 def test_classifier_learns(seed: int) -> None:
     shares = classifier(seed)[1]
     assert shares["all"] >= 0.98
     assert shares["equal lengths"] >= 0.95
 
 
-@both_seeds
+@both_seeds_later
 def test_classifier_beats_the_rules(seed: int) -> None:
     assert classifier(seed)[1]["same first digit"] >= 0.65
 
 
-@both_seeds
+@both_seeds_later
 def test_shortcuts_come_first(seed: int) -> None:
     early = classifier(seed)[2]
     assert early["all"] > 0.9
     assert early["same first digit"] < 0.7
 
 
-@both_seeds
+@both_seeds_later
 def test_a_head_for_the_minus(seed: int) -> None:
     assert looks(seed)["minus"].max() > 0.8
 
 
-@both_seeds
+@both_seeds_later
 def test_a_head_for_first_digits(seed: int) -> None:
     table = looks(seed)
     assert table[table.index.str.startswith("L0")]["first digits"].max() > 0.6
 
 
-@both_seeds
+@both_seeds_later
 def test_no_look_at_padding(seed: int) -> None:
     assert looks(seed)["padding"].max() == 0
 

@@ -13,7 +13,7 @@ from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
 from course.tasks import addition, reversal
 from lessons.lesson_04 import experiments as lab
-from tests.proofs import both_seeds
+from tests.proofs import both_seeds, both_seeds_later
 
 Tensors = tuple[torch.Tensor, torch.Tensor]
 WRITING = addition.Writing()
@@ -184,19 +184,19 @@ def test_hardly_hesitates(seed: int) -> None:
     assert perplexity(taught_sums(seed), sums(seed)[1][1]) < 1.05
 
 
-@both_seeds
+@both_seeds_later
 def test_letters_are_perfect(seed: int) -> None:
     test = letters(seed)[1]
     assert token_accuracy(predict(reverser(seed), *test, start_id=reversal.START_ID), test[1]) > 0.998
 
 
-@both_seeds
+@both_seeds_later
 def test_inside_the_range(seed: int) -> None:
     shares = by_length(seed, taught=True)
     assert all(shares[length] >= 0.97 for length in range(4, 11))
 
 
-@both_seeds
+@both_seeds_later
 def test_beyond_the_range(seed: int) -> None:
     shares = by_length(seed, taught=True)
     assert all(shares[length] < 0.05 for length in range(11, 15))
@@ -226,7 +226,7 @@ def test_deaf_has_no_gradient(seed: int) -> None:
     }
 
 
-@both_seeds
+@both_seeds_later
 def test_the_cliff(seed: int) -> None:
     assert exact_match(written_sums(seed), sums(seed)[1][1]) < 0.02
     source, target = letters(seed)[1]
@@ -262,6 +262,6 @@ def test_the_encoder_is_quiet(seed: int) -> None:
     assert encoder_influence(model, source, shown) < by_target / 3
 
 
-@both_seeds
+@both_seeds_later
 def test_alone_at_no_length(seed: int) -> None:
     assert all(share < 0.05 for share in by_length(seed, taught=False).values())

@@ -140,38 +140,38 @@ def test_padding_is_in_the_future(seed: int) -> None:
     assert apart[letters(seed)[2][1][:50] != 0].abs().max() < 1e-5
 
 
-@both_seeds
+@both_seeds_later
 def test_no_leak_is_left(seed: int) -> None:
     for model in (fresh_model(CausalSeq2SeqTransformer, seed), causal_model(seed)):
         assert future_leak(model, *a_few(seed)) == 0
 
 
-@both_seeds
+@both_seeds_later
 def test_the_curves_meet(seed: int) -> None:
     scores = trained(CausalSeq2SeqTransformer, seed)[1].scores
     pairs = zip(scores["with a teacher"], scores["on its own"], strict=True)
     assert max(abs(taught - alone) for taught, alone in pairs) < 0.005
 
 
-@both_seeds
+@both_seeds_later
 def test_it_writes(seed: int) -> None:
     assert trained(CausalSeq2SeqTransformer, seed)[1].scores["on its own"][-1] > 0.97
 
 
-@both_seeds
+@both_seeds_later
 def test_honest_work_takes_longer(seed: int) -> None:
     assert trained(Seq2SeqTransformer, seed)[1].scores["with a teacher"][1] > 0.99
     assert trained(CausalSeq2SeqTransformer, seed)[1].scores["with a teacher"][1] < 0.80
 
 
-@both_seeds
+@both_seeds_later
 def test_tokens_after_a_mistake(seed: int) -> None:
     scores = trained(CausalSeq2SeqTransformer, seed)[1].scores
     assert scores["after a mistake, with a teacher"][1] > 0.75
     assert scores["after a mistake, on its own"][1] < 0.60
 
 
-@both_seeds
+@both_seeds_later
 def test_the_encoder_speaks(seed: int) -> None:
     assert lab.moved_by_another_source(open_model(seed), *letters(seed)[2]) < 0.10
     assert lab.moved_by_another_source(causal_model(seed), *letters(seed)[2]) > 0.50
@@ -182,19 +182,19 @@ def found_share(found: tuple[float, torch.Tensor] | None) -> float:
     return found[0]
 
 
-@both_seeds
+@both_seeds_later
 def test_both_look_right(seed: int) -> None:
     data, _, test = letters(seed)
     for model in (open_model(seed), causal_model(seed)):
         assert found_share(lab.surest_map(model, data.test, test, START)) > 0.45
 
 
-@both_seeds
+@both_seeds_later
 def test_alone_inside_the_range(seed: int) -> None:
     assert all(alone_by_length(seed)[length] >= 0.90 for length in range(4, 11))
 
 
-@both_seeds
+@both_seeds_later
 def test_alone_beyond_the_range(seed: int) -> None:
     assert all(alone_by_length(seed)[length] < 0.05 for length in range(11, 15))
 

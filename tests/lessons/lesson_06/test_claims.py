@@ -76,7 +76,7 @@ def line(table: str, seed: int, name: str, column: str = "exact") -> dict[int, f
     return dict(zip(rows["length"], rows[column], strict=True))
 
 
-@both_seeds
+@both_seeds_later
 def test_bag_finds_max_and_min(seed: int) -> None:
     assert min(unordered(reader("none", seed))) > 0.97
 
@@ -96,7 +96,7 @@ def test_orders_give_the_same_logits(seed: int) -> None:
     assert (behind_mask - behind_mask[0]).abs().max() > 1e-2
 
 
-@both_seeds
+@both_seeds_later
 def test_a_causal_mask_shows_order(seed: int) -> None:
     assert min(reader("causal mask, no positions", seed).values()) > 0.98
 
@@ -134,7 +134,7 @@ def test_sines_alone_cannot_shift(seed: int) -> None:
     assert lab.shift_error(lab.naive_encodings(200)["binary digits"], 3) == pytest.approx(0.56, abs=0.01)
 
 
-@both_seeds
+@both_seeds_later
 def test_positions_find_first(seed: int) -> None:
     for kind in ("learned", "sinusoidal"):
         assert min(reader(kind, seed).values()) > 0.95
@@ -215,7 +215,7 @@ def test_your_waves(seed: int) -> None:
     assert shares[12] < 0.05
 
 
-@both_seeds
+@both_seeds_later
 def test_lost_positions_look_like_none(seed: int) -> None:
     shares = reader("the colleague's", seed)
     assert max(ordered(shares)) < 0.45

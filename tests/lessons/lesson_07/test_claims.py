@@ -76,13 +76,13 @@ def errors(seed: int) -> tuple[list[float], list[float]]:
     return lab.errors_by_position(with_teacher, target), lab.errors_by_position(greedy(seed), target)
 
 
-@both_seeds
+@both_seeds_later
 def test_tokens_have_a_gap(seed: int) -> None:
     assert max(gap(seed)["tokens"]) > 0.1
     assert gap(seed)["tokens"][-1] < 0.03
 
 
-@both_seeds
+@both_seeds_later
 def test_rows_have_none(seed: int) -> None:
     assert max(abs(difference) for difference in gap(seed)["rows"]) < 0.01
 
@@ -281,7 +281,7 @@ def test_best_beats_one(seed: int) -> None:
     assert best_of(seed, 16) > best_of(seed, 1) + 0.05
 
 
-@both_seeds
+@both_seeds_later
 def test_no_rescue(seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     trained = model(seed, 300)
@@ -298,7 +298,7 @@ def test_no_rescue(seed: int) -> None:
         assert shares[12] <= 0.1
 
 
-@both_seeds
+@both_seeds_later
 def test_the_cache_changes_nothing(seed: int) -> None:
     source = pairs(seed)[0]
     for steps in (100, 300):

@@ -69,7 +69,8 @@ class Short(Progress):
 def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is printed, no figure stays open, and what the library trains ends after a few steps."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("course.") and name != "course.progress" and hasattr(module, "Progress"):
+        trains = name.startswith(("course.", "lessons.")) and name != "course.progress"
+        if trains and hasattr(module, "Progress"):
             monkeypatch.setattr(module, "Progress", Short)
     monkeypatch.setattr(plt, "show", lambda *_, **__: None)
     threads = torch.get_num_threads()

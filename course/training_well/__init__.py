@@ -1,0 +1,1 @@
+"""Training well: a schedule, clipped and accumulated gradients, dropout, early stopping, and what saves memory."""

@@ -1,0 +1,148 @@
+"""Pictures and tables of what happened in training."""
+
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from course.plots import Picture
+from course.plots.style import COLOURS, DASHES, SHADES, drawing
+from lessons.lesson_10.experiments.letters import Letters, said_by
+from lessons.lesson_10.experiments.training import Run
+
+MOST_LOSS = 8.0
+"""A spike may leave the picture at the top: everything else would be flat beside it."""
+
+
+def learning_curves(run: Run, title: str = "") -> Picture:
+    """Loss, token accuracy and exact match, for the training rows and for validation."""
+    seen = run.curve
+    panels = {
+        name: {"validation": seen[name], "training": seen[f"training {name}"]}
+        for name in ("loss", "token accuracy", "exact match")
+    }
+    return _panels(panels, seen["step"], title)
+
+
+def symptoms(letter: str, curve: pd.DataFrame) -> Picture:
+    """What can be seen of a run: its losses, its token accuracy, measured twice, and the norm of its gradients."""
+    looked = curve.dropna()
+    apart = (looked["token accuracy"] - looked["measured again"]).abs().max()
+    again = f"measured again, {f'up to {apart:.3f} off' if apart else 'the same'}"
+    panels: dict[str, dict[str, pd.Series]] = {
+        "loss": {"training": curve["training loss"], "validation": looked["loss"]},
+        "validation token accuracy": {"measured": looked["token accuracy"], again: looked["measured again"]},
+        "gradient norm": {"gradient norm": curve["gradient norm"]},
+    }
+    return _panels(panels, curve["step"], f"Run {letter}", looked["step"])
+
+
+def _panels(panels: dict[str, dict[str, Any]], steps: Any, title: str, rare: Any = None) -> Picture:
+    """One panel a quantity; a short series is drawn over `rare`, the steps at which somebody looked."""
+    words = [title]
+    with drawing(11.0, 3.0, columns=len(panels)) as (figure, axes):
+        for panel, (name, series) in zip(axes, panels.items(), strict=True):
+            for place, (kind, values) in enumerate(series.items()):
+                x = steps if len(values) == len(steps) else rare
+                panel.plot(x, values, color=COLOURS[place], linestyle=DASHES[place], label=kind, linewidth=1.6)
+                words.append(f"{name}, {kind}: {_sampled(x, values)}")
+            _finish(panel, name, legend=len(series) > 1)
+        figure.suptitle(title, x=0.01, ha="left", size=12)
+    return Picture(figure, "\n".join(words))
+
+
+def _finish(panel: Axes, name: str, legend: bool) -> None:
+    panel.set(title=name, xlabel="step")
+    if "norm" in name:
+        panel.set_yscale("symlog", linthresh=1e-3)
+        panel.set_ylim(bottom=0)
+    elif "loss" in name:
+        panel.set_ylim(0, min(MOST_LOSS, panel.get_ylim()[1]))
+    else:
+        panel.set_ylim(-0.04, 1.06)
+    if legend:
+        panel.legend(handlelength=2.6, fontsize=9)
+
+
+def _sampled(x: Any, values: Any, most: int = 6) -> str:
+    """A few points of a line, in words."""
+    pairs = list(zip(x, values, strict=True))
+    places = sorted({round(place * (len(pairs) - 1) / (most - 1)) for place in range(most)})
+    return ", ".join(f"{pairs[place][1]:.3g} at {pairs[place][0]:g}" for place in places)
+
+
+def answers(run: Run, data: Letters, count: int = 6) -> pd.DataFrame:
+    """The first validation rows, what is wanted, and what the model says."""
+    said = said_by(run.model, (data.validation[0][:count], data.validation[1][:count]))
+    rows = [
+        (text, text[::-1], answer, "yes" if answer == text[::-1] else "")
+        for text, answer in zip(data.texts, said, strict=False)
+    ]
+    return pd.DataFrame(rows, columns=["letters", "wanted", "said", "right?"])
+
+
+def stopped(run: Run) -> pd.DataFrame:
+    """What early stopping saw at each look: the validation loss, the best so far, and what `step` said."""
+    *looks, restored = run.curve[["step", "loss"]].itertuples(index=False)
+    best, rows = float("inf"), []
+    for step, loss in looks:
+        best = min(best, loss)
+        rows.append((f"{step:g}", f"{loss:.3f}", f"{best:.3f}", str(step == run.stopped_at)))
+    rows.append(("after restore", f"{restored.loss:.3f}", f"{best:.3f}", "-"))
+    return pd.DataFrame(rows, columns=["step", "validation loss", "best so far", "step says"])
+
+
+def sweep_map(table: pd.DataFrame, value: str = "exact", title: str = "") -> Picture:
+    """The sweep as a heat map: the mean over seeds in each cell, and below it the lowest and the highest."""
+    cells = table.groupby(["rate", "warmup"])[value].agg(["mean", "min", "max"]).reset_index()
+    means = cells.pivot(index="rate", columns="warmup", values="mean")
+    spread = {
+        (rate, warmup): f"{mean:.2f}" + (f"\n{low:.2f} to {high:.2f}" if low < high else "")
+        for rate, warmup, mean, low, high in cells.to_numpy(dtype=float).tolist()
+    }
+    labels = [[spread[rate, warmup] for warmup in means.columns] for rate in means.index]
+    with drawing(6.4, 3.8) as (figure, (axes,)):
+        sns.heatmap(
+            means, annot=labels, fmt="", cmap=SHADES, vmin=0, vmax=1, ax=axes, cbar_kws={"label": "exact match"}
+        )
+        axes.set(title=title, xlabel="steps of warm-up", ylabel="peak learning rate")
+    words = [title] + [
+        f"rate {rate}, warm-up {warmup}: {text.replace(chr(10), ', ')}" for (rate, warmup), text in spread.items()
+    ]
+    return Picture(figure, "\n".join(words))
+
+
+def with_spread(table: pd.DataFrame, rows: int) -> pd.DataFrame:
+    """The table of all tricks for one size of the training set: the mean over seeds, and the spread of each score."""
+    some = table[table["rows"] == rows]
+    plain = some[some["trick"] == "plain"].set_index("seed")
+    found = []
+    for trick in some["trick"].unique():
+        runs = some[some["trick"] == trick].set_index("seed")
+        found.append(
+            {
+                "trick": trick,
+                "time": _ratio(runs["milliseconds"], plain["milliseconds"]),
+                "kept (kB)": _whole(runs["saved"]),
+                "peak (kB)": _whole(runs["peak"]),
+                "validation loss": _range(runs["loss"], 4),
+                "token accuracy": _range(runs["tokens"], 4),
+                "exact match": _range(runs["exact"], 3),
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def _ratio(values: pd.Series, plain: pd.Series) -> str:
+    ratios = (values / plain).dropna()
+    return f"{ratios.mean():.2f}" if len(ratios) else "not measured"
+
+
+def _whole(values: pd.Series) -> str:
+    return f"{values.mean():,.0f}" if values.notna().all() else "not measured"
+
+
+def _range(values: pd.Series, digits: int) -> str:
+    mean, low, high = (f"{number:.{digits}f}" for number in (values.mean(), values.min(), values.max()))
+    return mean if len(values) == 1 else f"{mean} ({low} to {high})"
