@@ -1,5 +1,6 @@
 """One training loop with a switch for every trick of lesson 10. The learner's own parts come in as `Parts`."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -107,9 +108,9 @@ def train(
         model = Reverser(recipe.d_model, recipe.num_layers, parts.dropout, recipe.p)
     run = Run(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay)
-    optimizer.register_step_pre_hook(
-        lambda *_: run.norms.append(float(parts.clip(model.parameters(), recipe.max_norm)))
-    )
+    # Without a limit there is nothing to clip, and infinity was never asked of the learner's function.
+    clip = parts.clip if math.isfinite(recipe.max_norm) else clip_gradients
+    optimizer.register_step_pre_hook(lambda *_: run.norms.append(float(clip(model.parameters(), recipe.max_norm))))
     called = _prepared(model, recipe, data, parts, run)
     scaler = torch.amp.GradScaler("cpu", enabled=recipe.scaled)
     stopping = parts.stopping(recipe.patience) if recipe.patience else None
