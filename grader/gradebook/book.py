@@ -20,7 +20,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
 from grader.gradebook.assignment import in_source
-from grader.gradebook.course import Course, reason
+from grader.gradebook.course import Course
+from grader.gradebook.database import reason
 from grader.gradebook.files import Halt
 from grader.gradebook.standing import Given
 from grader.running.assignment import Cells, SourceCell
@@ -75,13 +76,14 @@ class Book:
     def marks(self) -> dict[str, dict[Key, float | None]]:
         """What stands in the gradebook: per student the machine's score of each graded cell."""
         names = {cell: (title, name) for title, sheet in self._sheets.items() for name, cell in sheet.graded.items()}
-        rows = self._db.execute(
+        wanted = (
             select(api.SubmittedAssignment.student_id, api.Grade.cell_id, api.Grade.auto_score)
             .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
             .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
             .where(api.SubmittedAssignment.assignment_id == self._assignment_id)
-        ).all()
-        self._db.rollback()
+        )
+        with self._reading():
+            rows = self._db.execute(wanted).all()
         found: dict[str, dict[Key, float | None]] = {}
         for student, cell, score in rows:
             if cell in names:
@@ -95,16 +97,13 @@ class Book:
             api.SubmittedAssignment.student_id == student
         )
         there = select(notebook.id).join(api.SubmittedAssignment, notebook.assignment_id == api.SubmittedAssignment.id)
-        ids = list(self._db.scalars(there.where(of_student)))
-        grades = self._db.execute(
-            select(
-                grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
-            ).where(grade.notebook_id.in_(ids))
-        ).all()
-        texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
-        said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
-        self._db.rollback()
-        rows = {row.cell_id: row for row in grades}
+        columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+        with self._reading():
+            ids = list(self._db.scalars(there.where(of_student)))
+            grades = select(*columns).where(grade.notebook_id.in_(ids))
+            rows = {row.cell_id: row for row in self._db.execute(grades)}
+            texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
+            said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
         found: dict[Key, Given] = {}
         for title, sheet in self._sheets.items():
             for name in sheet.cells:
@@ -129,16 +128,15 @@ class Book:
         rows = select(notebook.id, notebook.late_submission_penalty).join(
             submission, notebook.assignment_id == submission.id
         )
-        found = {row.id: row.late_submission_penalty for row in self._db.execute(rows.where(of_student))}
-        self._db.rollback()
-        return found
+        with self._reading():
+            return {row.id: row.late_submission_penalty for row in self._db.execute(rows.where(of_student))}
 
     def penalties_due(self, student: str) -> dict[str, float | None]:
         """As `penalties`, worked out again: the due date, an extension or the rule may have changed since."""
-        submission = self._submission(student, None)
-        found = {notebook: self._penalty(student, submission, notebook) for notebook in self.penalties(student)}
-        self._db.rollback()
-        return found
+        notebooks = self.penalties(student)
+        with self._reading():
+            submission = self._submission(student, None)
+            return {notebook: self._penalty(student, submission, notebook) for notebook in notebooks}
 
     def write_penalties(self, penalties: Mapping[str, float | None]) -> None:
         """Writes what `penalties_due` has found.
@@ -167,6 +165,16 @@ class Book:
         """
         with self._transaction():
             self._write(student, timestamp, scores, blank)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What is read in it keeps nothing open."""
+        try:
+            yield
+        except OperationalError as error:
+            raise Halt(f"The gradebook can't be read: {reason(error)}") from error
+        finally:
+            self._db.rollback()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
