@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from subprocess import SubprocessError
 
 from nbgrader import api
 from nbgrader.api import Gradebook
-from sqlalchemy import URL, Connection, create_engine, func, insert, inspect, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, func, insert, inspect, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -63,6 +64,19 @@ class Database:
         is_file = self._kind == "sqlite" and name not in ("", ":memory:") and not name.startswith("file:")
         return Path(name).absolute() if is_file else None
 
+    @cached_property
+    def _engine(self) -> Engine:
+        """What connects to a server."""
+        try:
+            return create_engine(self._url, poolclass=NullPool)
+        except ImportError as error:
+            install = ""
+            if self._kind == "postgresql":
+                install = ': pip install "psycopg[binary]", and begin the address with postgresql+psycopg://'
+            raise GraderError(
+                f"The gradebook{self._where} needs the package {error.name}, which isn't installed{install}."
+            ) from error
+
     @property
     def _kind(self) -> str:
         return self._url.get_backend_name()
@@ -71,6 +85,10 @@ class Database:
     def _shown(self) -> str:
         """The address, without a password."""
         return self._url.render_as_string(hide_password=True)
+
+    @property
+    def _where(self) -> str:
+        return "" if self._kind == "sqlite" else f" at {self._shown} (see db_url in nbgrader_config.py)"
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Gradebook]:
@@ -107,7 +125,7 @@ class Database:
             return
         with contextlib.ExitStack() as held:
             with self._in_a_sentence():
-                connection = held.enter_context(create_engine(self._address, poolclass=NullPool).connect())
+                connection = held.enter_context(self._engine.connect())
                 for name, value in _NOTICED.items():
                     connection.execute(text(f"SET {name} = {value}"))
                 lock = func.hashtext(func.current_schema())
@@ -130,8 +148,9 @@ class Database:
         """Makes a gradebook where there is none."""
         if self.file is not None:
             self._make_file(self.file)
-        elif self._kind == "postgresql" and not self._made:
-            self._make_on_server()
+        elif not self._made:
+            if self._engine.name == "postgresql":
+                self._make_on_server()
             self._made = True
 
     def _make_file(self, path: Path) -> None:
@@ -149,7 +168,7 @@ class Database:
 
     def _make_on_server(self) -> None:
         """In one transaction, so that a kill leaves nothing; two at a time wait for each other."""
-        with create_engine(self._address, poolclass=NullPool).begin() as connection:
+        with self._engine.begin() as connection:
             connection.execute(select(func.pg_advisory_xact_lock(_MAKING, func.hashtext(func.current_schema()))))
             if not inspect(connection).has_table(api.Course.__tablename__):
                 api.Base.metadata.create_all(connection)
@@ -162,21 +181,13 @@ class Database:
 
     @contextlib.contextmanager
     def _in_a_sentence(self) -> Iterator[None]:
-        where = "" if self._kind == "sqlite" else f" at {self._shown} (see db_url in nbgrader_config.py)"
         try:
             yield
         except SQLAlchemyError as error:
-            raise GraderError(f"The gradebook{where} can't be used: {reason(error)}.") from error
-        except ImportError as error:
-            if self._kind != "postgresql" or error.name is None or not error.name.startswith("psycopg"):
-                raise
-            raise GraderError(
-                f"The gradebook{where} needs the package {error.name}, which isn't installed: pip install "
-                '"psycopg[binary]", and begin the address with postgresql+psycopg://.'
-            ) from error
+            raise GraderError(f"The gradebook{self._where} can't be used: {reason(error)}.") from error
 
 
 def reason(error: SQLAlchemyError) -> str:
     """What a database says, in a line."""
     said = str(getattr(error, "orig", None) or error).splitlines()[0]
-    return " ".join(said.replace("FATAL:", "").split()).rstrip(".")
+    return " ".join(re.sub(r"FATAL:|^connection (failed|is bad):", "", said).split()).rstrip(".")
