@@ -45,7 +45,7 @@ def solution(lesson: str) -> NotebookNode:
 
 @cache
 def made(lesson: str) -> tuple[NotebookNode, str]:
-    return building._make(REPOSITORY, lesson)
+    return building._make(REPOSITORY, lesson, building._Committed.of(REPOSITORY, lesson))
 
 
 def grade_id(cell: NotebookNode) -> str | None:
@@ -68,7 +68,7 @@ def test_what_is_committed_is_in_step(lesson: str) -> None:
 @every_lesson
 def test_two_builds_give_the_same_bytes(lesson: str) -> None:
     source, learner = made(lesson)
-    again, again_learner = building._make(REPOSITORY, lesson)
+    again, again_learner = building._make(REPOSITORY, lesson, building._Committed.of(REPOSITORY, lesson))
     assert nbformat.writes(source) == nbformat.writes(again)
     assert learner == again_learner == REPOSITORY.notebook(lesson).read_text("utf-8")
 
