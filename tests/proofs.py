@@ -31,6 +31,7 @@ HERE = Path(__file__).parent
 RECORD = HERE / "measured.json"
 MARKS = frozenset({"proofs", "warm"})  # which tests run, and how fast
 REPOSITORY = Repository.find(HERE)
+AUTOGRADE = REPOSITORY.root / "grader" / "gradebook" / "autograde.py"  # the command calls it, and is not followed
 TESTS = {
     "claims": "lessons/lesson_{number}/test_claims.py",
     "marks": "lessons/test_catalogue.py",
@@ -63,7 +64,7 @@ def made_of(proof: str, lesson: str) -> str:
         return measured_from(REPOSITORY, tests, MARKS)
     others = {
         "fairness": [HERE / "lessons" / f"lesson_{lesson}" / "answers.py"],
-        "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson))],
+        "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson)), AUTOGRADE],
     }
     return judged_from(REPOSITORY, lesson, [tests, *others.get(proof, [])], MARKS)
 

@@ -23,7 +23,7 @@ from grader.travelling import file_of, imported, parsed
 
 _PICTURES = "pictures"
 _ENGINE = frozenset({"grader"})
-_BESIDE_THE_JUDGE = frozenset({"api", "batch", "learning", "running", "sandbox", "submitting"})
+_BESIDE_THE_JUDGE = frozenset({"api", "batch", "building", "cli", "learning", "running", "sandbox", "submitting"})
 
 
 def made_from(repository: Repository, lesson: str, solution: NotebookNode | None) -> dict[str, str]:
