@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 RECORD = HERE / "measured.json"
 MARKS = frozenset({"proofs", "warm"})  # which tests run, and how fast
 REPOSITORY = Repository.find(HERE)
-GRADES = REPOSITORY.root / "grader" / "gradebook" / "autograde.py"
+AUTOGRADE = REPOSITORY.root / "grader" / "gradebook" / "autograde.py"  # the command calls it, and is not followed
 TESTS = {
     "claims": "lessons/lesson_{number}/test_claims.py",
     "marks": "lessons/test_catalogue.py",
@@ -67,13 +67,13 @@ def proof_of(item: pytest.Item) -> tuple[str, str] | None:
 def made_of(proof: str, lesson: str) -> str:
     """The digest of all the code that a proof runs."""
     if proof in PLAIN:
-        return graded_from(REPOSITORY, [HERE / PLAIN[proof], GRADES], MARKS | {"cli"})
+        return graded_from(REPOSITORY, [HERE / PLAIN[proof], AUTOGRADE], MARKS | {"cli"})
     tests = HERE / TESTS[proof].format(number=lesson)
     if proof == "claims":
         return measured_from(REPOSITORY, tests, MARKS)
     others = {
         "fairness": [HERE / "lessons" / f"lesson_{lesson}" / "answers.py"],
-        "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson))],
+        "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson)), AUTOGRADE],
     }
     return judged_from(REPOSITORY, lesson, [tests, *others.get(proof, [])], MARKS)
 

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -20,36 +21,62 @@ from grader.building.source import comparable, source_notebook
 from grader.errors import GraderError
 from grader.learning.lessons import offer
 from grader.repository import Repository
+from grader.soundness import insist_on_sound
 from grader.syllabus import VARIABLE, load_lesson
 
 CELL_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class _Committed:
+    """What stands in `solutions/` for a lesson, what it was made from, and what it would be made from now."""
+
+    solution: NotebookNode | None
+    then: dict[str, str]
+    now: dict[str, str]
+
+    @classmethod
+    def of(cls, repository: Repository, lesson: str) -> _Committed:
+        path = repository.solution(lesson)
+        solution = nbformat.read(path, as_version=4) if path.is_file() else None
+        return cls(solution, _remembered(repository, lesson), made_from(repository, lesson, solution))
+
+    def pictures(self) -> dict[str, dict[str, str]]:
+        """Those that needn't be drawn again, since what draws them is still the same."""
+        return attached(self.solution) if self.solution and self.then["drawn"] == self.now["drawn"] else {}
+
+    def is_still(self, made: NotebookNode) -> bool:
+        return self.solution is not None and self.then == self.now and comparable(self.solution) == comparable(made)
 
 
 def build(repository: Repository, lesson: str, say: Callable[[str], None]) -> None:
     """Writes the learner's notebook and the solution of a lesson; executes the solution only when its code changed.
 
     Raises:
-        GraderError: when the text is at fault, or a cell of the solution fails.
+        GraderError: when the text or an exercise is at fault, or a cell of the solution fails.
     """
-    made, learners = _make(repository, lesson)
+    insist_on_sound(load_lesson(lesson))
+    committed = _Committed.of(repository, lesson)
+    made, learners = _make(repository, lesson, committed)
     _write(repository.notebook(lesson), learners)
-    if not _solution_is_current(repository, lesson, made):
-        if not _keep_outputs(repository, lesson, made):
+    if not committed.is_still(made):
+        if not _keep_outputs(committed, made):
             say(f"{lesson}: executing the solution")
             _execute(repository, made, lesson)
         nbformat.write(made, _parent_made(repository.solution(lesson)))
-        _remember(repository, lesson)
+        _remember(repository, lesson, made)
     say(f"{lesson}: built")
 
 
 def out_of_step(repository: Repository, lesson: str) -> list[str]:
     """Sentences about what is committed and is not what the lesson's text and the library make; empty when in step."""
-    made, learners = _make(repository, lesson)
+    committed = _Committed.of(repository, lesson)
+    made, learners = _make(repository, lesson, committed)
     path = repository.notebook(lesson)
     found = []
     if not path.is_file() or path.read_text("utf-8") != learners:
         found.append(f"{path.relative_to(repository.root)} is not what the lesson's text makes.")
-    if not _solution_is_current(repository, lesson, made):
+    if not committed.is_still(made):
         found.append(
             f"{repository.solution(lesson).relative_to(repository.root)} is not what the lesson's text and "
             "the library make, or was not executed since they changed."
@@ -57,8 +84,8 @@ def out_of_step(repository: Repository, lesson: str) -> list[str]:
     return found
 
 
-def _make(repository: Repository, lesson: str) -> tuple[NotebookNode, str]:
-    made = source_notebook(repository, lesson, _drawn_before(repository, lesson))
+def _make(repository: Repository, lesson: str, committed: _Committed) -> tuple[NotebookNode, str]:
+    made = source_notebook(repository, lesson, committed.pictures())
     learners = release(made, lesson, repository.root / "nbgrader_config.py")
     notebook = nbformat.reads(learners, as_version=4)
     for with_experiments in (True, False):
@@ -111,33 +138,14 @@ def _must_be_full_marks(cell: NotebookNode, lesson: str) -> None:
 # --- what is committed already --------------------------------------------------------------------------------
 
 
-def _drawn_before(repository: Repository, lesson: str) -> dict[str, dict[str, str]]:
-    """The committed pictures, if what draws them is still the same."""
-    solution = _read(repository.solution(lesson))
-    if solution is None or _remembered(repository, lesson)["drawn"] != made_from(repository, lesson)["drawn"]:
-        return {}
-    return attached(solution)
-
-
-def _solution_is_current(repository: Repository, lesson: str, made: NotebookNode) -> bool:
-    committed = _read(repository.solution(lesson))
-    return (
-        committed is not None
-        and comparable(committed) == comparable(made)
-        and _remembered(repository, lesson) == made_from(repository, lesson)
-    )
-
-
-def _keep_outputs(repository: Repository, lesson: str, made: NotebookNode) -> bool:
+def _keep_outputs(committed: _Committed, made: NotebookNode) -> bool:
     """Takes over what the committed solution put out, if what it ran is still the same: true when it is.
 
     What the build itself writes (the lines that fetch the course, links, how hints unfold) changes no output.
     """
-    committed = _read(repository.solution(lesson))
-    executed = made_from(repository, lesson)["executed"]
-    if committed is None or _remembered(repository, lesson)["executed"] != executed:
+    if committed.solution is None or committed.then["executed"] != committed.now["executed"]:
         return False
-    before, now = _by_code(committed), _by_code(made)
+    before, now = _by_code(committed.solution), _by_code(made)
     if [source for source, _ in before] != [source for source, _ in now]:
         return False
     for (_, ran), (_, cell) in zip(before, now, strict=True):
@@ -163,13 +171,9 @@ def _remembered(repository: Repository, lesson: str) -> dict[str, str]:
     return _records(repository).get(lesson, {"executed": "", "drawn": ""})
 
 
-def _remember(repository: Repository, lesson: str) -> None:
-    records = _records(repository) | {lesson: made_from(repository, lesson)}
+def _remember(repository: Repository, lesson: str, made: NotebookNode) -> None:
+    records = _records(repository) | {lesson: made_from(repository, lesson, made)}
     _write(_record_path(repository), json.dumps(records, indent=1, sort_keys=True) + "\n")
-
-
-def _read(path: Path) -> NotebookNode | None:
-    return nbformat.read(path, as_version=4) if path.is_file() else None
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import nbformat
+from nbformat import NotebookNode
 
 from grader.building.pictures import attached
 from grader.repository import Repository
@@ -23,11 +23,11 @@ from grader.travelling import file_of, imported, parsed
 
 _PICTURES = "pictures"
 _ENGINE = frozenset({"grader"})
-_BESIDE_THE_JUDGE = frozenset({"api", "batch", "learning", "running", "sandbox", "submitting"})
+_BESIDE_THE_JUDGE = frozenset({"api", "batch", "building", "cli", "learning", "running", "sandbox", "submitting"})
 
 
-def made_from(repository: Repository, lesson: str) -> dict[str, str]:
-    """Digests of what a lesson's committed solution comes from: "executed" for its outputs, "drawn" for its pictures.
+def made_from(repository: Repository, lesson: str, solution: NotebookNode | None) -> dict[str, str]:
+    """Digests of what a lesson's `solution` comes from: "executed" for its outputs, "drawn" for its pictures.
 
     What was executed are the modules of the repository that the lesson's text reaches, and what was drawn are those
     that its pictures reach, each with the data that they name. The pictures themselves are part of "drawn". Of the text
@@ -36,8 +36,7 @@ def made_from(repository: Repository, lesson: str) -> dict[str, str]:
     text = repository.text(lesson)
     executed = _digest(repository, _reached(repository, text), leaving_out=text)
     executed.update(repository.syllabus.setup(lesson).encode())
-    path = repository.solution(lesson)
-    pictures = attached(nbformat.read(path, as_version=4)) if path.is_file() else {}
+    pictures = attached(solution) if solution else {}
     file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None
     drawn = _digest(repository, _reached(repository, file, leaving_out=_ENGINE) if file else {})
     drawn.update(json.dumps(pictures, sort_keys=True).encode())

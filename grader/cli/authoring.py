@@ -32,13 +32,16 @@ def build(
         for name in names:
             build_one(repository, name, lambda line: out.print(line, highlight=False))
         return
-    found = [sentence for name in names for sentence in out_of_step(repository, name)]
-    for sentence in found:
-        err.print(escape(sentence), highlight=False, soft_wrap=True)
-    if found:
+    old = False
+    for name in names:
+        for sentence in (found := out_of_step(repository, name)):
+            err.print(escape(sentence), highlight=False, soft_wrap=True)
+        old = old or bool(found)
+        if not found:
+            out.print(f"{name}: in step", highlight=False, soft_wrap=True)
+    if old:
         err.print("Run: grader build", highlight=False)
         raise typer.Exit(1)
-    out.print(f"In step: {', '.join(names)}", highlight=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel="For authors")

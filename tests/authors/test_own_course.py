@@ -177,7 +177,7 @@ def test_named_from_somewhere_else(course: Course, tmp_path: Path) -> None:
     notebook.write_text(filled_in(course.released(), RIGHT | UPPER), "utf-8")
     named = ["grader", "--lessons", str(course.root / LESSONS)]
     done = run([*named, "build", "--check"], tmp_path, BARE)
-    assert (done.code, done.said.strip()) == (0, f"In step: 01_first_steps, {LESSON}"), done.said
+    assert (done.code, done.said.strip()) == (0, f"01_first_steps: in step\n{LESSON}: in step"), done.said
     done = run([*named, "grade", str(notebook), "--json", "marks.json", "--seed", "3"], tmp_path, BARE)
     assert done.code == 0, done.said
     (result,) = json.loads((tmp_path / "marks.json").read_text())["results"]

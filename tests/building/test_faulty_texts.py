@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grader.building.build import _make
+from grader.building.build import _Committed, _make
 from grader.building.pictures import attach_pictures, draw
 from grader.building.release import release, undefined_names
 from grader.building.source import source_notebook
@@ -48,7 +48,7 @@ def copy(tmp_path: Path) -> Repository:
 
 
 def test_a_short_text_builds(copy: Repository) -> None:
-    made, learners = _make(copy, LESSON)
+    made, learners = _make(copy, LESSON, _Committed.of(copy, LESSON))
     assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 2 * len(SYMBOLS)
     assert "https://colab.research.google.com/github/" in made.cells[0].source
 
@@ -86,7 +86,7 @@ def edit(repository: Repository, old: str, new: str) -> None:
 def test_a_faulty_text_is_a_sentence(copy: Repository, old: str, new: str, sentence: str) -> None:
     edit(copy, old, new)
     with pytest.raises(GraderError, match=sentence):
-        _make(copy, LESSON)
+        _make(copy, LESSON, _Committed.of(copy, LESSON))
 
 
 def test_a_picture_needs_words() -> None:

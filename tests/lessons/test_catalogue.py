@@ -32,6 +32,12 @@ def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
     return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
 
 
+@cache
+def drawn_again(lesson: str, symbol: str) -> Judge:
+    """Another judge with the cases of seed 0. Only references are asked to answer them."""
+    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], 0)
+
+
 def verdict(judge: Judge, implementation: Any) -> Verdict:
     return judge.verdict(judge.observe(implementation))
 
@@ -143,8 +149,7 @@ def test_constants_and_echoes_earn_nothing(lesson: str, symbol: str) -> None:
 
 @every_exercise
 def test_what_is_seen_of_a_reference_is_the_same_twice(lesson: str, symbol: str) -> None:
-    exercise, probe = load_lesson(lesson)[symbol], load_probes(lesson)[symbol]
-    one, two = Judge(exercise, probe, 5), Judge(exercise, probe, 5)
+    one, two = judge_of(lesson, symbol, 0), drawn_again(lesson, symbol)
     for a, b in zip(one.references, two.references, strict=True):
         assert all(not compare(x, y) for x, y in zip(a, b, strict=True))
     assert [case.label for case in one.cases] == [case.label for case in two.cases]
@@ -152,11 +157,10 @@ def test_what_is_seen_of_a_reference_is_the_same_twice(lesson: str, symbol: str)
 
 @every_exercise
 def test_probing_leaves_the_cases_as_they_were(lesson: str, symbol: str) -> None:
-    exercise, probe = load_lesson(lesson)[symbol], load_probes(lesson)[symbol]
-    judge, fresh = judge_of(lesson, symbol, 0), Judge(exercise, probe, 0)
-    judge.observe(exercise.references[0])
-    assert said_of_mistakes(lesson, symbol, 0)  # every one was observed on these cases
-    for used, new in zip(judge.cases, fresh.cases, strict=True):
+    judge = judge_of(lesson, symbol, 0)
+    assert judge.references
+    assert said_of_mistakes(lesson, symbol, 0)  # all of them were observed on these cases
+    for used, new in zip(judge.cases, drawn_again(lesson, symbol).cases, strict=True):
         assert not compare(dict(new.inputs), dict(used.inputs))
 
 
@@ -204,20 +208,20 @@ def test_everything_that_is_seen_counts(lesson: str, symbol: str) -> None:
     """Full marks are lost when one case stops with an error, or one thing seen in one case is wrong."""
     judge = judge_of(lesson, symbol, 0)
     right = judge.observe(judge.exercise.references[0])
-    assert judge.verdict(right).status == PASSED
+    assert judge.right_so_far(right)
     for i, case in enumerate(judge.cases):
         wrong = [copy(seen) for seen in right]
         wrong[i] = {"error": {"type": "ValueError", "message": "", "line": ""}}
         allowed = any("error" in reference[i] for reference in judge.references)
-        assert allowed or judge.verdict(wrong).status != PASSED, case.label
+        assert allowed or not judge.right_so_far(wrong), case.label
         if "error" in right[i]:  # where an error is asked for, going on is wrong whatever comes out
             wrong[i] = {"output": None}
-            assert judge.verdict(wrong).status != PASSED, case.label
+            assert not judge.right_so_far(wrong), case.label
             continue
         for key in judge.references[0][i]:
             wrong = [copy(seen) for seen in right]
             wrong[i][key] = "something else"
-            assert key not in right[i] or judge.verdict(wrong).status != PASSED, (case.label, key)
+            assert key not in right[i] or not judge.right_so_far(wrong), (case.label, key)
 
 
 def _solution_lines(reference: Any) -> list[str]:
