@@ -85,7 +85,7 @@ def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
     journal.go_on()
     results = journal.results()
     if not results:
-        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+        raise GraderError(f"{name} hasn't been graded here yet: run grader autograde {name} first.")
     with course.alone(), course.gradebook() as gradebook:
         writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
         for student, result in results.items():

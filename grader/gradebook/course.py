@@ -34,7 +34,7 @@ class Course:
         """The course in the folder `root`.
 
         Raises:
-            GraderError: when it is none.
+            GraderError: when it isn't one.
         """
         if not (root / "nbgrader_config.py").is_file():
             raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")

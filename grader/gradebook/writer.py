@@ -270,7 +270,7 @@ def released_aside(course: Course, name: str) -> Assignment:
 
 
 def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The files in a folder that are no notebooks, as nbgrader finds them, and their paths inside it."""
+    """The files in a folder that aren't notebooks, as nbgrader finds them, and their paths inside it."""
     for found in utils.find_all_files(str(folder), [*course.directory.ignore, "*.ipynb"]):
         path = Path(found)
         # nbgrader would follow a link out of the folder
@@ -357,7 +357,7 @@ def _score(cell: NotebookNode) -> float | None:
 
 
 def timestamp(submission: Path) -> datetime | None:
-    """When nbgrader collected the submission, in UTC; None where its note is missing or no date."""
+    """When nbgrader collected the submission, in UTC; None where its note is missing or isn't a date."""
     note = submission / "timestamp.txt"
     if note.is_symlink() or not note.is_file():
         return None

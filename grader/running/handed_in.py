@@ -42,7 +42,7 @@ def title_of(data: bytes, called: str, assignment: Assignment) -> str:
     if name is None and len(assignment.notebooks) == 1:
         (name,) = assignment.notebooks
     if name is None:
-        raise Unreadable(f"This is none of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
+        raise Unreadable(f"This isn't one of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
     return name
 
 
