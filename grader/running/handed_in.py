@@ -69,7 +69,7 @@ def choose(folder: Path, assignment: Assignment) -> dict[str, Path]:
         if name is not None:
             found[name] = path
     missing = [name for name in assignment.notebooks if name not in found]
-    if len(missing) == len(assignment.notebooks) == len(there) == 1:  # there is only one that it can be
+    if len(missing) == len(there) == 1 and not assignment.several:  # there is only one that it can be
         found[missing[0]] = there[0]
     return found
 

@@ -82,7 +82,9 @@ def test_each_is_graded_in_its_own_way(course: Course) -> None:
     assert page(course, "cy") == page(course, "cy", "extra")
     assert "A hidden test fails." in page(course, "cy")
     assert EXERCISES[0].symbol in page(course, "cy", "extra")
-    assert "There is no extra.ipynb in what was handed in." in said
+    # the lesson's notebook isn't taken for the one that is missing
+    assert "There is no extra.ipynb in what was handed in." in page(course, "bob")
+    assert not (course.autograded("bob", LESSON) / "extra.ipynb").exists()
     command(course, "autograde", LESSON, "--resume")
     assert marks(course, LESSON) == wanted
 
