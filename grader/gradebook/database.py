@@ -84,7 +84,8 @@ class Database:
     @property
     def _shown(self) -> str:
         """The address, without a password."""
-        return self._url.render_as_string(hide_password=True)
+        secrets = [name for name in self._url.query if "password" in name]
+        return self._url.difference_update_query(secrets).render_as_string(hide_password=True)
 
     @property
     def _where(self) -> str:

@@ -275,6 +275,10 @@ def grading_elsewhere(address: str) -> Any:
 
 WRONG: dict[str, tuple[Callable[[Server], str], str]] = {
     "unreachable": (lambda server: "postgresql+psycopg://ada:secret@127.0.0.1:1/marks", "Connection refused"),
+    "a password in another place": (
+        lambda server: "postgresql+psycopg://ada@127.0.0.1:1/marks?password=secret",
+        "127.0.0.1:1/marks (see",
+    ),
     "no socket": (lambda server: "postgresql+psycopg://ada:secret@/marks?host=/nowhere", "No such file or directory"),
     "wrong password": (lambda server: server.address("postgres", "secret"), "password authentication failed"),
     "no database": (lambda server: server.address("nothing"), 'database "nothing" does not exist'),
