@@ -184,7 +184,7 @@ def test_killed_at_any_step(course: Course, server: Server, pytestconfig: pytest
     with each_step(lambda: steps.append(None)):
         grade(counted)
     assert len(steps) > 100  # or they were not seen
-    for step in range(7, len(steps), 5 if pytestconfig.getoption("--long") else len(steps) // 5):
+    for step in range(7, len(steps), 5 if pytestconfig.getoption("--long") else len(steps) // 3):
         address = server.new()
         left = on(course, address, f"killed {step}")
 
