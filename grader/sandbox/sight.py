@@ -96,7 +96,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _direct(path: str) -> Iterator[str]:
-    """The path with no link on the way to its last step, and the links that were on the way, each that leads to another."""
+    """The path with no link on the way to its last step, and each link that was on the way."""
     folder, name = os.path.split(os.path.normpath(path))
     step, ahead, followed = "/", folder.split("/"), 0
     while ahead:
