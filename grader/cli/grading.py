@@ -32,6 +32,9 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
+    from grader.running.zygotes import warm_up
+
+    warm_up(min(jobs, len(notebooks)))
     from grader.api import grade_notebooks, hidden_seed
 
     seed = hidden_seed() if seed is None else seed
