@@ -33,7 +33,7 @@ def programs() -> Path:
     here = shutil.which("initdb")
     if not newest and here is None:
         why = "There is no PostgreSQL server here: apt-get install postgresql."
-        if os.environ.get("CI_BROWSER"):
+        if os.environ.get("NOTHING_SKIPPED"):
             pytest.fail(why)
         pytest.skip(why)
     return newest[-1].parent if newest else Path(str(here)).parent
