@@ -53,15 +53,15 @@ def _texts(generator: np.random.Generator) -> list[Case]:
 
     a, b = draw.dims(generator, 2, 3, 6)
     rare = [1 - 1 / (1 + np.e**16), 1 / (1 + np.e**16)]
-    crop = _until_cropping_shows(lambda: text(8, 5, 0.0, 1.0, True, max_length=3))
+    crop = _until_the_past_shows(lambda: text(8, 5, 0.0, 1.0, True, max_length=3))
     return [
-        Case("at temperature 0", text(a, b, 0.0, 0.9), USUAL),
+        Case("at temperature 0", _until_the_past_shows(lambda: text(a, 6, 0.0, 0.9, True)), USUAL),
         Case("where top_p leaves one token", text(b, a, 0.9, 0.1), USUAL),
         Case("at temperature 0, with a model of many positions", text(a, b, 0.0, 1.0, max_length=30), USUAL),
         Case("with a text longer than the model's max_length", crop, tagged("long")),
         Case(
             "where the text outgrows the model's max_length",
-            _until_cropping_shows(lambda: text(3, 7, 0.0, 1.0, True, max_length=4)),
+            _until_the_past_shows(lambda: text(3, 7, 0.0, 1.0, True, max_length=4)),
             tagged("long"),
         ),
         Case("at temperature 8", always(rare, 200, 8.0, 1.0, look="share"), tagged("hot")),
@@ -79,8 +79,8 @@ def _texts(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def _until_cropping_shows(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A text that goes on in another way when the wrong part of it is read."""
+def _until_the_past_shows(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """A text that goes on in another way when the wrong part of it is read, or only its last token."""
 
     def model(inputs: dict[str, Any]) -> Callable[[torch.Tensor], torch.Tensor]:
         def logits(tokens: torch.Tensor) -> torch.Tensor:
@@ -91,12 +91,12 @@ def _until_cropping_shows(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
     while True:
         inputs = make()
-        longest = inputs["max_length"]
+        longest = inputs.get("max_length", 0)
         found = [
             _writer(read=partial(_read, crop, longest))(
                 model(inputs), inputs["prompt"], inputs["new"], 0.0, 1.0, torch.Generator()
             ).tolist()
-            for crop in _CROPS
+            for crop in (_CROPS if longest else _CROPS[-1:-3:-1])
         ]
         if all(other != found[0] for other in found[1:]):
             return inputs
