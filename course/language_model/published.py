@@ -98,7 +98,7 @@ def load_llama(model: nn.Module, file: str | Path, num_heads: int) -> None:
     from safetensors.torch import load_file  # here, since the rest of the lesson does without it
 
     weights = from_llama(load_file(file), num_heads)
-    own = model.state_dict()
+    own = dict(model.named_parameters())
     odd = sorted(own.keys() ^ weights.keys())
     odd += [name for name in own if name in weights and own[name].shape != weights[name].shape]
     if odd:
@@ -106,7 +106,7 @@ def load_llama(model: nn.Module, file: str | Path, num_heads: int) -> None:
             f"{Path(file).name} doesn't fit this model, as {', '.join(odd[:3])} shows: are vocab_size, d_model, "
             "num_heads, num_kv_heads, d_ff and num_layers those of the file?"
         )
-    model.load_state_dict(weights)
+    model.load_state_dict(weights, strict=False)  # what else a model may keep is none of the file's business
 
 
 def _renamed(name: str, names: Mapping[str, str]) -> str:
