@@ -3,7 +3,15 @@
 from lessons.lesson_11.experiments.adapting import kilobytes, merged, with_lora
 from lessons.lesson_11.experiments.cache import cache_costs, with_cache, without_cache
 from lessons.lesson_11.experiments.corpus import Book, Corpus, book, in_byte_pairs, in_characters, names, other_style
-from lessons.lesson_11.experiments.inventing import choices, continued, copied, invented, judged, longest_copy
+from lessons.lesson_11.experiments.inventing import (
+    choices,
+    continued,
+    copied,
+    invented,
+    judged,
+    known_names,
+    longest_copy,
+)
 from lessons.lesson_11.experiments.parts import COMPARED, Mixed, Parts, compared, mixed
 from lessons.lesson_11.experiments.plays import (
     CHARACTERS,
@@ -18,7 +26,18 @@ from lessons.lesson_11.experiments.plays import (
     restyled,
 )
 from lessons.lesson_11.experiments.proof import held_against_gpt2, held_against_llama
-from lessons.lesson_11.experiments.sizes import LOOKS, NEXT, SMALL, STEPS, in_blocks, line, predicted, sized, trained
+from lessons.lesson_11.experiments.sizes import (
+    LOOKS,
+    NEXT,
+    SMALL,
+    STEPS,
+    in_blocks,
+    line,
+    predicted,
+    scaling_plot,
+    sized,
+    trained,
+)
 from lessons.lesson_11.experiments.training import Run, bits, by_position, fit, looked, losses_of, parameters
 
 __all__ = [
@@ -55,6 +74,7 @@ __all__ = [
     "invented",
     "judged",
     "kilobytes",
+    "known_names",
     "line",
     "longest_copy",
     "looked",
@@ -69,6 +89,7 @@ __all__ = [
     "predicted",
     "read",
     "restyled",
+    "scaling_plot",
     "sized",
     "trained",
     "with_cache",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -65,6 +66,7 @@ def in_characters(title: str, to_learn: str, to_examine: str) -> Corpus:
     return Corpus(title, len(characters), encode(to_learn), encode(to_examine), encode, decode)
 
 
+@cache
 def in_byte_pairs(title: str, to_learn: str, to_examine: str, num_merges: int = 300) -> Corpus:
     """Byte pairs as you wrote them in lesson 2, learnt from the beginning of the text."""
     merges = byte_pair_merges(_PIECES.findall(to_learn[:LEARNT_FROM]), num_merges)

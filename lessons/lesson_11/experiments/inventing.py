@@ -34,9 +34,14 @@ def invented(
     return text.split(END)[1 : count + 1]
 
 
+def known_names() -> frozenset[str]:
+    """All names of the list."""
+    return frozenset(first_names())
+
+
 def judged(invented_names: Sequence[str]) -> dict[str, float]:
     """Which share of the names is in the list, and which isn't and could be one: 3 to 12 letters, with a vowel."""
-    known = set(first_names())
+    known = known_names()
     real = sum(name in known for name in invented_names)
     new = [name for name in invented_names if name not in known]
     shaped = sum(3 <= len(name) <= 12 and name.isalpha() and bool(set(name) & set("aeiouy")) for name in new)
