@@ -64,9 +64,9 @@ def soft_gate() -> Figure:
         box(right, 5.6, 1.5, "SiLU", 1.8, 0.9)
         arrow(right, (6.6, 1.6), (7.4, 2.7))
         arrow(right, (3.9, 4.4), (7.4, 3.3))
-        sign(right, 7.8, 3.0, "·")
-        arrow(right, (8.2, 3.0), (9.2, 3.0))
-        box(right, 10.3, 3.0, "down", 2.0, 0.9)
+        box(right, 8.3, 3.0, "product", 1.8, 0.9)
+        arrow(right, (9.3, 3.0), (9.9, 3.0))
+        box(right, 10.9, 3.0, "down", 1.8, 0.9)
     return figure
 
 

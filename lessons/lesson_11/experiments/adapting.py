@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import torch
 from torch import nn
 
 from course.language_model.adapting import LoRALinear
@@ -20,20 +19,23 @@ PLACES = tuple(
 def with_lora(model: nn.Module, rank: int, alpha: float, kind: type[nn.Module] = LoRALinear) -> nn.Module:
     """The model, frozen, with a correction beside each Linear layer of its blocks. It changes in place."""
 
-    def weight(layer: Any) -> torch.Tensor:
-        """For models that read a layer's weight, and don't call the layer."""
-        return layer.base.weight + alpha / rank * layer.up @ layer.down  # type: ignore[no-any-return]
+    def adapted(linear: nn.Linear) -> nn.Module:
+        layer = kind(linear, rank, alpha)
+        answers = {
+            "weight": property(lambda layer: layer.base.weight + alpha / rank * layer.up @ layer.down),
+            "bias": property(lambda layer: layer.base.bias),
+        }
+        # For models that ask a layer for its weight, and don't call it.
+        answers = {name: answer for name, answer in answers.items() if not hasattr(layer, name)}
+        layer.__class__ = type("Adapted", (type(layer),), answers)
+        return layer
 
-    # What the learner wrote, and an answer for whoever asks for the weight or the bias.
-    adapted: Any = type(
-        "Adapted", (kind,), {"weight": property(weight), "bias": property(lambda layer: layer.base.bias)}
-    )
     model.requires_grad_(False)
     blocks: Any = model.blocks
     for block in blocks:
         for place in PLACES:
             part, name = place.split(".")
-            setattr(getattr(block, part), name, adapted(getattr(getattr(block, part), name), rank, alpha))
+            setattr(getattr(block, part), name, adapted(getattr(getattr(block, part), name)))
     return model
 
 

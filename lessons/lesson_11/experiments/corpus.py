@@ -1,9 +1,11 @@
 """Texts as ids: names in characters, and a book in characters or byte pairs."""
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import torch
 
@@ -82,10 +84,11 @@ def in_byte_pairs(title: str, to_learn: str, to_examine: str, num_merges: int = 
         return torch.tensor(ids, dtype=torch.long)
 
     def decode(ids: Sequence[int] | torch.Tensor) -> str:
-        try:
-            return ids_to_text([int(i) for i in ids], vocabulary)
-        except UnicodeDecodeError:  # a model may stop in the middle of a character
-            return "".join(ids_to_text([int(i)], vocabulary) if 0 < int(i) <= 128 or int(i) > 256 else "?" for i in ids)
+        tokens = [int(i) for i in ids]
+        for first, last in product(range(4), range(4)):  # a piece of a text may begin or end within a character
+            with contextlib.suppress(UnicodeDecodeError):
+                return ids_to_text(tokens[first : len(tokens) - last], vocabulary)
+        return "".join(ids_to_text([i], vocabulary) if 0 < i <= 128 or i > 256 else "?" for i in tokens)
 
     return Corpus(title, 257 + len(vocabulary), encode(to_learn), encode(to_examine), encode, decode)
 

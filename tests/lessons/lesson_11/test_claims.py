@@ -151,3 +151,40 @@ def test_plays_suffer() -> None:
 
 def test_all_weights_get_further() -> None:
     assert plays()["Moby-Dick, all weights"].between(2.55, 2.65).all()
+
+
+@cache
+def parts(equal: str, column: str = "bits") -> pd.DataFrame:
+    """Bits per character after as many steps, or as much time: a row a seed, a column for each choice of parts."""
+    some = measured("11_parts")
+    return some[some["equal"] == equal].pivot_table(index="seed", columns="parts", values=column)
+
+
+def saved(name: str, equal: str = "steps", than: str = "GPT, all old") -> list[float]:
+    """How many bits fewer than the GPT needs, by seed."""
+    found = parts(equal)
+    return [round(value, 2) for value in found[than] - found[name]]
+
+
+def test_rotary_buys_most() -> None:
+    assert saved("rotary") == [0.18, 0.24]
+    assert all(parts("steps")[["RMSNorm", "SwiGLU", "rotary"]].idxmin(axis=1) == "rotary")
+
+
+def test_the_gate_buys_a_little() -> None:
+    assert saved("SwiGLU") == [0.09, 0.0]
+
+
+def test_the_norm_saves_time() -> None:
+    assert all(abs(bits) < 0.02 for bits in saved("RMSNorm"))
+    assert saved("RMSNorm", "time") == [0.07, 0.03]
+    cost = parts("steps", "milliseconds")
+    assert (cost["RMSNorm"] / cost["GPT, all old"]).between(0.84, 0.9).all()
+
+
+def test_sharing_costs_little() -> None:
+    assert saved("rotary, keys shared", than="rotary") == [0.03, -0.05]
+
+
+def test_all_together() -> None:
+    assert saved("Llama, all new") == [0.27, 0.22]
