@@ -871,14 +871,14 @@ lab.scaling_plot(sizes)
 
 # %% [markdown]
 # The cross is a promise: no model of that width is among those that made the line. Now train it. **Will it be above the
-# line, on it (to within 3 %), or below?**
+# line, on it (to within 2 %), or below?**
 
 # %%
 guess_line = None  # "above", "on it" or "below"
 
 larger = lab.trained(pairs, lab.NEXT, kind=ModernLanguageModel)
 off = larger["bits"] / promised - 1
-where = "on it" if abs(off) <= 0.03 else "above" if off > 0 else "below"
+where = "on it" if abs(off) <= 0.02 else "above" if off > 0 else "below"
 print(f"your guess: {guess_line}, it is: {where}")
 print(f"promised: {promised:.2f}, measured: {larger['bits']:.2f} bits per character ({off:+.1%})")
 
@@ -887,10 +887,12 @@ print(f"promised: {promised:.2f}, measured: {larger['bits']:.2f} bits per charac
 #
 # **What you should see**
 #
-# SIZES_CLAIMS
+# - From 1,400 parameters to 51,000, each doubling of the size takes about 4 % off the bits per character, and no model is more than 1.5 % away from the line. <!-- claim: a_straight_line -->
+# - Each doubling of the steps takes off 10 %, from 75 to 600. <!-- claim: steps_too -->
+# - The line promises 2.49 bits, and the larger model needs 2.56 to 2.58, depending on the seed: 3 to 4 % above the line. <!-- claim: the_line_bends -->
 #
-# Why isn't the line straight for ever? It bends where something else becomes scarce: here 600 steps, and a learning rate
-# that was chosen for one width. The famous lines were drawn with the best learning rate for every size and enough data, and
+# So the promise was nearly kept, and not quite. A line bends where something else becomes scarce. Here that may be the 600 steps,
+# or a learning rate that was chosen for one width; we haven't tried which. The famous lines were drawn with the best learning rate for every size and enough data, and
 # they cover seven orders of magnitude, not two. And no line falls below the text's own surprise.
 # </details>
 #
