@@ -76,6 +76,6 @@ def scaling_plot(table: pd.DataFrame) -> Picture:
             axes.set_yticks(marks, [f"{mark:.2f}" for mark in marks])
         left.scatter([size], [promised], 110, FRAME, marker="x", linewidths=2.4, zorder=4)
         left.annotate(
-            "promised", (size, promised), xytext=(-8, 10), textcoords="offset points", ha="right", color=FRAME
+            "promised", (size, promised), xytext=(-12, -4), textcoords="offset points", ha="right", color=FRAME
         )
     return Picture(figure, "\n".join(words))

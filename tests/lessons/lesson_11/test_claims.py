@@ -154,6 +154,33 @@ def test_all_weights_get_further() -> None:
 
 
 @cache
+def sizes() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The small models, those with a width of 32 at all numbers of steps, and the one that the line predicts."""
+    found = measured("11_sizes")
+    small = found[(found["steps"] == lab.STEPS) & (found["width"] != lab.NEXT)]
+    return small, found[found["width"] == 32], found[found["width"] == lab.NEXT]
+
+
+def test_a_straight_line() -> None:
+    small, _, _ = sizes()
+    assert 1 - 2 ** lab.line(small)[0] == pytest.approx(0.042, abs=0.002)
+    promised = [lab.predicted(small, size) for size in small["parameters"]]
+    assert ((small["bits"] / promised - 1).abs() <= 0.0154).all()
+
+
+def test_steps_too() -> None:
+    assert 1 - 2 ** lab.line(sizes()[1], "steps")[0] == pytest.approx(0.1, abs=0.005)
+
+
+def test_the_line_bends() -> None:
+    small, _, larger = sizes()
+    promised = lab.predicted(small, larger["parameters"].iloc[0])
+    assert round(promised, 2) == 2.49
+    assert sorted(larger["bits"].round(2)) == [2.56, 2.58]
+    assert (larger["bits"] / promised - 1).between(0.025, 0.04).all()
+
+
+@cache
 def parts(equal: str, column: str = "bits") -> pd.DataFrame:
     """Bits per character after as many steps, or as much time: a row a seed, a column for each choice of parts."""
     some = measured("11_parts")
