@@ -33,7 +33,8 @@ def repetition_penalty(logits: torch.Tensor, said: torch.Tensor, penalty: float)
     >>> repetition_penalty(torch.tensor([[2.0, -1.0, 3.0]]), torch.tensor([[0, 1, 0]]), penalty=2.0)
     tensor([[ 1., -2.,  3.]])
 
-    Source: Keskar et al. 2019, section 4.1.
+    Source: Keskar et al. 2019, section 4.1; negative logits as in the library
+    `transformers`.
     """
     theirs = logits.gather(1, said)  # (batch, length)
     return logits.scatter(1, said, torch.where(theirs > 0, theirs / penalty, theirs * penalty))
