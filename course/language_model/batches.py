@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import torch
 
-Batch = tuple[torch.Tensor, torch.Tensor]
 
-
-def next_token_batches(ids: torch.Tensor, length: int, batch_size: int, generator: torch.Generator) -> Batch:
+def next_token_batches(
+    ids: torch.Tensor, length: int, batch_size: int, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Random windows of a text, and the token that follows each token of them:
     (inputs, targets).
 
@@ -34,7 +34,9 @@ def next_token_batches(ids: torch.Tensor, length: int, batch_size: int, generato
     ### END SOLUTION
 
 
-def targets_are_next(make_batch: Callable[[torch.Tensor, torch.Generator], Batch], ids: torch.Tensor) -> bool:
+def targets_are_next(
+    make_batch: Callable[[torch.Tensor, torch.Generator], tuple[torch.Tensor, torch.Tensor]], ids: torch.Tensor
+) -> bool:
     """Is every target the token that follows its input?
 
     `ids` is (n,), a text in which no token occurs twice, so each token but the last is
