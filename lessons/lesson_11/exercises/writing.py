@@ -56,7 +56,7 @@ def _texts(generator: np.random.Generator) -> list[Case]:
     crop = _until_the_past_shows(lambda: text(8, 5, 0.0, 1.0, True, max_length=3))
     return [
         Case("at temperature 0", _until_the_past_shows(lambda: text(a, 6, 0.0, 0.9, True)), USUAL),
-        Case("where top_p leaves one token", text(b, a, 0.9, 0.1), USUAL),
+        Case("where top_p leaves one token", text(b, 12, 0.9, 0.1), USUAL),
         Case("at temperature 0, with a model of many positions", text(a, b, 0.0, 1.0, max_length=30), USUAL),
         Case("with a text longer than the model's max_length", crop, tagged("long")),
         Case(
@@ -80,7 +80,7 @@ def _texts(generator: np.random.Generator) -> list[Case]:
 
 
 def _until_the_past_shows(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A text that goes on in another way when the wrong part of it is read, or only its last token."""
+    """A text that goes on in another way when the wrong part of it is read, or the wrong logits."""
 
     def model(inputs: dict[str, Any]) -> Callable[[torch.Tensor], torch.Tensor]:
         def logits(tokens: torch.Tensor) -> torch.Tensor:
@@ -92,11 +92,12 @@ def _until_the_past_shows(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     while True:
         inputs = make()
         longest = inputs.get("max_length", 0)
+        readings: list[dict[str, Any]] = [
+            {"read": partial(_read, crop, longest)} for crop in (_CROPS if longest else _CROPS[-1:-3:-1])
+        ]
         found = [
-            _writer(read=partial(_read, crop, longest))(
-                model(inputs), inputs["prompt"], inputs["new"], 0.0, 1.0, torch.Generator()
-            ).tolist()
-            for crop in (_CROPS if longest else _CROPS[-1:-3:-1])
+            _writer(**steps)(model(inputs), inputs["prompt"], inputs["new"], 0.0, 1.0, torch.Generator()).tolist()
+            for steps in [*readings, {**readings[0], "place": 0}]
         ]
         if all(other != found[0] for other in found[1:]):
             return inputs
