@@ -16,7 +16,7 @@
 #
 # COLAB_BADGE
 #
-# Here are six first names: *Sherina, Merrill, Kerie, Lanyon, Corabel, Maddott*. **Which of them does anybody have?**
+# Here are six first names: *Sherili, Merrill, Kerie, Lanyon, Corabel, Amidie*. **Which of them does anybody have?**
 #
 # Two are in a list of 8,422 names. A model that you build in this lesson invented the other four, one letter at a time.
 # Nobody told it what a name is. It has read the list, and for each letter it has guessed which one comes next. That is
@@ -369,7 +369,8 @@ pd.DataFrame({moment: [repr(name)[1:-1] for name in some] for moment, some in wr
 
 # %% [markdown]
 # At first it draws letters from a hat. After 100 steps it knows which letters are common, that vowels and consonants take
-# turns, and roughly how long a name is. After 1,000 steps you could christen somebody.
+# turns, and roughly how long a name is. After 1,000 steps there are some with
+# which you could christen somebody.
 #
 # Does it invent them, or has it learnt the list by heart? Here are 200 of its names.
 
@@ -666,8 +667,9 @@ print({name: lab.parameters(net) for name, net in (("ReLU, 4 d", old), ("SwiGLU,
 # %% exercise="GroupedQueryAttention"
 
 # %% [markdown]
-# **What you made.** Attention that knows distances and is thrifty with keys. Here are the scores of one head for a row of
-# twelve equal tokens, so that nothing but the position can matter: the weights depend on the distance only.
+# **What you made.** Attention that knows distances and is thrifty with keys. Here are the weights of one head for a row of
+# twelve equal tokens, so that nothing but the position can matter. Each row looks like the one above it, moved along by
+# one: only distances count.
 
 # %%
 torch.manual_seed(1)
@@ -915,8 +917,9 @@ print(f"your guess: {guess_sampler}, it is: {fewest}")
 passages.style.hide(axis="index").set_properties(**{"text-align": "left"})
 
 # %% [markdown]
-# Read the passages more than the percentages. Taking the most likely token goes round in circles. A high temperature
-# breaks words in pieces, and min-p puts most of them together again. The penalty stops the circles.
+# Read the passages more than the percentages: each is from a single passage of some twenty words. Taking the most likely
+# token goes round in circles, and the penalty stops that. A high temperature breaks words in pieces, and min-p brings some of
+# them back.
 #
 # ### What such a model can't do
 #
@@ -1025,6 +1028,9 @@ print(f"parameters: {lab.kilobytes(plain_model):.0f} kB, as before")
 # - Merged, the logits are the same to within 0.0001. <!-- claim: merging_changes_nothing -->
 # - Shakespeare suffers: the adapted model needs about 2.86 bits per character on the plays, where it needed 2.64. <!-- claim: plays_suffer -->
 # - Training all weights for as many steps gets further, to 2.6 bits per character. <!-- claim: all_weights_get_further -->
+#
+# In the sample you hardly see it: at more than 2.7 bits per character, half of what the model writes is noise in either style.
+# The number tells you more than a passage.
 #
 # On a model with billions of weights, the share is far smaller than here: a rank of 4 is a sixteenth of our width of 64, but a
 # thousandth of 4,096. And since the base stays as it is, one copy of it serves a hundred styles.
