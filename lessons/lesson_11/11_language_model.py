@@ -226,7 +226,7 @@ for make_batch in (yours, unshifted, shifted_twice):
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `normalised = self.norm1(x)`, then `x = x + self.attention(?, ?, ?, causal_mask(?))[0]`.
+# `y = self.norm1(?)`, then `x = x + self.attention(?, ?, ?, causal_mask(?))[0]`.
 # </details>
 #
 # Docs: [nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html).
@@ -273,8 +273,8 @@ plots.heatmap(torch.stack(moved), title="Who moves when one token is nudged?", r
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `x = self.positions(self.embedding(tokens))`, a loop over `self.blocks`, and `self.final_norm(x) @ ?`. Before all that:
-# `if tokens.shape[1] > ?: raise ValueError(...)`. For the tables: `nn.init.normal_(table.weight, std=0.02)`.
+# `x = self.positions(?)`, a loop over `self.blocks`, and `self.final_norm(x) @ ?`. Before all that:
+# `if tokens.shape[1] > ?: raise ValueError(...)`. For the tables: `nn.init.normal_(?.weight, std=?)`.
 # </details>
 #
 # Docs: [nn.ModuleList](https://pytorch.org/docs/stable/generated/torch.nn.ModuleList.html) ·
@@ -659,7 +659,7 @@ print({name: lab.parameters(net) for name, net in (("ReLU, 4 d", old), ("SwiGLU,
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `key = rotary_embedding(split_heads(self.key(x), self.num_kv_heads), positions)`, then `key.repeat_interleave(?, dim=?)`.
+# `key = rotary_embedding(split_heads(self.key(x), ?), ?)`, then `key.repeat_interleave(?, dim=?)`.
 # </details>
 #
 # Docs: [torch.repeat_interleave](https://pytorch.org/docs/stable/generated/torch.repeat_interleave.html).

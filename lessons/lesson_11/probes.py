@@ -99,7 +99,7 @@ def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     answer = symbol(make_batch, ids)
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)
-    return {"output": answer, "arguments": ids}
+    return {"output": answer}
 
 
 # --- modules

@@ -31,7 +31,14 @@ BITS_PER_CHARACTER = Exercise(
     points=1,
     cases=_losses,
     references=(bits_per_character,),
-    aspects=aspects.of_function(one="a single character", nothing="a loss of 0"),
+    aspects=(
+        *aspects.of_function()[:2],
+        aspects.special(
+            "a single character", "one", meaning="A text of a single character gives the right result too."
+        ),
+        aspects.special("a loss of 0", "nothing", meaning="A total loss of 0 gives 0 bits."),
+        aspects.untouched(),
+    ),
     mistakes=(
         Mistake(
             "still_in_nats",

@@ -139,6 +139,18 @@ class _Subclass(EncoderBlock):
         return super().forward(x, causal_mask(x.shape[1]))
 
 
+class _Steps(_Modern):
+    """A helper that knows nothing of what it wraps."""
+
+    @staticmethod
+    def around(x: torch.Tensor, norm: nn.Module, step: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        return torch.add(x, step(norm(x)))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        x = self.around(x, self.norm1, lambda y: self.attention(x=y, mask=causal_mask(y.shape[1]))[0])
+        return self.around(x, self.norm2, self.feed_forward)
+
+
 class _WithLayerNorms(_Modern):
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, d_ff: int) -> None:
         super().__init__(d_model, num_heads, num_kv_heads, d_ff)
@@ -368,6 +380,7 @@ MODERN_BLOCK = Exercise(
     ),
     variants={
         "two steps": _Modern,
+        "a helper for both steps": _Steps,
         "row by row": type("ModernBlock", (_Modern,), {"forward": _row_by_row}),
     },
 )

@@ -173,8 +173,8 @@ TARGETS_ARE_NEXT = Exercise(
         Mistake(
             "always_false",
             lambda make_batch, ids: False,
-            "Your test says False whatever it is shown, to sound batches too. Where do you look up what follows a "
-            "token? Ids are names: the next one needn't be one more.",
+            "Your test says False whatever it is shown, to sound batches too. Ids are names, and the next one needn't "
+            "be one more. Where do you look up what follows a token?",
             central=True,
         ),
         Mistake(

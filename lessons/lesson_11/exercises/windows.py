@@ -34,10 +34,10 @@ def _texts(generator: np.random.Generator) -> list[Case]:
 
 
 def _canonical(observation: dict[str, Any], case: Case) -> dict[str, Any]:
-    """With a single row, any start will do; what is one of many windows elsewhere isn't counted there."""
-    if case.tags & {"row"}:
-        return {name: seen for name, seen in observation.items() if name not in ("starts", "evenly", "random")}
-    return observation
+    """How the windows are drawn is looked at where there are many; with a single row, any start will do."""
+    left_out = {"evenly", "random"} if not case.tags & USUAL else set()
+    left_out |= {"starts"} if case.tags & {"row", "one"} else set()
+    return {name: seen for name, seen in observation.items() if name not in left_out}
 
 
 Start = Callable[[int, int, int, torch.Generator], torch.Tensor]
