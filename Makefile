@@ -77,5 +77,5 @@ clean:
 
 .venv/ready-to-test: .venv/ready $(PINS)
 	@echo "Adding what the tests need"
-	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,sacrebleu,dev]"
+	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,sacrebleu,transformers,dev]"
 	@touch $@

@@ -77,7 +77,7 @@ def _digest(
 ) -> hashlib._Hash:
     digest = hashlib.sha256()
     named = frozenset().union(*reached.values())
-    data = {path.name: path for path in (repository.root / "data").glob("*")}
+    data = {path.name: path for path in (repository.root / "data").glob("*") if path.suffix != ".md"}
     tables = {
         f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
         for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")

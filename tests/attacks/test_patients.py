@@ -28,6 +28,7 @@ CLINICS = (
     "masks_are_sound",
     "gradient_check",
     "can_overfit",
+    "targets_are_next",
 )
 WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}

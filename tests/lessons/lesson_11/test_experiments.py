@@ -1,0 +1,99 @@
+"""Lesson 11's experiments: nothing is lost in ids, every token is counted once, and a book is found or replaced."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from course.language_model.adapting import LoRALinear
+from course.language_model.modern import ModernLanguageModel
+from lessons.lesson_11 import experiments as lab
+
+TEXT = "To be — or not to be,\nthat is the question: Whether 'tis nobler in the mind.\n\n" * 3
+
+
+def test_no_character_is_lost_in_either_kind_of_tokens() -> None:
+    for corpus in (lab.in_characters("test", TEXT, TEXT), lab.in_byte_pairs("test", TEXT, TEXT, num_merges=20)):
+        assert corpus.decode(corpus.encode(TEXT)) == TEXT
+        assert corpus.train.max() < corpus.vocab_size
+
+
+def test_a_piece_that_ends_within_a_character_is_read_up_to_there() -> None:
+    corpus = lab.in_byte_pairs("test", "abc " * 50, "", num_merges=2)
+    ids = corpus.encode("a — b")
+    assert len(ids) == 7  # the dash takes three bytes
+    assert [corpus.decode(ids[:n]) for n in (2, 3, 4, 5)] == ["a ", "a ", "a ", "a —"]
+
+
+class Same(nn.Module):
+    """Finds all tokens equally likely, and notes how much it gets to read."""
+
+    def __init__(self, vocab_size: int) -> None:
+        super().__init__()
+        self.vocab_size, self.widest = vocab_size, 0
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        self.widest = max(self.widest, tokens.shape[1])
+        return torch.zeros(*tokens.shape, self.vocab_size)
+
+
+@pytest.mark.parametrize("length", [4, 6, 10])
+def test_whoever_guesses_needs_the_logarithm(length: int) -> None:
+    corpus, model = lab.in_characters("test", TEXT, TEXT), Same(32)
+    assert lab.bits(model, corpus, length) == pytest.approx(5.0)
+    assert model.widest == length
+
+
+def test_each_token_is_counted_once_and_with_enough_before_it() -> None:
+    torch.manual_seed(0)
+    model, ids = ModernLanguageModel(20, 16, 2, 1, 24, 1), torch.randint(20, (33,))
+    found = lab.losses_of(model, ids, 8)
+    with torch.no_grad():
+        for place in range(len(found)):
+            start = 0 if place < 8 else (place - 4) // 4 * 4
+            logits = model(ids[None, start : place + 1])[0, -1]
+            assert found[place].item() == pytest.approx(-logits.log_softmax(-1)[ids[place + 1]].item(), abs=1e-4)
+
+
+def test_without_the_plays_another_book_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COURSE_MIRROR", str(tmp_path))
+    found = lab.book()
+    assert found.title == "Moby-Dick"
+    assert "Until then, the model reads Moby-Dick" in capsys.readouterr().out
+    assert lab.other_style(found).title == "first names"
+    assert lab.other_style(lab.Book("Shakespeare", "")).title == "Moby-Dick"
+
+
+def test_the_longest_copy_is_the_longest() -> None:
+    assert lab.longest_copy("xxthe questionxx or not to", TEXT) == "the question"
+    assert lab.longest_copy("ZZZ", TEXT) == ""
+
+
+class ByWeight(LoRALinear):
+    """Has a bias of its own, which nobody must touch."""
+
+    def __init__(self, linear: nn.Linear, rank: int, alpha: float) -> None:
+        super().__init__(linear, rank, alpha)
+        self.bias = torch.ones(3)
+
+
+def test_a_layer_with_lora_still_has_a_weight() -> None:
+    torch.manual_seed(0)
+    model = lab.with_lora(ModernLanguageModel(20, 16, 2, 1, 24, 1), 2, 4.0, ByWeight)
+    layer = model.get_submodule("blocks.0.attention.query")
+    with torch.no_grad():
+        layer.up.normal_()  # type: ignore[operator, union-attr]
+    x = torch.randn(3, 16)
+    assert torch.allclose(x @ layer.weight.T, layer(x), atol=1e-5)  # type: ignore[operator, union-attr]
+    assert torch.equal(layer.bias, torch.ones(3))  # type: ignore[arg-type]
+
+
+def test_ways_to_choose_read_no_more_than_the_context() -> None:
+    corpus = lab.in_characters("test", TEXT, TEXT)
+    model = Same(corpus.vocab_size)
+    table = lab.choices(model, corpus, lab.Book("test", TEXT), "To be", context=6, tokens=8)
+    assert len(table) == 9
+    assert model.widest == 6
