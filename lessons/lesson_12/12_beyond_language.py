@@ -1,0 +1,2 @@
+# %% [markdown]
+# # Lesson 12 · Beyond language

@@ -1,0 +1,2 @@
+HONEST={}
+WRONG={}
