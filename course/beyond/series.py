@@ -58,9 +58,9 @@ def looks_ahead(
 
     `pipeline(series, cut)` gets the whole series, (n,), and returns the forecast made
     at `cut`, when only series[:cut] is known; 0 < cut < n. It always gives the same
-    forecast for the same series. True when changing a value at or after `cut` changes
-    the forecast in any way. A pipeline may use the length of the series. `series` stays
-    as it is.
+    forecast for the same series, up to rounding. True when changing a value at or after
+    `cut` changes the forecast, however little. A pipeline may use the length of the
+    series. `series` stays as it is.
 
     >>> series = torch.tensor([1.0, 2.0, 3.0, 9.0])
     >>> looks_ahead(lambda series, cut: series[:cut].mean(), series, cut=3)
@@ -69,13 +69,13 @@ def looks_ahead(
     True
     """
     ### BEGIN SOLUTION
-    forecast = pipeline(series.clone(), cut)
+    forecast = torch.as_tensor(pipeline(series.clone(), cut))
     spread = 1 + (series.max() - series.min())
     waves = torch.arange(1, len(series) - cut + 1, dtype=series.dtype).cos()  # a different change for each value
     for change in (spread * (1.5 + waves), -spread * (1.5 + waves), spread * waves):
         other = series.clone()
         other[cut:] += change
-        if not torch.equal(torch.as_tensor(pipeline(other, cut)), torch.as_tensor(forecast)):
+        if not torch.allclose(torch.as_tensor(pipeline(other, cut)), forecast, rtol=1e-5, atol=1e-6):
             return True
     return False
     ### END SOLUTION

@@ -1,8 +1,8 @@
 """Film reviews, a sentence each, that praise or pan: 10,662 of them, half and half.
 
 Pang and Lee, "Seeing stars: Exploiting class relationships for sentiment categorization with respect to rating
-scales", ACL 2005: the sentence polarity data set, version 1.0 (CC BY 4.0). Its sentences come in lower case, with blanks
-around punctuation. It is downloaded once; see `course.downloads`.
+scales", ACL 2005: the sentence polarity data set, version 1.0 (CC BY 4.0). Its sentences come in lower case, with
+blanks around punctuation. It is downloaded once; see `course.downloads`.
 """
 
 import random

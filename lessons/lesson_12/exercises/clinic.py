@@ -11,7 +11,7 @@ import torch
 
 from course.beyond.series import looks_ahead
 from grader.authoring import draw
-from grader.authoring.aspects import tells_apart, untouched
+from grader.authoring.aspects import also, tells_apart
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.lesson_12.exercises.patients import pipeline_of
 
@@ -22,6 +22,8 @@ _TRIED = [
     ("fitted_to_the_past", "sound", "with a model that was fitted to the past alone"),
     ("logarithms", "sound", "with a pipeline that works with logarithms of the past"),
     ("by_length", "sound", "with a pipeline that uses how long the series is, and nothing else of the future"),
+    ("late", "sound", "with a pipeline that does without the last known value"),
+    ("copied", "all", "with a pipeline that returns the future itself"),
     ("scaled_by_all", "all", "with a pipeline that scales by the mean of the whole series"),
     ("fitted_to_all", "all", "with a model that was fitted to the whole series"),
     ("top", "all", "with a pipeline that never goes far beyond the largest value of the whole series"),
@@ -37,9 +39,10 @@ _TRIED = [
 def _pipelines(generator: np.random.Generator) -> list[Case]:
     n, cut = int(generator.integers(22, 27)), int(generator.integers(15, 18))
     season = torch.tensor([3.0, -2.0, 0.5, -1.0]).repeat(7)[:n]
-    series = 10 + 0.3 * torch.arange(n) + season + draw.normal(generator, n) / 2
-    series[cut - 1] = series[:cut].max() + 2  # a peak in the past, and a higher one to come
-    series[cut + 2] = series.max() + 3
+    series = 10 + season + draw.normal(generator, n) / 4
+    series[2] -= 2  # the smallest value is in the past
+    series[cut - 1] = 16.0  # so is a peak, and a slightly higher one is to come
+    series[cut + 2] = 17.0
     return [
         Case(label, {"series": series, "cut": cut}, frozenset({tag}), partial(pipeline_of, name))
         for name, tag, label in _TRIED
@@ -135,15 +138,20 @@ LOOKS_AHEAD = Exercise(
     aspects=(
         *tells_apart(
             sound="honest pipelines pass",
-            all="what the whole series tells is found",
+            all="use of the whole series is found",
             one="a look at one or two values is found",
             meanings={
                 "sound": "A pipeline that uses the past alone, or how long the series is, doesn't look ahead.",
-                "all": "A mean, a fit, a maximum or a minimum of the whole series is a look ahead.",
+                "all": "The mean, a fit, the maximum or the minimum of the whole series, or the future itself: all are found.",
                 "one": "A look at a single future value is a look ahead too, wherever it is and however small.",
             },
         ),
-        untouched(weight=0.5),
+        also(
+            "the series untouched",
+            "verdict and series",
+            weight=0.5,
+            meaning="Your test is right about all pipelines, and leaves the series as it was.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -161,8 +161,8 @@ FORECASTER = Exercise(
         Mistake(
             "a_forecast_for_every_position",
             _narrow(lambda self, x: x),
-            "You return a forecast for every position: (batch, input_length, horizon). How many forecasts does a window "
-            "need?",
+            "You return a forecast for every position: (batch, input_length, horizon). How many forecasts does a "
+            "window need?",
             central=True,
         ),
         Mistake(

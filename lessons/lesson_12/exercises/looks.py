@@ -1,12 +1,13 @@
-"""What is looked at in a whole model that reads numbers: the aspects that `Forecaster` and `VisionTransformer` share."""
+"""What is looked at in a whole model that reads numbers: aspects that `Forecaster` and `VisionTransformer` share."""
 
 from __future__ import annotations
 
 from grader.authoring.aspects import CONTENT, KNOWN, USUAL, also, main, special, untouched
 from grader.authoring.spec import Aspect
 
-FEW = ("shape_and_dtype", "each_row", "what_reaches_the_result")
+FEW = ("shape_and_dtype", "each_row")
 ESSENTIAL = (
+    "shape_and_dtype",
     "what_a_token_is",
     "what_attention_sees",
     "the_places",
@@ -14,8 +15,9 @@ ESSENTIAL = (
     "what_you_return",
 )
 EVERYTHING = (
-    *FEW,
     *ESSENTIAL,
+    "each_row",
+    "what_reaches_the_result",
     "each_block",
     "what_follows_the_stack",
     "what_is_never_trained",

@@ -156,8 +156,8 @@ WINDOWS = Exercise(
         Mistake(
             "target_is_the_shifted_input",
             _stacked(lambda start, n, h: (start + 1, start + n + 1)),
-            "Your target is the input moved by one, as for a language model. How many values are there to forecast, and "
-            "which?",
+            "Your target is the input moved by one, as for a language model. How many values are there to forecast, "
+            "and which?",
             central=True,
         ),
         Mistake(

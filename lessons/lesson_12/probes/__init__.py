@@ -28,14 +28,14 @@ def _vision(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 def _looks_ahead(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    ask, series = inputs["patient"], inputs["series"]
+    ask, series = inputs["patient"], inputs["series"].clone()
 
     def pipeline(series: Any, cut: Any) -> Any:
-        forecast = ask("forecast", torch.as_tensor(series).detach(), int(cut))
-        return forecast
+        return ask("forecast", torch.as_tensor(series).detach(), int(cut))
 
     output = symbol(pipeline, series, inputs["cut"])
-    return {"output": output, "arguments": [series]}
+    left = "as it was" if torch.equal(series, inputs["series"]) else "changed"
+    return {"output": output, "verdict and series": f"{output}, and the series is {left}"}
 
 
 PROBES: dict[str, Probe] = {

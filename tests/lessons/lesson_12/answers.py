@@ -1,2 +1,2 @@
-HONEST={}
-WRONG={}
+HONEST = {}
+WRONG = {}
