@@ -97,8 +97,8 @@ def _unfolded_twice(images: torch.Tensor, patch_size: int) -> torch.Tensor:
 
 def _split(images: torch.Tensor, patch_size: int) -> torch.Tensor:
     _fitting(images, patch_size)
-    bands = images.split(patch_size, dim=2)
-    return torch.stack([piece.flatten(1) for band in bands for piece in band.split(patch_size, dim=3)], dim=1)
+    bands = torch.split(images, patch_size, dim=2)
+    return torch.stack([piece.flatten(1) for band in bands for piece in torch.split(band, patch_size, dim=3)], dim=1)
 
 
 def _pooled(images: torch.Tensor, patch_size: int) -> torch.Tensor:

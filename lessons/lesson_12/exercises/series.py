@@ -234,7 +234,7 @@ def _histories(generator: np.random.Generator) -> list[Case]:
     whole = torch.arange(1, n + 1) * int(generator.integers(2, 5))
     return [
         case("within one period", "", n, period, period - 1),
-        case("with a long history", "", n + 2 * period + 1, period, period - 1),
+        case("with a long history", "", n + 2 * period, period, period - 1),
         case("over exactly one period", "", n, period, period),
         case("with a horizon longer than the period", "long", n, period, period + 2),
         case("with a horizon of almost three periods", "long", n, period, 3 * period - 1),

@@ -159,7 +159,7 @@ class Examined:
             return "nothing, as no block is called"
         block = called[-1]
         results = []
-        for factor in (30.0, 300.0):  # away from eps
+        for factor in (3.0, 300.0):  # away from eps
             forward = block.forward
 
             def stretched(*arguments: Any, forward: Any = forward, factor: float = factor, **named: Any) -> Any:
@@ -169,7 +169,8 @@ class Examined:
             with torch.no_grad():
                 results.append(self.model(self.x))
             del block.forward
-        return "a norm" if torch.allclose(*results, rtol=1e-3, atol=1e-3) else "no norm"
+        same = torch.allclose(results[0], results[1], rtol=1e-3, atol=1e-3)
+        return "a norm" if same else "no norm"
 
     def what_you_return(self) -> str:
         """Whatever the last layer computes, or something made of it?"""
@@ -184,7 +185,7 @@ class Examined:
         far = []
         for amount in (-100.0, 100.0):
             with kept(biases), torch.no_grad():
-                biases[-1] += amount
+                biases[-1].add_(amount)
                 far.append(self.model(self.x))
         low, high = (found.mean().item() for found in far)
         if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
