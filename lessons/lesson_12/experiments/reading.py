@@ -146,7 +146,7 @@ def telling_words(model: Counting, data: Corpus, count: int = 8) -> pd.DataFrame
     """The words that speak most for praise and most for a pan."""
     weights = (model.weigh.weight[1] - model.weigh.weight[0]).detach().cpu()
     weights[: UNKNOWN + 1] = 0
-    names = ["", ""] + list(data.vocabulary)
+    names = ["", "", *data.vocabulary]
     best, worst = weights.topk(count).indices.tolist(), (-weights).topk(count).indices.tolist()
     return pd.DataFrame({"praise": [names[i] for i in best], "pan": [names[i] for i in worst]})
 
