@@ -22,8 +22,9 @@
 # ![Three rows of cells, words, months and patches, become vectors: words through an Embedding, months and patches through a Linear layer each. Arrows lead from all three into one box, the encoder of lesson 3, and out of it to three answers: praise or pan, the next year, a digit.](picture:three_entrances)
 #
 # Each time, something plain is waiting for it: a method that needs no attention, takes seconds, and has embarrassed
-# many a careless model. **In how many of the three domains will the Transformer win?** Write your guess down in the
-# first cell below. At the end, one table tells.
+# many a careless model. There are four tasks in all: film reviews, two series of monthly numbers, and handwritten
+# digits. **In how many of the four will the Transformer win?** Write your guess down in the cell after the set-up. At
+# the end, one table tells.
 #
 # **What you will be able to do**
 #
@@ -96,7 +97,7 @@ from lessons.lesson_12.experiments import forecasting, reading, seeing
 torch.set_num_threads(1)  # two can be ten times slower where others compute too
 
 # %%
-guess_wins = None  # in how many of the three domains the Transformer wins: 0, 1, 2 or 3
+guess_wins = None  # in how many of the four tasks the Transformer wins
 
 # %% [markdown]
 # ## Part 1 · Film reviews
@@ -236,7 +237,8 @@ if corpus is not None:
 # ### What does it look at?
 #
 # Here is a test review. Each row is a head, and each column says how much attention that word gets, on average over all
-# words of the review.
+# words of the review. (A question mark is a word that isn't in the vocabulary.) If a head looked at all words alike, each
+# of twelve would get 1/12, or 0.083. **Which words get more?**
 
 # %%
 if corpus is not None:
@@ -657,8 +659,9 @@ seen.round(3)
 # it takes as long as all digits are in the middle. The paper reports the same on a larger scale (section 4.3): with
 # little data, a Vision Transformer falls behind networks with convolutions, and with very much data it overtakes them.
 #
-# The models with small patches may also need more steps: after 500, patches of 2 get 96 to 98 % of their *training*
-# pictures right. See "Things to try".
+# With a single patch, the Transformer is level with the neighbour. But then there is nothing left to attend to: it's a
+# feed-forward network with a residual. The models with small patches may also need more steps: after 500, patches of 2
+# get 96 to 98 % of their *training* pictures right. See "Things to try".
 # </details>
 #
 # ### Where does it look?
@@ -671,12 +674,14 @@ display(seeing.where_it_looks(seers[2], digits.test[0][0]))
 seeing.where_it_looks(seers[2], digits.test[0][1])
 
 # %% [markdown]
-# Does it look at the ink, or at the paper? Try other pictures of `digits.test[0]`.
+# Does it look at the ink, or at the paper? Which digits could you tell apart by the brightest patch? Try other pictures
+# of `digits.test[0]`.
 #
 # ## Everything in one table
 #
-# One row for each task: the baseline, the better of the plain rivals, and the Transformer as we trained it. For reviews
-# and digits, more is better; for the two series, less.
+# One row for each task: the simplest baseline, the best plain rival, and the Transformer. For reviews and digits, more
+# is better; for the two series, less. The Transformer for digits is the one with patches of 4, where attention has
+# something to do.
 
 # %%
 rows = []

@@ -74,13 +74,15 @@ def cut_into_patches() -> Figure:
             right.axhline(line, color=FRAME, linewidth=2)
             right.axvline(line, color=FRAME, linewidth=2)
         for patch in range(16):
-            where = {"ha": "center", "va": "center", "size": 11, "color": COLOURS[0], "weight": "bold"}
             right.text(
                 2 * (patch % 4) + 0.5,
                 2 * (patch // 4) + 0.5,
                 str(patch + 1),
+                ha="center",
+                va="center",
+                color=COLOURS[0],
+                weight="bold",
                 bbox={"facecolor": "white", "edgecolor": QUIET, "boxstyle": "round,pad=0.15"},
-                **where,
             )
         right.set(title="16 patches: 16 tokens")
     return figure
