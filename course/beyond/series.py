@@ -70,9 +70,8 @@ def looks_ahead(
     """
     ### BEGIN SOLUTION
     forecast = torch.as_tensor(pipeline(series.clone(), cut))
-    spread = 1 + (series.max() - series.min())
-    waves = torch.arange(1, len(series) - cut + 1, dtype=series.dtype).cos()  # a different change for each value
-    for change in (spread * (1.5 + waves), -spread * (1.5 + waves), spread * waves):
+    later = torch.arange(1, len(series) - cut + 1, dtype=series.dtype)  # so that each value changes by another amount
+    for change in (100 * later, -100 * later):  # whoever takes the largest value, or the smallest, is found too
         other = series.clone()
         other[cut:] += change
         if not torch.allclose(torch.as_tensor(pipeline(other, cut)), forecast, rtol=1e-5, atol=1e-6):
