@@ -40,11 +40,16 @@ class Examined:
                 # No stretch of a norm stays 1, and none comes near 0.
                 spread = 1 + 0.3 * numbers if parameter.dim() == 1 else 0.8 * numbers / parameter.shape[-1] ** 0.5
                 parameter.copy_(spread)
-            self.output = self.model(x)
+            self.output = self.result(x)
         # Each once, though a list may hold it twice.
         self.blocks: list[Any] = [
             m for m in self.model.modules() if hasattr(m, "attention") and hasattr(m, "feed_forward")
         ]
+
+    def result(self, x: torch.Tensor) -> torch.Tensor:
+        """What the model makes of a copy of `x`: one that overwrites its input spoils no other question."""
+        made: torch.Tensor = self.model(x.clone())
+        return made
 
     # --- the questions
 
@@ -54,7 +59,7 @@ class Examined:
     def what_reaches_the_result(self) -> str:
         """Does each input number count?"""
         with torch.no_grad():
-            results = self.model(self._nudged.flatten(0, 1)).reshape(len(self.groups), *self.output.shape)
+            results = self.result(self._nudged.flatten(0, 1)).reshape(len(self.groups), *self.output.shape)
         moved = (results - self.output).abs().flatten(2).amax(dim=-1) > MOVED
         return "every number of the input" if moved.all() else "only some of the numbers of the input"
 
@@ -116,7 +121,7 @@ class Examined:
         for block in self.blocks:
             block.attention.forward = noting(block, block.attention.forward)
         with torch.no_grad():
-            self.model(x)
+            self.result(x)
         for block in self.blocks:
             del block.attention.forward
         return seen
@@ -127,7 +132,7 @@ class Examined:
         idle = 0
         for block in self.blocks:
             with self._silenced(block), torch.no_grad():
-                idle += bool((self.model(self.x) - self.output).abs().amax() <= MOVED)
+                idle += bool((self.result(self.x) - self.output).abs().amax() <= MOVED)
         count = len(self.blocks)
         said = (
             f"{count} block{'' if count == 1 else 's'}, each called {' or '.join(map(str, calls)) or 'never'} time(s)"
@@ -167,7 +172,7 @@ class Examined:
 
             block.forward = stretched
             with torch.no_grad():
-                results.append(self.model(self.x))
+                results.append(self.result(self.x))
             del block.forward
         same = torch.allclose(results[0], results[1], rtol=1e-3, atol=1e-3)
         return "a norm" if same else "no norm"
@@ -186,7 +191,7 @@ class Examined:
         for amount in (-100.0, 100.0):
             with kept(biases), torch.no_grad():
                 biases[-1].add_(amount)
-                far.append(self.model(self.x))
+                far.append(self.result(self.x))
         low, high = (found.mean().item() for found in far)
         if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
             return "the numbers of the last layer"
@@ -196,12 +201,12 @@ class Examined:
 
     def each_row(self) -> str:
         with torch.no_grad():
-            alone = torch.cat([self.model(row[None]) for row in self.x])
+            alone = torch.cat([self.result(row[None]) for row in self.x])
         return "judged on its own" if near(alone, self.output) else "influenced by the other rows of the batch"
 
     def what_is_never_trained(self) -> str:
         trainable = {name: p for name, p in self.model.named_parameters() if p.requires_grad}
-        found = gradients(self.model(self.x), list(trainable.values()))
+        found = gradients(self.result(self.x), list(trainable.values()))
         if isinstance(found, str):
             return found
         return ", ".join([n for n, g in zip(trainable, found, strict=True) if g is None][:3]) or "nothing"
@@ -210,7 +215,7 @@ class Examined:
         """Training and evaluation give the same, and the model stays in the mode in which it was put."""
         self.model.train()
         with torch.no_grad():
-            same = near(self.model(self.x), self.output)
+            same = near(self.result(self.x), self.output)
         stayed = self.model.training
         self.model.eval()
         if not stayed or self.model.training:
@@ -218,7 +223,9 @@ class Examined:
         return "without effect on the result" if same else "something that changes the result"
 
     def arguments(self) -> dict[str, Any]:
-        return state([self.x])
+        given = self.x.clone()
+        self.model(given)
+        return state([given])
 
 
 def look_at(symbol: Any, inputs: Mapping[str, Any], groups: Sequence[int], outputs: int) -> dict[str, Any]:
