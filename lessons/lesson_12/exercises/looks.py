@@ -31,7 +31,7 @@ def looks(result: str, token: str) -> tuple[Aspect, ...]:
     return (
         Aspect(
             "a model as a whole",
-            keys=("what_reaches_the_result", *ESSENTIAL),
+            keys=ESSENTIAL,
             kinds=KNOWN,
             weight=13.0,
             tags=USUAL,
