@@ -43,6 +43,7 @@ def _pipelines(generator: np.random.Generator) -> list[Case]:
     series[2] = 5.0  # the smallest value is in the past
     series[cut - 1] = 16.0  # so is a peak, and a slightly higher one is to come
     series[cut + 2] = 17.0
+    series[cut], series[-1] = 11.0, 7.5  # far enough apart to be told when the future is turned round
     return [
         Case(label, {"series": series, "cut": cut}, frozenset({tag}), partial(pipeline_of, name))
         for name, tag, label in _TRIED
