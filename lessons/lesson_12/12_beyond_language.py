@@ -104,7 +104,7 @@ guess_wins = None  # in how many of the four tasks the Transformer wins
 #
 # The first domain is still language, but a harder task than any so far: 10,662 sentences from real film reviews, half
 # of them praise, half of them pans (Pang and Lee 2005). 2,000 are for the test and 1,000 for validation. The file is
-# downloaded once, 0.5 MB. Without a network, the cell says what to do, and this part stays without results.
+# downloaded once, 0.5 MB. Without a network, the cell says what to do, and this part has no results.
 
 # %%
 try:
@@ -125,7 +125,7 @@ if corpus is not None:
 #
 # The plainest way to read a review is to count its words and forget their order. What is left is a **bag of words**.
 #
-# In numbers: with the ids *a* = 1, *good* = 2, *film* = 3, the row 2 3 2 0 0 (good film good, and two of padding)
+# In numbers: with the ids *a* = 1, *good* = 2, *film* = 3, the row 2 3 2 0 0 (good film good, and two padding tokens)
 # becomes 0 0 2 1: no padding, no *a*, two *good*, one *film*.
 #
 # <details><summary>Hint 1</summary>
@@ -148,7 +148,7 @@ if corpus is not None:
 
 # %% [markdown]
 # **What you made.** The input of the first baseline. One Linear layer on top of it learns a weight for each word. It
-# can't know that *not good* is no praise. **What share of the test reviews will it get right?**
+# can't know that *not good* isn't praise. **What share of the test reviews will it get right?**
 
 # %%
 guess_counting = None  # a share, for example 0.6
@@ -229,9 +229,9 @@ if corpus is not None:
 # - With shuffled words, the Transformer is as good as before, to within a point. <!-- claim: order_is_not_used -->
 #
 # So the Transformer loses, by one or two points. That isn't much: on 2,000 reviews, chance alone moves a score by about
-# one point. But it takes longer to train, and it doesn't make use of what sets it apart: it gives the same answers when
-# the order is gone. In effect, it counts words too. That order *matters* in English is no reason why 7,662 sentences
-# should be enough to learn it from.
+# one point. But it takes longer to train, and it makes no use of what sets it apart: its score is the same when the order
+# is gone. As far as this test can tell, it counts words too. Order matters in English, but 7,662 sentences may be too
+# few to learn it from.
 # </details>
 #
 # ### What does it look at?
