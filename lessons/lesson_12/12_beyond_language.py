@@ -212,12 +212,12 @@ if corpus is not None:
     print(f"your guess: {guess_reading}, it is: {better}")
     print(f"your guess: {guess_shuffled} points, it is: {lost}")
     scores = {
-        "the more common label": {"test": reading.majority(corpus)},
-        "counting words": {"training": counting.train, "test": counting.test},
-        "the Transformer": {"training": read.train, "test": read.test},
-        "the Transformer, words shuffled": {"test": mixed},
+        "the more common label": ("", round(reading.majority(corpus), 3)),
+        "counting words": (round(counting.train, 3), round(counting.test, 3)),
+        "the Transformer": (round(read.train, 3), round(read.test, 3)),
+        "the Transformer, words shuffled": ("", round(mixed, 3)),
     }
-    display(pd.DataFrame(scores).T[["training", "test"]].round(3).fillna(""))
+    display(pd.DataFrame(scores, index=["training", "test"]).T)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
