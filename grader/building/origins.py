@@ -22,6 +22,7 @@ from grader.repository import Repository
 from grader.travelling import file_of, imported, parsed
 
 _PICTURES = "pictures"
+_DOWNLOADS = "downloads.json"
 _ENGINE = frozenset({"grader"})
 _BESIDE_THE_JUDGE = frozenset({"api", "batch", "building", "cli", "learning", "running", "sandbox", "submitting"})
 
@@ -84,8 +85,19 @@ def _digest(
     }
     for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {leaving_out}):
         digest.update(path.relative_to(repository.root).as_posix().encode())
-        digest.update(code_of(path.read_text("utf-8")) if path.suffix == ".py" else path.read_bytes())
+        digest.update(_content(path, named))
     return digest
+
+
+def _content(path: Path, named: frozenset[str]) -> bytes:
+    """What counts of a file: code without comments; of the list of downloads, what comes from a folder that is named."""
+    if path.suffix == ".py":
+        return code_of(path.read_text("utf-8"))
+    if path.name != _DOWNLOADS:
+        return path.read_bytes()
+    listed = json.loads(path.read_text("utf-8"))
+    folders = {name.partition("/")[0] for name in named if "/" in name}
+    return json.dumps({name: entry for name, entry in listed.items() if name.partition("/")[0] in folders}).encode()
 
 
 def _reached(

@@ -1,0 +1,1 @@
+"""The encoder in other domains: film reviews, time series and pictures."""
