@@ -1,0 +1,25 @@
+"""From notebooks, docs and the library to the pages of a site: an extension of Sphinx, see `site/conf.py`.
+
+Nothing is executed. A lesson's page is the learner's notebook, with the outputs that stand in the solution.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """What Sphinx calls: before it reads anything, all pages that are made from something else are written."""
+    from grader.publishing.directives import Attacks, CheckCard, Writing
+    from grader.publishing.mathematics import add_mathml
+    from grader.publishing.pages import write_pages
+
+    app.connect("builder-inited", write_pages)
+    app.add_directive("check-card", CheckCard)
+    app.add_directive("attacks", Attacks)
+    app.add_directive("writing", Writing)
+    add_mathml(app)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
