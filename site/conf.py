@@ -19,7 +19,7 @@ author = "the authors"
 copyright = "the authors; texts and pictures under CC BY 4.0, code under BSD-3-Clause"
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "grader.publishing"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "sphinx.ext.napoleon", "grader.publishing"]
 exclude_patterns = ["_build", "locale"]
 templates_path = ["_templates"]
 nitpicky = True

@@ -8,11 +8,13 @@ import re
 from pathlib import Path
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from grader.checking.cards import card
 from grader.checking.notebook import Checker
 from grader.errors import GraderError
+from grader.learning.lessons import offers
 from grader.syllabus import load_lesson, syllabi
 
 
@@ -70,6 +72,20 @@ class Writing(SphinxDirective):
             delay = number * self._ROUND + place * self._LETTER
             letters += f'<span style="animation-delay:{delay:.2f}s">{html.escape(letter)}</span>'
         return f'<span aria-hidden="true">{letters}</span>'
+
+
+class Lessons(SphinxDirective):
+    """`{lessons}`: all lessons, what each gives, and how long it takes."""
+
+    def run(self) -> list[nodes.Node]:
+        """A definition list in Markdown, so that links are checked as any others."""
+        lines: list[str] = []
+        for offer in offers():
+            lines += [f"[Lesson {offer.number} · {offer.title}](lessons/{offer.name}.ipynb)"]
+            lines += [f": {'; '.join(offer.gives)}.\n", f"  *{offer.time}.*", ""]
+        found = nodes.container(classes=["lessons"])
+        self.state.nested_parse(StringList("\n".join(lines).splitlines(), self.get_source_info()[0]), 0, found)
+        return [found]
 
 
 class Attacks(SphinxDirective):

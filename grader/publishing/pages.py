@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import pkgutil
+import re
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nbformat
 
 from grader.building.frame import badge, in_colab
+from grader.errors import GraderError
 from grader.learning.lessons import Offer, offers
+from grader.publishing import reference
 from grader.publishing.exercises import Map, Place
+from grader.publishing.glossary import glossary
 from grader.publishing.lessons import Edition, LessonPages
 from grader.publishing.links import Links
 from grader.publishing.translations import translations
@@ -27,6 +29,9 @@ NOTEBOOKS = "notebooks"
 MADE = ("lessons", "guides", "api", NOTEBOOKS)
 """The folders of what is made here."""
 GUIDES = ("docs/*.md", "lessons/README.md")
+README = Path("README.md")
+PARTS = {"For learners": "guides/learners.md", "For instructors": "guides/grading.md"}
+"""What of the README is on the site, by its heading."""
 
 
 def write_pages(app: Sphinx) -> None:
@@ -48,8 +53,12 @@ def write_pages(app: Sphinx) -> None:
             text = (repository.root / path).read_text("utf-8")
             made[site / page] = links.resolved(text, path, page)
     for package in sorted({name for lesson in lessons.values() for name in library_of(lesson)}):
-        made |= {site / page: text for page, text in _reference(package)}
+        made |= {site / "api" / page: text for page, text in reference.pages(package)}
     made[site / "lessons" / "index.md"] = _overview(pages, known)
+    made[site / "lessons" / "glossary.md"] = glossary((offer, released(repository, offer.name)) for offer in offered)
+    readme = (repository.root / README).read_text("utf-8")
+    for heading, page in PARTS.items():
+        made[site / page] = links.resolved(part(readme, heading), README, page)
     for path, text in made.items():
         _write(path, text)
     _sweep(site, made)
@@ -89,7 +98,7 @@ def _lessons(pages: LessonPages) -> Iterator[tuple[str, str]]:
         )
         for one in catalogues:
             notebook = f"{NOTEBOOKS}/{one.code}/{name}.ipynb"
-            yield notebook, _text(one.notebook(nbformat.read(repository.notebook(name), as_version=4)))
+            yield notebook, _text(one.notebook(released(repository, name)))
             folder = f"lessons/{one.code}"
             page = pages.page(name, Edition(folder, notebook, one.text, f"[English](../{name}.ipynb). {one.so_far}"))
             page.cells[0].source = f"---\norphan: true\n---\n{page.cells[0].source}"
@@ -98,24 +107,6 @@ def _lessons(pages: LessonPages) -> Iterator[tuple[str, str]]:
 
 def _text(notebook: nbformat.NotebookNode) -> str:
     return str(nbformat.writes(notebook))
-
-
-def _reference(package: str) -> Iterator[tuple[str, str]]:
-    """One page for each module of the library."""
-    names = [package]
-    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-        names.append(module.name)
-    names = [name for name in names if not name.rpartition(".")[2].startswith("_")]
-    for name in names:
-        line = "=" * len(name)
-        yield f"api/{name}.rst", f"{name}\n{line}\n\n.. automodule:: {name}\n   :members:\n   :show-inheritance:\n"
-    listed = "\n".join(f"   {name}" for name in names)
-    head = f"The library ``{package}``"
-    intro = "What learners build, module by module. Each docstring gives shapes, units and sources."
-    yield (
-        "api/index.rst",
-        f"{head}\n{'=' * len(head)}\n\n{intro}\n\n.. toctree::\n   :maxdepth: 1\n\n{listed}\n",
-    )
 
 
 def _overview(pages: LessonPages, known: Map) -> str:
@@ -144,6 +135,26 @@ def _exercises(offer: Offer, known: Map) -> str:
         does = known.does(place).replace("|", "\\|")
         rows.append(f"| {place.link} | {does} | {exercise.kind} | {exercise.minutes} | {exercise.points:g} | {needs} |")
     return "\n".join(rows)
+
+
+def released(repository: Repository, lesson: str) -> nbformat.NotebookNode:
+    """The learner's notebook."""
+    return nbformat.read(repository.notebook(lesson), as_version=4)
+
+
+def part(text: str, heading: str) -> str:
+    """A section of a text that stands below a second-level heading, as a page of its own.
+
+    >>> part("# Title\\n\\n## First\\n\\n### Below\\n\\n## Second\\n", "First")
+    '# First\\n\\n## Below\\n'
+
+    Raises:
+        GraderError: when there is no such heading.
+    """
+    found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise GraderError(f"The README has no section called {heading!r}, which the site shows.")
+    return re.sub(r"^#(#+ )", r"\1", found[0].rstrip() + "\n", flags=re.MULTILINE)
 
 
 def _write(path: Path, text: str) -> None:
