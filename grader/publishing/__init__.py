@@ -15,12 +15,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """What Sphinx calls: before it reads anything, all pages that are made from something else are written."""
     from grader.publishing.directives import Attacks, CheckCard, Lessons, Writing
     from grader.publishing.mathematics import add_mathml
-    from grader.publishing.pages import write_pages
+    from grader.publishing.pages import write_messages, write_pages
     from grader.publishing.reference import read_docstring
 
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", read_docstring, priority=400)  # before napoleon, at 500
     app.add_directive("check-card", CheckCard)
+    app.connect("build-finished", write_messages)
     app.add_directive("attacks", Attacks)
     app.add_directive("lessons", Lessons)
     app.add_directive("writing", Writing)

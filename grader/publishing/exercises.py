@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,15 +17,16 @@ from grader.authoring.spec import Exercise, Lesson
 
 @dataclass(frozen=True)
 class Place:
-    """Where an exercise stands: its lesson's name, and its symbol."""
+    """Where an exercise stands: its lesson's name, its symbol, and the language of the page (none for English)."""
 
     lesson: str
     symbol: str
+    language: str = ""
 
     @property
     def label(self) -> str:
         """What its heading is linked by."""
-        return f"exercise-{self.lesson.split('_')[0]}-{self.symbol}"
+        return "-".join(filter(None, ("exercise", self.language, self.lesson.split("_")[0], self.symbol)))
 
     @property
     def link(self) -> str:
@@ -70,7 +71,7 @@ class Map:
         """The lesson's next exercise."""
         symbols = [exercise.symbol for exercise in self.lessons[place.lesson].exercises]
         rest = symbols[symbols.index(place.symbol) + 1 :]
-        return Place(place.lesson, rest[0]) if rest else None
+        return replace(place, symbol=rest[0]) if rest else None
 
     def does(self, place: Place) -> str:
         """The first sentence of its docstring, on one line."""

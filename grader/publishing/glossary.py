@@ -19,8 +19,8 @@ _HEADING = re.compile(r"^(##+) (.+)$", re.MULTILINE)
 _HEAD = """\
 # Glossary
 
-Every word that a lesson explains, as that lesson explains it. Where two lessons need different sides of a word, both are
-here. Each link leads to the place where the lesson introduces it.
+Every word that a lesson explains, as that lesson explains it. Where two lessons show different sides of a word, both
+are here. Each link leads to the place where the lesson introduces it.
 """
 
 

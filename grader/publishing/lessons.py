@@ -21,8 +21,9 @@ from grader.repository import Repository
 
 WORDS_A_MINUTE = 200
 _CLAIM = re.compile(r"[ \t]*<!-- claim: \w+ -->")
-_BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n(?:Earlier lessons, in Colab: .*\n\n)?", re.MULTILINE)
-_EXERCISE = re.compile(r"^### Exercise: `(\w+)`", re.MULTILINE)
+BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n(?:Earlier lessons, in Colab: .*\n\n)?", re.MULTILINE)
+"""What the build puts below a lesson's title: see `grader.building.frame`."""
+_EXERCISE = re.compile(r"^### [^`\n]+: `(\w+)` ·", re.MULTILINE)  # "Exercise" may be translated
 _FOLD = "<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
@@ -40,6 +41,8 @@ class Edition:
     """What stands below the title; Markdown."""
     in_colab: str = ""
     """Where Colab opens the notebook."""
+    language: str = ""
+    """The language's code, if it isn't English."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,6 @@ class LessonPages:
             cell.id = f"cell-{number}"
         return made
 
-    def reading_minutes(self, lesson: str) -> int:
-        """How long it takes to read a lesson's prose, without any of the work."""
-        cells = nbformat.read(self.repository.notebook(lesson), as_version=4).cells
-        words = sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-        return max(1, round(words / WORDS_A_MINUTE))
-
 
 @dataclass(frozen=True)
 class _Page:
@@ -92,7 +89,7 @@ class _Page:
         title, rest = text.split("\n", 1)
         offer = self.offer
         facts = [
-            f"**Time** {offer.time}; {self.pages.reading_minutes(self.lesson)} minutes of it are reading",
+            f"**Time** {offer.time}; {reading_minutes(self.pages.repository, self.lesson)} minutes of it are reading",
             f"**Exercises** {len(offer.exercises)}, worth {offer.points:g} points",
         ]
         facts += [f"**Builds on** {self._linked(offer.builds_on)}"] if offer.builds_on else []
@@ -110,9 +107,9 @@ class _Page:
         text = self.edition.text(cell)
         for name, picture in cell.get("attachments", {}).items():
             text = text.replace(f"(attachment:{name})", f"({self._file(picture['image/png'], 'png')})")
-        text = _BADGE.sub("", _CLAIM.sub("", text))
+        text = BADGE.sub("", _CLAIM.sub("", text))
         text = self.pages.links.resolved(text, self._written_in, f"{self.edition.folder}/{self.lesson}.ipynb")
-        text = _EXERCISE.sub(lambda found: f"({Place(self.lesson, found[1]).label})=\n{found[0]}", text)
+        text = _EXERCISE.sub(lambda found: f"({self._place(found[1]).label})=\n{found[0]}", text)
         return _FOLD.format(summary="Our answer", text=text) if _marks(cell).get("solution") else text
 
     @property
@@ -132,7 +129,10 @@ class _Page:
         else:
             yield _code(cell.source, outputs)
         if marks.get("grade") and name.startswith("test_"):
-            yield _prose(self._from_here(Place(self.lesson, name.removeprefix("test_"))))
+            yield _prose(self._from_here(self._place(name.removeprefix("test_"))))
+
+    def _place(self, symbol: str) -> Place:
+        return Place(self.lesson, symbol, self.edition.language)
 
     def _from_here(self, place: Place) -> str:
         answer = self.pages.map.exercise(place).references[0]
@@ -188,6 +188,13 @@ class _Page:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         return f"{self._up}lessons/pictures/{name}"
+
+
+def reading_minutes(repository: Repository, lesson: str) -> int:
+    """How long it takes to read a lesson's prose, without any of the work."""
+    cells = nbformat.read(repository.notebook(lesson), as_version=4).cells
+    words = sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+    return max(1, round(words / WORDS_A_MINUTE))
 
 
 def _numbers(text: str) -> set[int]:

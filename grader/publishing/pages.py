@@ -17,7 +17,7 @@ from grader.publishing.exercises import Map, Place
 from grader.publishing.glossary import glossary
 from grader.publishing.lessons import Edition, LessonPages
 from grader.publishing.links import Links
-from grader.publishing.translations import translations
+from grader.publishing.translations import FOLDER, translations, write_template
 from grader.repository import Repository
 from grader.syllabus import library_of, load_lesson
 
@@ -32,6 +32,15 @@ GUIDES = ("docs/*.md", "lessons/README.md")
 README = Path("README.md")
 PARTS = {"For learners": "guides/learners.md", "For instructors": "guides/grading.md"}
 """What of the README is on the site, by its heading."""
+
+
+def write_messages(app: Sphinx, failed: Exception | None) -> None:
+    """What is to be translated of the lessons, where Sphinx has just written the same for the pages."""
+    if app.builder.name != "gettext" or failed:
+        return
+    repository = Repository.find(Path(app.srcdir))
+    for name in repository.lesson_names():
+        write_template(Path(app.outdir) / FOLDER / f"{name}.pot", released(repository, name), app.config.project)
 
 
 def write_pages(app: Sphinx) -> None:
@@ -100,8 +109,11 @@ def _lessons(pages: LessonPages) -> Iterator[tuple[str, str]]:
             notebook = f"{NOTEBOOKS}/{one.code}/{name}.ipynb"
             yield notebook, _text(one.notebook(released(repository, name)))
             folder = f"lessons/{one.code}"
-            page = pages.page(name, Edition(folder, notebook, one.text, f"[English](../{name}.ipynb). {one.so_far}"))
-            page.cells[0].source = f"---\norphan: true\n---\n{page.cells[0].source}"
+            page = pages.page(
+                name,
+                Edition(folder, notebook, one.text, f"[English](../{name}.ipynb). {one.so_far}", language=one.code),
+            )
+            page.metadata["orphan"] = True  # the English page leads there
             yield f"{folder}/{name}.ipynb", _text(page)
 
 

@@ -16,6 +16,8 @@ from babel.messages.pofile import read_po, write_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
+from grader.publishing.lessons import BADGE
+
 LOCALE = "locale"
 FOLDER = "notebooks"
 
@@ -48,8 +50,12 @@ class Translation:
 
     def text(self, cell: NotebookNode) -> str:
         """What a cell says; a cell that is not translated, or has changed since, says it in English."""
-        message = self.catalogue.get(cell.source, context=cell.id)
-        return str(message.string) if message and message.string and not message.fuzzy else str(cell.source)
+        message = self.catalogue.get(_message(cell), context=cell.id)
+        if not message or not message.string or message.fuzzy:
+            return str(cell.source)
+        title, end, rest = str(message.string).partition("\n\n")
+        badge = BADGE.search(cell.source)
+        return f"{title}{end}{badge[0]}{rest}" if badge else str(message.string)
 
     def notebook(self, released: NotebookNode) -> NotebookNode:
         """The learner's notebook in this language: prose alone differs, so it is handed in and graded as any other."""
@@ -74,8 +80,13 @@ def template(released: NotebookNode, title: str) -> Catalog:
     made = Catalog(project=title, fuzzy=False)
     for cell in released.cells:
         if cell.cell_type == "markdown" and cell.source:
-            made.add(cell.source, context=cell.id)
+            made.add(_message(cell), context=cell.id)
     return made
+
+
+def _message(cell: NotebookNode) -> str:
+    """A cell's text without the badge, which is another one in each version of the course."""
+    return BADGE.sub("", cell.source)
 
 
 def write_template(path: Path, released: NotebookNode, title: str) -> None:

@@ -7,14 +7,17 @@ import gzip
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
-from bs4 import BeautifulSoup, Tag
+import lxml.html
 
-WORDS_A_MINUTE = 200
+from grader.publishing.lessons import reading_minutes
+from grader.repository import Repository
+
 HEAD = ("page", "minutes to read", "page, kB", "styles, scripts and fonts, kB", "pictures, kB")
+_LOADED = {"stylesheet", "preload", "modulepreload", "icon", "shortcut"}
 
 
 @dataclass(frozen=True)
@@ -22,58 +25,49 @@ class Page:
     """A built page, with all that it loads."""
 
     file: Path
-    soup: BeautifulSoup
 
-    @classmethod
-    def read(cls, file: Path) -> Page:
-        """The page in that file."""
-        return cls(file, BeautifulSoup(file.read_bytes(), "lxml"))
+    @cached_property
+    def tree(self) -> lxml.html.HtmlElement:
+        """The page's elements."""
+        return lxml.html.fromstring(self.file.read_bytes())
 
     @property
     def title(self) -> str:
         """Its first heading."""
-        heading = self.soup.find("h1")
-        return heading.get_text().removesuffix("#").strip() if isinstance(heading, Tag) else self.file.stem
-
-    @property
-    def minutes(self) -> int:
-        """How long its prose takes to read, code and outputs left out."""
-        article = self.soup.find("article")
-        words = sum(len(p.get_text().split()) for p in article.find_all(["p", "li"])) if isinstance(article, Tag) else 0
-        return max(1, round(words / WORDS_A_MINUTE))
+        return str(self.tree.findtext(".//title")).split(" — ")[0]
 
     def resources(self) -> Iterator[tuple[str, str]]:
-        """What a browser fetches to show it: the kind ("picture" or "part") and the address."""
-        for tag in self.soup.find_all(
-            ["img", "script", "link", "iframe", "source", "video", "audio", "embed", "object"]
-        ):
-            address = tag.get("src") or tag.get("data") or tag.get("href")
-            rel = set(tag.get("rel") or [])
-            if not address or (tag.name == "link" and not rel & {"stylesheet", "preload", "modulepreload", "icon"}):
-                continue
-            yield ("picture" if tag.name == "img" else "part"), str(address)
+        """What a browser fetches to show it: the element's name, and the address."""
+        for element in self.tree.iter("img", "script", "link", "iframe", "source", "video", "audio", "embed", "object"):
+            address = element.get("src") or element.get("data") or element.get("href")
+            if address and (element.tag != "link" or _LOADED & set(element.get("rel", "").split())):
+                yield element.tag, address
 
-    def row(self) -> tuple[str, str, str, str, str]:
-        """Its line in the table: text as it travels, compressed; pictures as they are."""
-        files = {(kind, self._file(address)) for kind, address in self.resources()}
-        parts, pictures = ([path for k, path in files if k == kind] for kind in ("part", "picture"))
-        weights = (travelling(self.file), sum(map(travelling, parts)), sum(path.stat().st_size for path in pictures))
-        return (self.title, str(self.minutes), *(str(round(weight / 1000)) for weight in weights))
+    def weights(self) -> tuple[int, int, int]:
+        """Bytes: the page and what else it needs as it travels, compressed, and its pictures as they are."""
+        files = {(tag == "img", self.local(address)) for tag, address in self.resources()}
+        pictures = sum(path.stat().st_size for is_picture, path in files if is_picture)
+        return _travelling(self.file), sum(_travelling(path) for is_picture, path in files if not is_picture), pictures
 
-    def _file(self, address: str) -> Path:
+    def local(self, address: str) -> Path:
+        """The file that an address on this page leads to."""
         return (self.file.parent / unquote(address.split("?")[0].split("#")[0])).resolve()
 
 
 @cache  # all pages load the same ones
-def travelling(path: Path) -> int:
+def _travelling(path: Path) -> int:
     """The bytes that a server sends for a file; fonts are compressed already."""
     return path.stat().st_size if path.suffix.startswith(".woff") else len(gzip.compress(path.read_bytes(), 6))
 
 
 def table(built: Path) -> list[tuple[str, ...]]:
-    """The front page, and all lessons."""
-    files = [built / "index.html", *sorted((built / "lessons").glob("[0-9]*.html"))]
-    return [HEAD, *(Page.read(file).row() for file in files)]
+    """The front page and all lessons."""
+    repository = Repository.find()
+    minutes = {name: str(reading_minutes(repository, name)) for name in repository.lesson_names()}
+    files = [built / "index.html", *(built / "lessons" / f"{name}.html" for name in minutes)]
+    pages = [Page(file) for file in files]
+    weights = [[str(round(weight / 1000)) for weight in page.weights()] for page in pages]
+    return [HEAD, *((p.title, minutes.get(p.file.stem, "1"), *w) for p, w in zip(pages, weights, strict=True))]
 
 
 def main(built: str, target: str) -> None:
@@ -81,13 +75,9 @@ def main(built: str, target: str) -> None:
     rows = table(Path(built))
     with Path(target).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
-    for row in rows:
-        print(
-            "  ".join(
-                cell.rjust(len(head)) if head != HEAD[0] else cell.ljust(45)
-                for head, cell in zip(HEAD, row, strict=True)
-            )
-        )
+    for name, *numbers in rows:
+        cells = [number.rjust(len(head)) for number, head in zip(numbers, HEAD[1:], strict=True)]
+        print("  ".join([name.ljust(45), *cells]))
 
 
 if __name__ == "__main__":
