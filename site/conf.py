@@ -30,6 +30,7 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+smartquotes = False  # the pages say what the notebooks say, letter by letter
 default_role = "code"
 autodoc_typehints = "description"
 autodoc_inherit_docstrings = False

@@ -52,8 +52,10 @@ class Writing(SphinxDirective):
         body = "".join(self._row(*row) for row in rows)
         return [
             _raw(
-                f'<table class="writing"><caption>{html.escape(caption)}</caption>'
-                f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+                f'<figure><figcaption id="writing">{html.escape(caption)}</figcaption>'
+                '<div class="scrolls" tabindex="0" role="group" aria-labelledby="writing">'
+                f'<table class="writing" aria-labelledby="writing"><thead><tr>{heads}</tr></thead>'
+                f"<tbody>{body}</tbody></table></div></figure>"
             )
         ]
 

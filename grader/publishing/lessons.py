@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,16 +167,16 @@ class _Page:
         )
 
     def _output(self, output: NotebookNode) -> NotebookNode:
-        """An output; a picture becomes a file, with its first line of text as its text alternative."""
+        """An output; a picture becomes a file. Its title is its text alternative: all the rest unfolds below it."""
         data = output.get("data", {})
         for mime in ("image/png", "image/gif"):
             if mime in data:
                 words = output.metadata.get(mime, {}).get("alt") or data["text/plain"]
                 title = re.sub(r"([\[\]\\])", r"\\\1", str(words).splitlines()[0])
-                shown = f"![{title}]({self._file(data[mime], mime.removeprefix('image/'))})"
-                return nbformat.v4.new_output("display_data", {"text/markdown": shown})
+                shown = f"![{title} (in words below)]({self._file(data[mime], mime.removeprefix('image/'))})"
+                return _shown("text/markdown", shown)
         if "text/html" in data:
-            return nbformat.v4.new_output("display_data", {"text/html": data["text/html"]})
+            return _shown("text/html", data["text/html"])
         return output
 
     def _file(self, picture: str, kind: str) -> str:
@@ -211,12 +211,17 @@ def _without_the_end(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def _prose(text: str) -> NotebookNode:
-    return nbformat.v4.new_markdown_cell(text)
+    return NotebookNode(cell_type="markdown", metadata=NotebookNode(), source=text)
 
 
-def _code(source: str, outputs: list[NotebookNode] | None = None, folded: str = "") -> NotebookNode:
-    cell = nbformat.v4.new_code_cell(source, outputs=outputs or [])
+def _code(source: str, outputs: Sequence[NotebookNode] = (), folded: str = "") -> NotebookNode:
+    """A code cell. (nbformat's own function validates each; they are validated once, when all are written.)"""
+    marks = NotebookNode()
     if folded:
-        cell.metadata["tags"] = ["hide-input"]
-        cell.metadata["mystnb"] = {"code_prompt_show": folded, "code_prompt_hide": folded.replace("Show", "Hide")}
-    return cell
+        marks.tags = ["hide-input"]
+        marks.mystnb = {"code_prompt_show": folded, "code_prompt_hide": folded.replace("Show", "Hide")}
+    return NotebookNode(cell_type="code", metadata=marks, source=source, outputs=list(outputs), execution_count=None)
+
+
+def _shown(kind: str, text: str) -> NotebookNode:
+    return NotebookNode(output_type="display_data", metadata=NotebookNode(), data=NotebookNode({kind: text}))

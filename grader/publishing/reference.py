@@ -19,21 +19,31 @@ _INTRO = "What learners build, module by module. Each docstring gives shapes, un
 
 
 def pages(package: str) -> Iterator[tuple[str, str]]:
-    """One page for each module of the library, and one that lists them: names and texts."""
-    listed = {package: True}
-    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-        if not module.name.rpartition(".")[2].startswith("_"):
-            listed[module.name] = module.ispkg
-    for name, is_package in listed.items():
-        # A package only gathers what its modules define, and there it is described.
-        members = "" if is_package else "   :members:\n   :show-inheritance:\n"
-        yield f"{name}.rst", f"{_headed(name)}\n.. automodule:: {name}\n{members}"
+    """The name and the text of each page: one for each module or package in the library, and one that lists them."""
+    library = import_module(package)
+    listed = [package]
+    yield f"{package}.rst", _described(package, is_package=True)
+    for _, name, is_package in sorted(
+        pkgutil.iter_modules(library.__path__, f"{package}."), key=lambda found: found[1]
+    ):
+        text = _described(name, is_package=is_package)
+        if is_package:
+            within = pkgutil.iter_modules(import_module(name).__path__, f"{name}.")
+            text += "".join(_described(module.name, is_package=False, line="-") for module in within)
+        listed.append(name)
+        yield f"{name}.rst", text
     names = "\n".join(f"   {name}" for name in listed)
-    yield "index.rst", f"{_headed(f'The library {package}')}\n{_INTRO}\n\n.. toctree::\n   :maxdepth: 1\n\n{names}\n"
+    yield "index.rst", f"{_headed(f'The library {package}')}{_INTRO}\n\n.. toctree::\n   :maxdepth: 1\n\n{names}\n"
 
 
-def _headed(title: str) -> str:
-    return f"{title}\n{'=' * len(title)}\n"
+def _described(name: str, is_package: bool, line: str = "=") -> str:
+    # A package only gathers what its modules define, and there it is described.
+    members = "" if is_package else "   :members:\n   :show-inheritance:\n"
+    return f"{_headed(name, line)}.. automodule:: {name}\n{members}\n"
+
+
+def _headed(title: str, line: str = "=") -> str:
+    return f"{title}\n{line * len(title)}\n\n"
 
 
 def read_docstring(_app: Sphinx, what: str, name: str, _symbol: object, _options: object, lines: list[str]) -> None:
