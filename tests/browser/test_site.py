@@ -225,6 +225,20 @@ def test_the_stated_weights_are_about_those_of_the_pages(built: Path) -> None:
             assert abs(int(a) - int(b)) <= 0.2 * int(b) + 5, f"{row[0]}: run make site-numbers"
 
 
+def test_a_translated_lesson(pages: dict[str, BuiltPage]) -> None:
+    page = pages["lessons/de/05_causal_masks.html"]
+    assert "Lektion 5 · Die Zukunft verbergen" in page.tree.findtext(".//title")
+    (badges,) = page.tree.xpath("//p[contains(@class, 'badges')]")
+    (link,) = badges.iter("a")  # Colab has no such notebook
+    notebook = json.loads(page.local(link.get("href")).read_text("utf-8"))
+    assert "".join(notebook["cells"][0]["source"]).startswith("# Lektion 5 · Die Zukunft verbergen")
+    assert page.tree.xpath("//a[normalize-space(.)='English']")
+    assert pages[LESSON].tree.xpath("//a[normalize-space(.)='Deutsch']")
+    assert [e.get("src") for e in page.tree.xpath("//article//img")] == [
+        f"../{e.get('src')}" for e in pages[LESSON].tree.xpath("//article//img")
+    ]
+
+
 # In a browser
 
 
