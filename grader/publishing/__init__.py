@@ -17,10 +17,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     from grader.publishing.mathematics import add_mathml
     from grader.publishing.pages import write_messages, write_pages
     from grader.publishing.reference import read_docstring
+    from grader.publishing.translations import mark_language
 
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-process-docstring", read_docstring, priority=400)  # before napoleon, at 500
     app.add_directive("check-card", CheckCard)
+    app.connect("doctree-read", mark_language)
     app.connect("build-finished", write_messages)
     app.add_directive("attacks", Attacks)
     app.add_directive("lessons", Lessons)

@@ -67,7 +67,10 @@ class LessonPages:
                 made.cells += page.code(cell, blanks[cell.id])
             else:
                 text = page.prose(cell)
-                made.cells.append(_prose(page.opened(text) if number == 0 else text))
+                own = _prose(page.opened(text) if number == 0 else text)
+                if edition.text(cell) != cell.source:
+                    own.metadata["language"] = edition.language
+                made.cells.append(own)
         made.cells.append(_prose(page.ending()))
         for number, cell in enumerate(made.cells):
             cell.id = f"cell-{number}"

@@ -6,20 +6,28 @@ A message's context is the id of its cell, which stays the same from build to bu
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
+from docutils import nodes
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
 from grader.publishing.lessons import BADGE
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 LOCALE = "locale"
 FOLDER = "notebooks"
+LINES_A_CELL = 10_000
+"""MyST-NB numbers a notebook's lines so: cell 2 begins at 20,000."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,19 @@ class Translation:
                 if "checksum" in marks:
                     marks.checksum = compute_checksum(cell)
         return made
+
+
+def mark_language(app: Sphinx, doctree: nodes.document) -> None:
+    """A screen reader should know what is not in English: docutils makes an attribute of such a class."""
+    path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix != ".ipynb":
+        return
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    spoken = {number: cell["metadata"].get("language") for number, cell in enumerate(cells, start=1)}
+    for node in doctree.findall(lambda node: isinstance(node, nodes.paragraph | nodes.title)):
+        language = spoken.get((node.line or 0) // LINES_A_CELL)
+        if language:
+            node["classes"].append(f"language-{language}")
 
 
 def translations(site: Path, lesson: str) -> list[Translation]:

@@ -230,6 +230,9 @@ def test_a_translated_lesson(pages: dict[str, BuiltPage]) -> None:
     assert "Lektion 5 · Die Zukunft verbergen" in page.tree.findtext(".//title")
     (badges,) = page.tree.xpath("//p[contains(@class, 'badges')]")
     (link,) = badges.iter("a")  # Colab has no such notebook
+    spoken = {e.tag for e in page.tree.xpath("//article//*[@lang='de']")}
+    assert {"h1", "h2", "p"} <= spoken
+    assert not any("What you should see" in e.text_content() for e in page.tree.xpath("//*[@lang='de']"))
     notebook = json.loads(page.local(link.get("href")).read_text("utf-8"))
     assert "".join(notebook["cells"][0]["source"]).startswith("# Lektion 5 · Die Zukunft verbergen")
     assert page.tree.xpath("//a[normalize-space(.)='English']")
