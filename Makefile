@@ -59,7 +59,7 @@ site-messages: .venv/ready-for-site
 	@$(SPHINX) --builder gettext site site/_build/messages
 
 site-numbers: site
-	@$(BIN)/python -m grader.publishing.weights site/_build/html site/numbers.csv
+	@$(BIN)/python -m grader.publishing.weights site/_build/html
 
 # The branch holds what was built last, and no history.
 publish-site: site

@@ -1,22 +1,33 @@
-"""How heavy the built pages are, and how long they take to read: `make site-numbers` writes the table on the site."""
+"""How heavy the built pages are, and how long they take to read.
+
+`{weights}` shows it on a page, and `make site-numbers` in a terminal. It is measured when all pages are there.
+"""
 
 from __future__ import annotations
 
-import csv
 import gzip
+import html
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import lxml.html
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
 
 from grader.publishing.lessons import reading_minutes
 from grader.repository import Repository
 
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
 HEAD = ("page", "minutes to read", "page, kB", "styles, scripts and fonts, kB", "pictures, kB")
+_PLACE = "<!-- weights: begin -->{}<!-- weights: end -->"
 _LOADED = {"stylesheet", "preload", "modulepreload", "icon", "shortcut"}
 
 
@@ -70,12 +81,36 @@ def table(built: Path) -> list[tuple[str, ...]]:
     return [HEAD, *((p.title, minutes.get(p.file.stem, "1"), *w) for p, w in zip(pages, weights, strict=True))]
 
 
-def main(built: str, target: str) -> None:
-    """Prints the table, and writes it."""
-    rows = table(Path(built))
-    with Path(target).open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+class Weights(SphinxDirective):
+    """`{weights}`: the table, as soon as the pages are there to be measured."""
+
+    def run(self) -> list[nodes.Node]:
+        """Keeps its place."""
+        self.env.metadata[self.env.docname]["weights"] = "yes"
+        return [nodes.raw("", _PLACE.format(""), format="html")]
+
+
+def fill_in(app: Sphinx, failed: Exception | None) -> None:
+    """Puts the table where a page has kept its place."""
+    if app.builder.name != "html" or failed:
+        return
+    head, *rows = table(Path(app.outdir))
+    lines = [f"<tr>{''.join(f'<th scope=col>{cell}</th>' for cell in head)}</tr>"]
     for name, *numbers in rows:
+        cells = "".join(f"<td>{number}</td>" for number in numbers)
+        lines.append(f"<tr><th scope=row>{html.escape(name)}</th>{cells}</tr>")
+    made = (
+        f'<div class="pst-scrollable-table-container" tabindex="0"><table class="table">{"".join(lines)}</table></div>'
+    )
+    for name in (name for name, known in app.env.metadata.items() if "weights" in known):
+        page = Path(app.outdir, f"{name}.html")
+        text = re.sub(_PLACE.format(".*?"), lambda _: _PLACE.format(made), page.read_text("utf-8"), flags=re.DOTALL)
+        page.write_text(text, "utf-8")
+
+
+def main(built: str) -> None:
+    """Prints the table."""
+    for name, *numbers in table(Path(built)):
         cells = [number.rjust(len(head)) for number, head in zip(numbers, HEAD[1:], strict=True)]
         print("  ".join([name.ljust(45), *cells]))
 
