@@ -28,7 +28,8 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!course\.).*")]
 # The outputs stand in the notebooks.
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
+myst_substitutions = {"clone": f"`git clone {_project['urls']['Repository']}`"}
 myst_heading_anchors = 3
 smartquotes = False  # the pages say what the notebooks say, letter by letter
 default_role = "code"
