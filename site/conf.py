@@ -20,7 +20,8 @@ copyright = "the authors; texts and pictures under CC BY 4.0, code under BSD-3-C
 language = "en"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "sphinx.ext.napoleon", "grader.publishing"]
-exclude_patterns = ["_build", "locale", "notebooks"]
+exclude_patterns = ["_build", "locale", "notebooks", "_templates"]
+templates_path = ["_templates"]
 nitpicky = True
 # PyTorch, NumPy and Python itself are described elsewhere, and asking those sites would need the network.
 nitpick_ignore_regex = [(r"py:.*", r"(?!course\.).*")]
