@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from pygments.lexers.special import TextLexer
 
+from lessons import TITLE
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
 
-project = "Transformers, cell by cell"
+project = TITLE
 version = release = _project["version"]
 author = "the authors"
 copyright = "the authors; texts and pictures under CC BY 4.0, code under BSD-3-Clause"

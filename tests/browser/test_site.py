@@ -42,13 +42,16 @@ WIDTHS = {"phone": 360, "desktop": 1280}
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages. A warning fails the build: links between pages, to code and to exercises are checked there."""
-    folder = tmp_path_factory.mktemp("site")
+    return made_by("html", tmp_path_factory.mktemp("site"))
+
+
+def made_by(builder: str, folder: Path) -> Path:
+    options = ["--fail-on-warning", "--keep-going", "--quiet", "--builder", builder]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
-        options = ["--fail-on-warning", "--keep-going", "--quiet", "--builder", "html"]
-        done = sphinx([*options, "--doctree-dir", str(folder / "doctrees"), str(SITE), str(folder / "html")])
+        done = sphinx([*options, "--doctree-dir", str(folder / "doctrees"), str(SITE), str(folder / builder)])
     assert done == 0
-    return folder / "html"
+    return folder / builder
 
 
 @pytest.fixture(scope="session")
@@ -240,6 +243,17 @@ def test_a_translated_lesson(pages: dict[str, BuiltPage]) -> None:
     assert [e.get("src") for e in page.tree.xpath("//article//img")] == [
         f"../{e.get('src')}" for e in pages[LESSON].tree.xpath("//article//img")
     ]
+
+
+@later
+def test_what_can_be_translated(tmp_path: Path) -> None:
+    made = made_by("gettext", tmp_path)
+    for page in ("index", "trust", "comparison", "guides/site", "lessons/glossary"):
+        assert (made / f"{page}.pot").is_file()
+    for name in lesson_names():
+        messages = (made / "notebooks" / f"{name}.pot").read_text("utf-8")
+        assert messages.count("\nmsgctxt ") > 20
+        assert f"# Lesson {int(name[:2])} · " in messages
 
 
 # In a browser
