@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-import io
+import re
+import shlex
 from pathlib import Path
 
 import nbformat
 import pytest
-from babel.messages.catalog import Catalog
-from babel.messages.pofile import read_po, write_po
+from babel.messages.catalog import Catalog, Message
+from babel.messages.frontend import CommandLineInterface
+from babel.messages.pofile import write_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
@@ -66,22 +67,28 @@ def test_it_earns_the_same_marks(german: Translation, english: NotebookNode) -> 
     assert sum(score for _, score in marks[0]) > 0
 
 
-def test_from_a_template_to_a_notebook(tmp_path: Path, english: NotebookNode) -> None:
-    write_template(tmp_path / "lesson.pot", english, "A course")
-    with (tmp_path / "lesson.pot").open("rb") as file:
-        catalogue = read_po(file)
-    prose = [cell for cell in english.cells if cell.cell_type == "markdown" and cell.source]
-    assert [message.context for message in catalogue if message.id] == [cell.id for cell in prose]
-    assert "colab" not in str(catalogue.get(catalogue_id(catalogue, OPENING), context=OPENING).id).lower()
-    wanted = "# Le futur, caché\n\nQue s'est-il passé ?"
-    catalogue.get(catalogue_id(catalogue, OPENING), context=OPENING).string = wanted
-    buffer = io.BytesIO()
-    write_po(buffer, catalogue)
-    path = tmp_path / "locale" / "fr" / "notebooks" / f"{LESSON}.po"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(buffer.getvalue())
-    (french,) = translations(tmp_path, LESSON)
+def test_the_documented_commands(tmp_path: Path, english: NotebookNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From messages to a notebook, as `docs/site.md` has it."""
+    page = (REPOSITORY.root / "docs" / "site.md").read_text("utf-8")
+    make = (REPOSITORY.root / "Makefile").read_text("utf-8")
+    targets = re.findall(r"make ([\w-]+)", page)
+    assert {"site", "publish-site", "site-messages"} <= set(targets)
+    assert all(re.search(rf"^{target}:", make, re.MULTILINE) for target in targets)
+    (folder,) = re.findall(r"^mkdir -p (\S+)$", page, re.MULTILINE)
+    (command,) = re.findall(r"^(pybabel .+)$", page, re.MULTILINE)
+    program, *options = shlex.split(command.replace(" de ", " fr ").replace("/de/", "/fr/"))
+    (messages,) = (Path(option) for option in options if option.endswith(".pot"))
+    write_template(tmp_path / messages, english, "A course")
+    (tmp_path / folder.replace("/de/", "/fr/")).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    CommandLineInterface().run([program, *options])
+    (french,) = translations(tmp_path / "site", LESSON)
     assert french.code == "fr"
+    assert french.notebook(english) == english  # nothing is translated yet
+    assert "colab" not in message_of(french.catalogue, OPENING).id.lower()  # another version has another address
+    prose = [cell for cell in english.cells if cell.cell_type == "markdown" and cell.source]
+    assert [message.context for message in french.catalogue if message.id] == [cell.id for cell in prose]
+    message_of(french.catalogue, OPENING).string = "# Le futur, caché\n\nQue s'est-il passé ?"
     made = french.notebook(english)
     assert made.cells[0].source.startswith("# Le futur, caché\n\n[![Open in Colab]")
     assert made.cells[0].source.endswith("Que s'est-il passé ?")
@@ -89,8 +96,8 @@ def test_from_a_template_to_a_notebook(tmp_path: Path, english: NotebookNode) ->
 
 
 def test_a_doubtful_translation_is_not_shown(tmp_path: Path, english: NotebookNode) -> None:
-    catalogue = copy.deepcopy(template(english, "A course"))
-    message = catalogue.get(catalogue_id(catalogue, OPENING), context=OPENING)
+    catalogue = template(english, "A course")
+    message = message_of(catalogue, OPENING)
     message.string = "# Ein anderer Text"
     message.flags.add("fuzzy")
     path = tmp_path / "locale" / "de" / "notebooks" / f"{LESSON}.po"
@@ -100,5 +107,5 @@ def test_a_doubtful_translation_is_not_shown(tmp_path: Path, english: NotebookNo
     assert Translation("de", path).notebook(english).cells[0].source == english.cells[0].source
 
 
-def catalogue_id(catalogue: Catalog, context: str) -> str:
-    return next(str(message.id) for message in catalogue if message.context == context)
+def message_of(catalogue: Catalog, context: str) -> Message:
+    return next(message for message in catalogue if message.context == context)
