@@ -81,5 +81,5 @@ def named(names: Sequence[str], limit: int = 50) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text with all that is no printable character written out: what could steer a terminal, or turn a line."""
+    """The text with everything but printable characters written out: what could steer a terminal, or turn a line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -51,7 +51,7 @@ def parsed(path: Path, text: str | None = None) -> ast.Module:
     """The syntax tree of a file, or of what is left of its text.
 
     Raises:
-        GraderError: when it is no Python.
+        GraderError: when it isn't Python.
     """
     try:
         return ast.parse(path.read_text("utf-8") if text is None else text)

@@ -1,6 +1,6 @@
 """Automatic mutants of a right answer: one small change each, made from its syntax tree.
 
-Strings, annotations, decorators and default values are left alone: a changed message is no mistake, and a default is
+Strings, annotations, decorators and default values are left alone: a changed message isn't a mistake, and a default is
 part of the signature.
 """
 

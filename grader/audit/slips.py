@@ -1,7 +1,7 @@
 """Slips that come along with a mistake, tried on what was seen of it: no code is run again.
 
 Each slip does what a second, unrelated carelessness would do to the same answer: it changes an argument, loses
-float64, refuses nothing, stops on a special case. What a slip would cover up is no second slip, and is left out.
+float64, refuses nothing, stops on a special case. What a slip would cover up isn't a second slip, and is left out.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _slips(judge: Judge, expected: list[Observation], seen: list[Observation]) -
         yield "refuses nothing", lambda s, e, c: went_on if "error" in e and "error" in s else s
     yield "refuses with another error", lambda s, e, c: _STOPPED if "error" in e and "error" in s else s
     if little:
-        return  # with one word to say, a wrong word in a special case is no second slip but another answer
+        return  # with one word to say, a wrong word in a special case isn't a second slip but another answer
     yield "loses float64", lambda s, e, c: _changed(s, keys, _narrow)
     yield _OTHER_KIND, lambda s, e, c: _in_another_kind(s, e, keys)
     for place, aspect in enumerate(aspect for aspect in judge.exercise.aspects if _is_special(aspect, judge)):

@@ -23,7 +23,7 @@ def built(symbol: Any, *sizes: Any) -> nn.Module:
     """`symbol(*sizes)`.
 
     Raises:
-        TypeError: when that is no `nn.Module`.
+        TypeError: when that isn't an `nn.Module`.
     """
     module = symbol(*sizes)
     if not isinstance(module, nn.Module):
@@ -145,7 +145,7 @@ def in_single(found: list[torch.Tensor | None] | str) -> list[torch.Tensor | Non
 
 
 def parted(result: Any, pair: bool) -> dict[str, Any]:
-    """(output, weights) under their names, where a `pair` is expected. A result that is no pair is the output."""
+    """(output, weights) under their names, where a `pair` is expected. A result that isn't a pair is the output."""
     if not pair:
         return {"output": result}
     both = isinstance(result, list | tuple) and len(result) == 2

@@ -25,7 +25,7 @@ MAX_TEXT = 2_000
 
 @dataclass(frozen=True)
 class Opaque:
-    """Stands for an object that is no plain data ("a zip object")."""
+    """Stands for an object that isn't plain data ("a zip object")."""
 
     name: str
 

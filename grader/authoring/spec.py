@@ -54,7 +54,7 @@ class Aspect:
 
     It holds when, in every case with all of `tags`, the observations under `keys` differ from the reference's in
     none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
-    of the right shape is no work. `meaning` is one sentence for learners that explains the name ("The result keeps
+    of the right shape isn't work. `meaning` is one sentence for learners that explains the name ("The result keeps
     the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails. Where a
     core aspect fails, only the core's are in the text.
     """

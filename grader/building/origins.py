@@ -58,7 +58,12 @@ def judged_from(repository: Repository, lesson: str, tests: Sequence[Path], leav
         *tests,
         *(path for path in text.parent.rglob("*.py") if {"exercises", "probes"} & _names(path, text.parent)),
     ]
-    without = leaving_out | {_PICTURES, *_BESIDE_THE_JUDGE}
+    return graded_from(repository, starts, leaving_out | _BESIDE_THE_JUDGE)
+
+
+def graded_from(repository: Repository, starts: Sequence[Path], leaving_out: frozenset[str]) -> str:
+    """The digest of files, and of what they reach: of what grades plain assignments, say."""
+    without = leaving_out | {_PICTURES}
     reached = {path: strings for start in starts for path, strings in _reached(repository, start, without).items()}
     return _digest(repository, reached).hexdigest()
 

@@ -50,7 +50,7 @@ def undefined_names(notebook: NotebookNode, *, with_experiments: bool) -> list[s
     """Names that some code cell uses and none defines, as a run from top to bottom would find.
 
     Raises:
-        GraderError: when a cell is no Python.
+        GraderError: when a cell isn't Python.
     """
     sources = [
         cell.source

@@ -86,7 +86,7 @@ def card(verdict: Verdict) -> str:
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
             f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
         )
-    # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they are no formulas.
+    # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they aren't formulas.
     return (
         f'<div role="group" class="tex2jax_ignore mathjax_ignore" '
         f'aria-label="{title}: {html.escape(verdict.symbol)}" style="'

@@ -79,7 +79,7 @@ _AFTER_NONE = " A function gives None where it ends without a return, and so do 
 
 
 def _describes(difference: Difference) -> bool:
-    """Whether the probe said in words what it saw: a text that is no result of the learner's."""
+    """Whether the probe said in words what it saw: a text that isn't a result of the learner's."""
     return isinstance(difference.expected, str) and difference.key not in _NAMES
 
 

@@ -32,6 +32,9 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
+    from grader.running.zygotes import warm_up
+
+    warm_up(min(jobs, len(notebooks)))
     from grader.api import grade_notebooks, hidden_seed
 
     seed = hidden_seed() if seed is None else seed
@@ -153,7 +156,7 @@ def report(
     journal = Journal(course.root, name)
     journal.go_on()
     if not (graded := journal.results()):
-        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+        raise GraderError(f"{name} hasn't been graded here yet: run grader autograde {name} first.")
     stand = as_they_stand(course, name, graded, plain=known is None)
     results = {student: found for student, found in stand.items() if isinstance(found, Result)}
     out.print(summary_table(results.values()))

@@ -40,7 +40,7 @@ def collect(
         into: nbgrader's `submitted/`.
         lesson: its full name, to take nothing else, and for notebooks that do not tell.
         roster: who is who, if the names of the download are not nbgrader's.
-        plain: what `lesson` is, where it is no lesson.
+        plain: what `lesson` is, where it isn't a lesson.
         ask: answers whether a notebook of another lesson than the rest is to count; without it, it isn't.
 
     Raises:

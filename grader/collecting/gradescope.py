@@ -124,7 +124,7 @@ def _skip(first: Any, events: Iterator[Any]) -> None:
 
 
 def moment(text: str) -> datetime | None:
-    """A time as Ruby writes it, "2026-02-03 10:11:12.123456789 -08:00", in UTC; None where it is no time."""
+    """A time as Ruby writes it, "2026-02-03 10:11:12.123456789 -08:00", in UTC; None where it isn't a time."""
     date, _, rest = text.partition(" ") if " " in text else text.partition("T")
     clock, _, zone = rest.partition(" ")
     whole, _, fraction = clock.partition(".")

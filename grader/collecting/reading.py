@@ -280,7 +280,7 @@ def _archive(raw: IO[bytes], *, of_a_learner: bool) -> zipfile.ZipFile:
 
     Raises:
         TooMuch: when it is.
-        zipfile.BadZipFile: when it is no zip file.
+        zipfile.BadZipFile: when it isn't a zip file.
     """
     end = getattr(zipfile, "_EndRecData")(raw)  # noqa: B009 (private, and the only way to ask before reading)
     if end is not None and of_a_learner and end[5] > MAX_FILES * 400:

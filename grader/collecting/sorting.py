@@ -93,7 +93,7 @@ class Sorter:
     lesson: str | None = None
     roster: Roster | None = None
     plain: Assignment | None = None
-    """Set where `lesson` is no lesson, but a plain assignment."""
+    """Set where `lesson` isn't a lesson but a plain assignment."""
     doubts: list[Doubt] = field(default_factory=list)
     submissions: list[Submission] = field(default_factory=list)
     met: set[str] = field(default_factory=set)

@@ -35,7 +35,7 @@ def autograde_assignment(
 
     It is a lesson's, unless it is `plain`. Several are graded at a time if asked; one at a time is written, in this
     thread. With `resume`, what an earlier run has graded is left as it is, unless it was handed in anew since, or what
-    it is judged by has changed, or what came of it is not all there.
+    it is judged by has changed, or what came of it is not all there. Penalties for being late are worked out again.
 
     Raises:
         GraderError: when there is nothing to grade, the assignment can't be set up, or another grader is at work. A
@@ -85,7 +85,7 @@ def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
     journal.go_on()
     results = journal.results()
     if not results:
-        raise GraderError(f"Nothing of {name} is graded here yet: run grader autograde {name} first.")
+        raise GraderError(f"{name} hasn't been graded here yet: run grader autograde {name} first.")
     with course.alone(), course.gradebook() as gradebook:
         writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
         for student, result in results.items():
@@ -112,6 +112,9 @@ def _grade(
         result = journal.graded(student, digests[student])
         if result is not None and writer.holds(student, result, marks.get(student, {})):
             outcomes[student] = result
+    for student, known in journal.results().items():  # those whose folder is gone too: their marks still count
+        if student in marks:
+            writer.penalise(student, known)
     if outcomes:
         console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
     handed_in = {student: _chosen(writer, student) for student in students if student not in outcomes}

@@ -7,19 +7,21 @@ submission either written or not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
 from grader.gradebook.assignment import in_source
-from grader.gradebook.course import Course, reason
+from grader.gradebook.course import Course
+from grader.gradebook.database import reason
 from grader.gradebook.files import Halt
 from grader.gradebook.standing import Given
 from grader.running.assignment import Cells, SourceCell
@@ -74,13 +76,14 @@ class Book:
     def marks(self) -> dict[str, dict[Key, float | None]]:
         """What stands in the gradebook: per student the machine's score of each graded cell."""
         names = {cell: (title, name) for title, sheet in self._sheets.items() for name, cell in sheet.graded.items()}
-        rows = self._db.execute(
+        wanted = (
             select(api.SubmittedAssignment.student_id, api.Grade.cell_id, api.Grade.auto_score)
             .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
             .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
             .where(api.SubmittedAssignment.assignment_id == self._assignment_id)
-        ).all()
-        self._db.rollback()
+        )
+        with self._reading():
+            rows = self._db.execute(wanted).all()
         found: dict[str, dict[Key, float | None]] = {}
         for student, cell, score in rows:
             if cell in names:
@@ -94,16 +97,13 @@ class Book:
             api.SubmittedAssignment.student_id == student
         )
         there = select(notebook.id).join(api.SubmittedAssignment, notebook.assignment_id == api.SubmittedAssignment.id)
-        ids = list(self._db.scalars(there.where(of_student)))
-        grades = self._db.execute(
-            select(
-                grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
-            ).where(grade.notebook_id.in_(ids))
-        ).all()
-        texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
-        said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
-        self._db.rollback()
-        rows = {row.cell_id: row for row in grades}
+        columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+        with self._reading():
+            ids = list(self._db.scalars(there.where(of_student)))
+            grades = select(*columns).where(grade.notebook_id.in_(ids))
+            rows = {row.cell_id: row for row in self._db.execute(grades)}
+            texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
+            said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
         found: dict[Key, Given] = {}
         for title, sheet in self._sheets.items():
             for name in sheet.cells:
@@ -119,12 +119,34 @@ class Book:
 
     def penalty(self, student: str) -> float:
         """The points that a student loses for being late."""
+        return sum(penalty or 0.0 for penalty in self.penalties(student).values())
+
+    def penalties(self, student: str) -> dict[str, float | None]:
+        """The penalty for being late that stands in the gradebook, for each notebook of a student's, by its id."""
         notebook, submission = api.SubmittedNotebook, api.SubmittedAssignment
         of_student = (submission.assignment_id == self._assignment_id) & (submission.student_id == student)
-        rows = select(notebook.late_submission_penalty).join(submission, notebook.assignment_id == submission.id)
-        found = sum(penalty or 0.0 for penalty in self._db.scalars(rows.where(of_student)))
-        self._db.rollback()
-        return float(found)
+        rows = select(notebook.id, notebook.late_submission_penalty).join(
+            submission, notebook.assignment_id == submission.id
+        )
+        with self._reading():
+            return {row.id: row.late_submission_penalty for row in self._db.execute(rows.where(of_student))}
+
+    def penalties_due(self, student: str) -> dict[str, float | None]:
+        """As `penalties`, worked out again: the due date, an extension or the rule may have changed since."""
+        notebooks = self.penalties(student)
+        with self._reading():
+            submission = self._submission(student, None)
+            return {notebook: self._penalty(student, submission, notebook) for notebook in notebooks}
+
+    def write_penalties(self, penalties: Mapping[str, float | None]) -> None:
+        """Writes what `penalties_due` has found.
+
+        Raises:
+            GraderError: as `write`.
+        """
+        with self._transaction():
+            for notebook, penalty in penalties.items():
+                self._write_penalty(notebook, penalty)
 
     def write(
         self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
@@ -141,8 +163,24 @@ class Book:
             GraderError: when the database does not take it; it then holds what it held before. A `Halt` when it would
                 take nobody's.
         """
-        try:
+        with self._transaction():
             self._write(student, timestamp, scores, blank)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What is read in it keeps nothing open."""
+        try:
+            yield
+        except OperationalError as error:
+            raise Halt(f"The gradebook can't be read: {reason(error)}") from error
+        finally:
+            self._db.rollback()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """What is done in it is written whole, or not at all."""
+        try:
+            yield
             self._db.commit()
         except OperationalError as error:  # full, locked, read-only, gone: so it is for the next one too
             raise Halt(f"The gradebook can't be written: {reason(error)}") from error
@@ -160,9 +198,9 @@ class Book:
         submission = self._submission(student, timestamp)
         for title, sheet in self._sheets.items():
             notebook = self._notebook(submission.id, sheet.id)
-            earned = self._write_scores(notebook, sheet, {name: s for (t, name), s in scores.items() if t == title})
+            self._write_scores(notebook, sheet, {name: s for (t, name), s in scores.items() if t == title})
             self._write_comments(notebook, sheet, {name for t, name in blank if t == title})
-            self._write_penalty(student, submission, notebook, earned)
+            self._write_penalty(notebook, self._penalty(student, submission, notebook))
 
     def _submission(self, student: str, timestamp: datetime | None) -> Any:
         table = api.SubmittedAssignment
@@ -188,18 +226,15 @@ class Book:
         self._db.execute(insert(table).values(**values))
         return made
 
-    def _write_scores(self, notebook: str, sheet: _Sheet, scores: Mapping[str, float | None]) -> float:
-        """Writes the scores; returns their sum as nbgrader reckons it: a person's score goes before ours."""
+    def _write_scores(self, notebook: str, sheet: _Sheet, scores: Mapping[str, float | None]) -> None:
         table = api.Grade
-        columns = (table.id, table.cell_id, table.auto_score, table.manual_score, table.extra_credit)
+        columns = (table.id, table.cell_id, table.manual_score)
         there = {row.cell_id: row for row in self._db.execute(select(*columns).where(table.notebook_id == notebook))}
-        new, changed, total = [], [], 0.0
+        new, changed = [], []
         for name, cell in sheet.graded.items():
-            row = there.get(cell)
-            manual = row.manual_score if row is not None else None
-            score = scores.get(name, row.auto_score if row is not None else None)
-            total += (manual if manual is not None else score or 0.0) + (row.extra_credit or 0.0 if row else 0.0)
-            values = {"auto_score": score, "needs_manual_grade": manual is not None or score is None}
+            row, score = there.get(cell), scores.get(name)
+            by_hand = row is not None and row.manual_score is not None
+            values = {"auto_score": score, "needs_manual_grade": by_hand or score is None}
             if row is None:
                 new.append({"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values})
             elif name in scores:
@@ -208,7 +243,6 @@ class Book:
             self._db.execute(insert(table), new)
         if changed:
             self._db.execute(update(table), changed)
-        return total
 
     def _write_comments(self, notebook: str, sheet: _Sheet, blank: set[str]) -> None:
         table = api.Comment
@@ -226,15 +260,24 @@ class Book:
         if changed:
             self._db.execute(update(table), changed)
 
-    def _write_penalty(self, student: str, submission: Any, notebook: str, earned: float) -> None:
-        penalty = None
-        if self._due is not None and submission.timestamp is not None:
-            due = self._due if submission.extension is None else self._due + submission.extension
-            late = max(0.0, (submission.timestamp - due).total_seconds())
-            if late:
-                penalty = self._plugin.late_submission_penalty(student, earned, late)
-        if penalty is not None:
-            penalty = min(max(penalty, 0), earned)
+    def _penalty(self, student: str, submission: Any, notebook: str) -> float | None:
+        """What nbgrader's plugin takes off a notebook's points; None where it isn't late."""
+        if self._due is None or submission.timestamp is None:
+            return None
+        due = self._due if submission.extension is None else self._due + submission.extension
+        late = max(0.0, (submission.timestamp - due).total_seconds())
+        if not late:
+            return None
+        earned = self._earned(notebook)
+        penalty = self._plugin.late_submission_penalty(student, earned, late)
+        return None if penalty is None else float(min(max(penalty, 0), earned))
+
+    def _earned(self, notebook: str) -> float:
+        """A notebook's points as nbgrader adds them up: a person's go before ours."""
+        table = api.Grade
+        points = func.coalesce(table.manual_score, table.auto_score, 0.0) + func.coalesce(table.extra_credit, 0.0)
+        return float(self._db.scalar(select(func.sum(points)).where(table.notebook_id == notebook)) or 0.0)
+
+    def _write_penalty(self, notebook: str, penalty: float | None) -> None:
         table = api.SubmittedNotebook
-        here = table.id == notebook
-        self._db.execute(update(table).where(here).values(late_submission_penalty=penalty))
+        self._db.execute(update(table).where(table.id == notebook).values(late_submission_penalty=penalty))

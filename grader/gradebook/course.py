@@ -6,21 +6,19 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from subprocess import SubprocessError
 
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from grader.errors import GraderError
 from grader.gradebook import assignment
-from grader.gradebook.files import alone, unwritten
+from grader.gradebook.database import Database
+from grader.gradebook.files import unwritten
 
 
 @dataclass
@@ -36,7 +34,7 @@ class Course:
         """The course in the folder `root`.
 
         Raises:
-            GraderError: when it is none.
+            GraderError: when it isn't one.
         """
         if not (root / "nbgrader_config.py").is_file():
             raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
@@ -52,8 +50,8 @@ class Course:
         """Where the course keeps what nobody else may see; nbgrader's settings may put them anywhere."""
         kept = self.directory
         steps = (kept.source_directory, kept.submitted_directory, kept.autograded_directory, kept.feedback_directory)
-        book = kept.db_url.removeprefix("sqlite:///")
-        return [self.root, *(self.root / step for step in steps), *([Path(book)] if "://" not in book else [])]
+        book = self.database.file
+        return [self.root, *(self.root / step for step in steps), *([book] if book is not None else [])]
 
     def students(self, lesson: str) -> list[str]:
         """Everyone who handed this lesson in.
@@ -93,7 +91,8 @@ class Course:
             return False
         if any(self.source(name).glob("*.ipynb")):
             return True
-        if self.gradebook_file is not None and not self.gradebook_file.exists():
+        file = self.database.file
+        if file is not None and not file.exists():
             return False
         with self.gradebook() as gradebook:
             return bool(assignment.in_gradebook(gradebook, name)[0])
@@ -133,46 +132,18 @@ class Course:
                 raise unwritten(error, release) from error
             return
 
-    @contextlib.contextmanager
-    def gradebook(self) -> Iterator[Gradebook]:
+    @cached_property
+    def database(self) -> Database:
+        """Where the gradebook is."""
+        return Database(self.directory.db_url, self.directory.course_id, self.root / ".grader")
+
+    def gradebook(self) -> contextlib.AbstractContextManager[Gradebook]:
         """nbgrader's gradebook, open.
 
         Raises:
             GraderError: when it can't be read or written.
         """
-        try:
-            self._make_gradebook()
-            with Gradebook(self.directory.db_url, self.directory.course_id) as gradebook:
-                yield gradebook
-        except SQLAlchemyError as error:
-            raise GraderError(f"The gradebook can't be used: {reason(error)}.") from error
-
-    def _make_gradebook(self) -> None:
-        """Makes a gradebook where there is none: whole, while nbgrader would make its tables there one by one."""
-        path = self.gradebook_file
-        if path is None:
-            return
-        fresh = path.with_name(f"{path.name}.new")
-        try:
-            fresh.unlink(missing_ok=True)  # a kill left it
-            if not path.exists():
-                Gradebook(f"sqlite:///{fresh}", self.directory.course_id).close()
-                os.link(fresh, path)  # fails where somebody else has made one meanwhile
-        except OSError as error:
-            if not path.exists():
-                raise unwritten(error, path) from error
-        except SubprocessError as error:
-            raise GraderError(f"nbgrader can't make a gradebook: {error}") from error
-        finally:
-            fresh.unlink(missing_ok=True)
-
-    @property
-    def gradebook_file(self) -> Path | None:
-        """The file that is the gradebook; None where it is on a server."""
-        url = make_url(self.directory.db_url)
-        name = url.database or ""
-        is_file = url.get_backend_name() == "sqlite" and name not in ("", ":memory:") and not name.startswith("file:")
-        return Path(name).absolute() if is_file else None
+        return self.database.open()
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         """Keeps other graders off the gradebook.
@@ -180,13 +151,7 @@ class Course:
         Raises:
             GraderError: when another one is at work.
         """
-        path = self.gradebook_file
-        return alone(self.root / ".grader" / "gradebook.lock" if path is None else path.with_name(f"{path.name}.lock"))
-
-
-def reason(error: SQLAlchemyError) -> str:
-    """What a database says, in a line."""
-    return str(getattr(error, "orig", None) or error).splitlines()[0]
+        return self.database.alone()
 
 
 def put_environment_on_path() -> None:

@@ -23,7 +23,7 @@ def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
     """The notebook with unique ids, valid cells, and its exercises' marks in place.
 
     Raises:
-        Unreadable: when it is no notebook at all.
+        Unreadable: when it isn't a notebook at all.
     """
     marks = _lesson_marks(lesson)
     made = _made([_sound_cell(cell, marks) for cell in read_apart("cells", data)])
@@ -33,10 +33,10 @@ def sound_notebook(data: bytes, lesson: Lesson) -> NotebookNode:
 
 
 def sound_plain(data: bytes, source: Cells) -> tuple[NotebookNode, frozenset[str]]:
-    """The same for a notebook that is no lesson's, and the names of answers that may be in another cell.
+    """The same for a notebook that isn't a lesson's, and the names of answers that may be in another cell.
 
     Raises:
-        Unreadable: when it is no notebook at all.
+        Unreadable: when it isn't a notebook at all.
     """
     cells, _ = whole(read_apart("cells", data), source)
     marks = {name: _source_marks(name, cell) for name, cell in source.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -88,13 +89,20 @@ class Writer:
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
-    def write_page_again(self, student: str, result: Result) -> None:
+    def write_page_again(self, student: str, result: Result, penalty: float | None = None) -> None:
         """Writes a learner's page anew, with what people have given since. Nothing is graded.
+
+        Args:
+            student: whose page.
+            result: what came of the submission when it was graded.
+            penalty: the points taken off for being late, where they aren't those that stand in the gradebook.
 
         Raises:
             GraderError: when it can't be written.
         """
         stands = self.standing(student, result)
+        if penalty is not None:
+            stands = replace(stands, penalty=penalty)
         changed = {new.symbol for old, new in zip(result.verdicts, stands.verdicts, strict=True) if new != old}
         cards = _cards(self.course.autograded(student, self.name) / f"{self.name}.ipynb") if result.verdicts else {}
         kept = {symbol: text for symbol, text in cards.items() if symbol not in changed}
@@ -102,6 +110,18 @@ class Writer:
             self._write_page(student, page(stands, student, kept))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
+
+    def penalise(self, student: str, result: Result) -> None:
+        """Works out again what a graded submission loses for being late, and writes it where it has changed.
+
+        Raises:
+            GraderError: when it can't be written.
+        """
+        due = self.book.penalties_due(student)
+        if due != self.book.penalties(student):
+            # The page comes first: if the run is killed in between, the gradebook still shows that there is work left.
+            self.write_page_again(student, result, sum(penalty or 0.0 for penalty in due.values()))
+            self.book.write_penalties(due)
 
     def _made(self, title: str, data: bytes) -> tuple[NotebookNode, frozenset[str]]:
         """A notebook as it is kept (sound, with the marks it was released with, tame), and the answers it has lost."""
@@ -250,7 +270,7 @@ def released_aside(course: Course, name: str) -> Assignment:
 
 
 def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The files in a folder that are no notebooks, as nbgrader finds them, and their paths inside it."""
+    """The files in a folder that aren't notebooks, as nbgrader finds them, and their paths inside it."""
     for found in utils.find_all_files(str(folder), [*course.directory.ignore, "*.ipynb"]):
         path = Path(found)
         # nbgrader would follow a link out of the folder
@@ -337,7 +357,7 @@ def _score(cell: NotebookNode) -> float | None:
 
 
 def timestamp(submission: Path) -> datetime | None:
-    """When nbgrader collected the submission, in UTC; None where its note is missing or no date."""
+    """When nbgrader collected the submission, in UTC; None where its note is missing or isn't a date."""
     note = submission / "timestamp.txt"
     if note.is_symlink() or not note.is_file():
         return None

@@ -53,7 +53,7 @@ def reset(notebook: Path, symbol: str | None = None) -> Done:
     """Makes a notebook blank again, or one exercise of it, and forgets the scores that this takes away.
 
     Raises:
-        GraderError: when it is no notebook of the course, has no such exercise, or can't be written.
+        GraderError: when it isn't a notebook of the course, has no such exercise, or can't be written.
     """
     notebook = notebook.absolute()
     lesson = _lesson_of(notebook)

@@ -21,6 +21,7 @@ from grader.packing.gradescope import ORDER
 from grader.syllabus import find_lesson, library_of, load_lesson
 
 VERSIONS = ("3.13", "3.12", "3.11")
+_CUDA = ("nvidia-", "cuda-", "triton")  # what PyTorch's CUDA build asks for
 _TIME = (2020, 1, 1, 0, 0, 0)  # the same content makes the same file
 _BESIDE = ("pyproject.toml", "nbgrader_config.py", "data")
 _LEFT_OUT = frozenset({"__pycache__", ".ipynb_checkpoints"})
@@ -39,7 +40,7 @@ def for_gradescope(lesson: str, target: Path, seed: int, index: str | None = Non
         GraderError: when something is missing, or the file can't be written.
     """
     syllabus, _ = find_lesson(lesson)
-    pinned = pins()
+    pinned = pins(cpu=index is not None)
     versions = [this := f"{sys.version_info[0]}.{sys.version_info[1]}", *(v for v in VERSIONS if v != this)]
     texts = {
         "setup.sh": (_text("setup.sh", versions=versions, index=index and shlex.quote(index)), 0o755),
@@ -62,8 +63,11 @@ def for_gradescope(lesson: str, target: Path, seed: int, index: str | None = Non
     return pinned
 
 
-def pins() -> list[str]:
+def pins(*, cpu: bool = False) -> list[str]:
     """The versions of everything that grading needs here, as pip reads them.
+
+    Args:
+        cpu: without the CUDA packages, which PyTorch's CPU build does not need.
 
     Raises:
         GraderError: when the grader isn't installed, so that nothing says what it needs.
@@ -87,6 +91,8 @@ def pins() -> list[str]:
             found[canonicalize_name(name)] = there.version.split("+")[0]
         for line in there.requires or ():
             wanted = Requirement(line)
+            if cpu and name == "torch" and wanted.name.startswith(_CUDA):
+                continue
             if wanted.marker is None or wanted.marker.evaluate({"extra": extra}):
                 left += [(wanted.name, part) for part in ("", *wanted.extras)]
     return [f"{name}=={version}" for name, version in sorted(found.items())]

@@ -81,14 +81,14 @@ class Assignment:
 
     @property
     def plain(self) -> Assignment:
-        """The notebooks that are no lesson's."""
+        """The notebooks that aren't a lesson's."""
         if self.lesson is None:
             return self
         left = {title: cells for title, cells in self.notebooks.items() if title != self.name}
         return replace(self, notebooks=left, lesson=None)
 
     def tests(self, notebook: str) -> tuple[OwnTest, ...]:
-        """The tests of a notebook that are no checks, as they were released."""
+        """The tests of a notebook that aren't checks, as they were released."""
         exercises = self.lesson.exercises if self.lesson is not None and notebook == self.name else ()
         checks = {f"test_{exercise.symbol}" for exercise in exercises}
         return tuple(
@@ -98,7 +98,7 @@ class Assignment:
         )
 
     def asks_for_checks(self) -> bool:
-        """Whether a notebook that is no lesson's has tests that need one."""
+        """Whether a notebook that isn't a lesson's has tests that need one."""
         cells = [cell for found in self.plain.notebooks.values() for cell in found.values()]
         return any(_CHECKS.search(cell.source) for cell in cells)
 

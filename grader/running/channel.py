@@ -17,7 +17,7 @@ _CHUNK = 1 << 16
 
 
 class Closed(Exception):
-    """The other end is gone, or sends what is no message."""
+    """The other end is gone, or sends something that isn't a message."""
 
 
 class Channel:

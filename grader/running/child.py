@@ -227,7 +227,7 @@ def _silent_check(symbol: object) -> None:
 
 
 def _no_checks(lesson: object) -> None:
-    raise RuntimeError("check belongs to a lesson, and this assignment is none")
+    raise RuntimeError("check belongs to a lesson, and this assignment isn't one")
 
 
 def _no_input(prompt: object = "") -> str:

@@ -44,7 +44,7 @@ def grade(
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
         files: other files of the submission by name, which the notebook may import or read.
-        own_tests: test cells that are no `check`. Each runs where it stands, in the learner's process.
+        own_tests: test cells that aren't a `check`. Each runs in its own place, in the learner's process.
         limits: what it may use.
 
     Raises:

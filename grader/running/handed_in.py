@@ -42,7 +42,7 @@ def title_of(data: bytes, called: str, assignment: Assignment) -> str:
     if name is None and len(assignment.notebooks) == 1:
         (name,) = assignment.notebooks
     if name is None:
-        raise Unreadable(f"This is none of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
+        raise Unreadable(f"This isn't one of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
     return name
 
 
@@ -69,7 +69,7 @@ def choose(folder: Path, assignment: Assignment) -> dict[str, Path]:
         if name is not None:
             found[name] = path
     missing = [name for name in assignment.notebooks if name not in found]
-    if len(missing) == len(assignment.notebooks) == len(there) == 1:  # there is only one that it can be
+    if len(missing) == len(there) == 1 and not assignment.several:  # there is only one that it can be
         found[missing[0]] = there[0]
     return found
 

@@ -91,10 +91,10 @@ def read_submission(data: bytes, lesson: str | None = None, own_tests: Iterable[
     Args:
         data: the notebook's bytes.
         lesson: its lesson, for a notebook that does not tell.
-        own_tests: an instructor's test cells that are no check.
+        own_tests: an instructor's test cells that aren't checks.
 
     Raises:
-        Unreadable: when it is no notebook, or of no known lesson.
+        Unreadable: when it isn't a notebook, or isn't one of a known lesson.
     """
     return understood(read_apart("cells", data), lesson, own_tests)
 

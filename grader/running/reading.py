@@ -90,7 +90,7 @@ def cells_of(data: bytes) -> list[dict[str, Any]]:
     whole, else None); code has `defines` and `only_definitions`, texts have `pictures`.
 
     Raises:
-        Unreadable: when it is no notebook, or there is too much in it.
+        Unreadable: when it isn't a notebook, or there is too much in it.
     """
     found = []
     text = pictures = 0

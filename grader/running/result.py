@@ -17,7 +17,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class OwnTest:
-    """A test cell of an instructor's own, which is no `check`: its text as it was released, and its points."""
+    """A test cell of an instructor's own, which isn't a `check`: its text as it was released, and its points."""
 
     name: str
     source: str

@@ -35,7 +35,7 @@ class Setting:
 
 
 PLAIN = Setting("", "", "", None, (), (), ())
-"""That of notebooks that are no lesson's: whatever they import, they find beside them or installed."""
+"""That of notebooks that aren't a lesson's: what they import is beside them or installed."""
 
 
 def setting_of(name: str | None) -> Setting:

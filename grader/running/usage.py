@@ -73,7 +73,7 @@ def _family(pid: int) -> Iterator[int]:
 
 
 def _children(pid: int) -> Iterator[int]:
-    with contextlib.suppress(OSError):  # it is gone, or this is no Linux
+    with contextlib.suppress(OSError):  # it is gone, or this isn't Linux
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
                 yield from map(int, file.read().split())

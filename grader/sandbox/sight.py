@@ -19,6 +19,7 @@ _SYSTEM = (
 )
 _PYTHON = ("bin", "lib", "lib64", "include", "share", "etc", "ssl", "pyvenv.cfg")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
+_MAX_LINKS = 40  # the kernel follows no more either
 DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
@@ -95,14 +96,22 @@ def _candidates() -> Iterator[str]:
 
 
 def _direct(path: str) -> Iterator[str]:
-    """The path with no link on the way to its last step, and the links that were on the way."""
+    """The path with no link on the way to its last step, and each link that was on the way."""
     folder, name = os.path.split(os.path.normpath(path))
-    step = "/"
-    for part in folder.split("/"):
-        step = os.path.join(os.path.realpath(step), part)
-        if os.path.islink(step):
-            yield step
-    yield os.path.join(os.path.realpath(folder), name)
+    step, ahead, followed = "/", folder.split("/"), 0
+    while ahead:
+        part = ahead.pop(0)
+        if part == "..":
+            step = os.path.dirname(step)
+        elif os.path.islink(link := os.path.join(step, part)) and followed < _MAX_LINKS:
+            yield link
+            followed += 1
+            target = os.readlink(link)
+            step = "/" if os.path.isabs(target) else step
+            ahead = [*target.split("/"), *ahead]
+        elif part not in ("", "."):
+            step = link
+    yield os.path.join(step, name)
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -2,7 +2,7 @@
 
 Names are replaced by what they are (a variable, a function, a string), and comments and spaces left out, so that a
 new name changes nothing. Two answers share what is the same over at least `RUN` characters of what is left. Text that
-was given out, the published solution, and what many in the class wrote are no sign of anything.
+was given out, the published solution, and what many in the class wrote say nothing about anybody.
 
 copydetect's `window` is 1 here: each run counts. Notebooks are short, so nothing needs to be sampled, and what it would
 sample depends on Python's hashes, which change from one run to the next.

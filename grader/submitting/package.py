@@ -63,7 +63,7 @@ class Note:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise Damaged(f"{NOTE} can't be read ({type(error).__name__}).") from None
         if not all(isinstance(v, str) for v in (note.lesson, note.course, note.sha256, note.name or "")):
-            raise Damaged(f"{NOTE} can't be read (something in it is no text).")
+            raise Damaged(f"{NOTE} can't be read (something in it isn't text).")
         return note
 
     def fits(self, notebook: bytes) -> bool:

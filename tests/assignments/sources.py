@@ -1,13 +1,19 @@
 """Plain nbgrader assignments, and what learners hand in of them.
 
-Two are written here in the manner of public university courses: a first course in programming (a value to assign, a
-test that it exists, hidden tests of what it is), and numerical methods (functions, data and a module beside the
-notebook, partial credit). A third is nbgrader's own, which `nbgrader quickstart` makes.
+One is nbgrader's own, which `nbgrader quickstart` makes. The others are written here in the manner of public university
+courses: a first course in programming (a value to assign, a test that it exists, hidden tests of what it is), numerical
+methods (functions, data and a module beside the notebook, partial credit), cognitive science (data in a file, an answer
+that writes another one, what must be refused, what is on a plot) and recommender systems (tables, a class whose methods
+build on each other, `%%time`, names that nbgrader made up).
+
+The courses' own notebooks aren't among them. Those that we read and tried (see docs/assignments.md) are public but
+come without a licence: anyone may read them, and nobody may pass them on.
 """
 
 from __future__ import annotations
 
 import copy
+import io
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -15,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 from nbformat import NotebookNode, v4
 from nbgrader import utils
 
@@ -67,6 +74,13 @@ def hidden(shown: str, secret: str) -> str:
     return f"{shown}\n### BEGIN HIDDEN TESTS\n{secret}\n### END HIDDEN TESTS"
 
 
+def _saved(rows: list[list[float]]) -> bytes:
+    """An array in NumPy's own format."""
+    file = io.BytesIO()
+    np.save(file, np.array(rows, float))
+    return file.getvalue()
+
+
 VARIABLES = [
     plain("# Variables\nEach cell asks for one thing.", "markdown"),
     answer("honour", solved("", "honest = True")),
@@ -112,6 +126,85 @@ MORE = [
     test("test_image", 1, "assert picture[:3] == b'\\xff\\x00\\xfe'"),
     test("test_numpy", 1, "import numpy.testing as npt\nnpt.assert_allclose(len(picture), 4)"),
 ]
+TRIALS = [
+    plain("%matplotlib inline\nimport matplotlib.pyplot as plt\nimport numpy as np"),
+    plain("times = np.load('data/times.npy')\ntimes[:2, :3]"),
+    answer("save", solved("", "np.savez('data/all.npz', times=np.load('data/times.npy'), trials=np.arange(1, 7))")),
+    plain("# Try it out here."),
+    test(
+        "test_save",
+        0.5,
+        hidden(
+            "from numpy.testing import assert_array_equal\nmade = np.load('data/all.npz')\n"
+            "assert_array_equal(made['times'], np.load('data/times.npy'))\nprint('Well done!')",
+            "assert_array_equal(made['trials'], np.arange(1, 7))",
+        ),
+    ),
+    answer(
+        "gain",
+        solved(
+            "def gain(times):\n    # how much faster each person became\n",
+            "    if times.ndim != 2:\n        raise ValueError('persons and trials')\n"
+            "    half = times.shape[1] // 2\n    return times[:, :half].mean(axis=1) - times[:, half:].mean(axis=1)",
+        ),
+    ),
+    test(
+        "test_gain",
+        1,
+        hidden("assert gain(times).shape == (4,)", "np.testing.assert_allclose(gain(times), [3, 3, 3, 3])"),
+    ),
+    test(
+        "test_refused",
+        0.5,
+        "try:\n    gain(np.zeros(3))\nexcept ValueError:\n    pass\nelse:\n"
+        "    raise AssertionError('one row is not a table')",
+    ),
+    answer(
+        "plot", solved("def plot(axes, times):\n", "    axes.plot(times.mean(axis=0))\n    axes.set_xlabel('trial')")
+    ),
+    test(
+        "test_plot",
+        1.5,
+        "figure, axes = plt.subplots()\nplot(axes, times)\nlines = axes.get_lines()\nplt.close(figure)\n"
+        "right = len(lines) == 1 and np.allclose(lines[0].get_ydata(), times.mean(axis=0))\n"
+        "right + 0.5 * (axes.get_xlabel() == 'trial')",
+    ),
+    answer("why", "People learn.", 1, "markdown"),
+]
+POPULAR = [
+    locked("cell-8d1f0c2a", "from collections import Counter\nimport pandas as pd"),
+    locked("cell-11c0ffee", "%%time\nseen = pd.read_csv('data/seen.csv', parse_dates=['day'])\nseen.head(2)"),
+    answer("cell-5e1ec7ed", solved("", "last = seen[seen.day > seen.day.max() - pd.Timedelta(days=2)]")),
+    test(
+        "cell-0ddba11a",
+        3,
+        hidden(
+            "assert isinstance(last, pd.DataFrame)\nassert last.day.nunique() == 2", "assert set(last.who) == {1, 3}"
+        ),
+    ),
+    answer(
+        "cell-b01dface",
+        solved(
+            "class Popular:\n",
+            "    def fit(self, table):\n        self.counts = Counter(table['what'])\n        return self\n\n"
+            "    def best(self, k=2):\n        return [name for name, _ in self.counts.most_common(k)]\n\n"
+            "    def best_for(self, who, table, k=1):\n        known = set(table[table.who == who]['what'])\n"
+            "        return [name for name in self.best(99) if name not in known][:k]",
+        ),
+    ),
+    test("cell-7e57ab1e", 1, "model = Popular()\nassert model.fit(seen) is model, 'fit returns the model'"),
+    test("cell-7e57ab1f", 2, "float(model.best(1) == ['tea']) + (model.best() == ['tea', 'milk'])"),
+    test(
+        "cell-7e57ab20",
+        2,
+        hidden("assert len(model.best_for(1, seen)) == 1", "assert model.best_for(2, last) == ['tea']"),
+    ),
+]
+PEOPLE = {
+    "data/times.npy": _saved([[9, 8, 7, 6, 5, 4], [8, 8, 8, 5, 5, 5], [7, 9, 8, 4, 6, 5], [9, 9, 9, 6, 6, 6]]),
+    "data/seen.csv": b"who,what,day\n1,tea,2026-01-01\n2,tea,2026-01-01\n2,milk,2026-01-02\n3,milk,2026-01-04\n"
+    b"1,tea,2026-01-05\n1,cake,2026-01-05\n",
+}
 FILES = {
     "data/values.csv": b"0.5\n1.0\n2.0\n2.5\n",
     "helpers.py": "def close(a, b):\n    'über den Daumen'\n    return abs(a - b) < 1e-9\n".encode(),
@@ -120,6 +213,7 @@ FILES = {
 ASSIGNMENTS = {
     "intro": ({"variables": VARIABLES}, {}),
     "methods": ({"measured": MEASURED, "more": MORE}, FILES),
+    "people": ({"trials": TRIALS, "popular": POPULAR}, PEOPLE),
 }
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"

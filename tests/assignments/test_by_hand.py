@@ -17,6 +17,13 @@ from tests.assignments import sources
 from tests.assignments.sources import hand_in
 
 HONEST = {"honour": "honest = True", "true_var": "true_var, false_var = True, False", "why": "Because <b>I</b> say so."}
+LATE = """
+from nbgrader.plugins import LateSubmissionPlugin
+class Half(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 0.5
+c.AssignLatePenalties.plugin_class = Half
+"""
 COMMENT = "Good idea.\n<script>alert(1)</script> Next time, two examples."
 
 
@@ -28,16 +35,18 @@ def command(*arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
-    """Two learners, graded by the machine; then a person gives points, comments on answers, and takes some off."""
+    """Two learners, one of them late, graded by the machine; then a person gives points and comments on answers."""
     root = tmp_path_factory.mktemp("hand") / "course"
     root.mkdir()
-    (root / "nbgrader_config.py").write_text(sources.CONFIG)
+    (root / "nbgrader_config.py").write_text(sources.CONFIG + LATE)
     sources.add(root, "intro", {"variables": sources.VARIABLES})
     made = Course.open(root)
     made.ensure_assignment("intro", plain=True)
     edits = {("variables", name): text for name, text in HONEST.items()}
     hand_in(root, "intro", "ada", edits)
-    hand_in(root, "intro", "bob", edits)
+    (hand_in(root, "intro", "bob", edits) / "timestamp.txt").write_text("2026-03-02 12:00:00 UTC")
+    with made.gradebook() as book:
+        book.update_or_create_assignment("intro", duedate="2026-03-01 12:00:00 UTC")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         command("autograde", "intro")
@@ -48,7 +57,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
             book.find_comment("consonants", "variables", "intro", "ada").manual_comment = "Where is it?"
             changed = book.find_grade("test_consonants", "variables", "intro", "ada")
             changed.manual_score, changed.extra_credit = 1.25, 0.5
-            book.find_submission_notebook("variables", "intro", "bob").late_submission_penalty = 0.5
             book.db.commit()
         yield made
 

@@ -154,7 +154,7 @@ def test_collect_puts_the_notebooks_of_one_learner_together(course: Course, tmp_
     nbformat.write(other, downloads / "flo" / "scratch.ipynb")
     done = CliRunner().invoke(cli.app, ["collect", str(downloads), "--lesson", "pair"], env={"COLUMNS": "200"})
     assert done.exit_code == 1, done.output
-    assert "This is none of the notebooks of pair: one, two." in done.output
+    assert "This isn't one of the notebooks of pair: one, two." in done.output
     there = {str(p.relative_to(course.root / "submitted")) for p in (course.root / "submitted").rglob("*.*")}
     assert there >= {"eve/pair/one.ipynb", "eve/pair/two.ipynb", "eve/pair/notes.txt", "flo/pair/two.ipynb"}
     assert not {name for name in there if "scratch" in name or "(1)" in name}

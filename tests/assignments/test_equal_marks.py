@@ -32,7 +32,7 @@ from tests.proofs import later
 from tests.warm import run
 
 PAGE = (Repository.find(Path(__file__).parent).root / "docs" / "assignments.md").read_text("utf-8")
-NAMES = ("ps1", "intro", "methods")
+NAMES = ("ps1", "intro", "methods", "people")
 HALF = {  # something right, something wrong, something blank; what has no entry stays blank
     ("problem1", "squares"): "def squares(n):\n    return [i ** 2 for i in range(1, n + 1)]",
     ("problem1", "sum_of_squares"): "def sum_of_squares(n):\n    return sum(i * i for i in range(1, n + 1))",
@@ -46,6 +46,13 @@ HALF = {  # something right, something wrong, something blank; what has no entry
     ("measured", "slope"): "def slope(x, y):\n    return abs(np.polyfit(x, y, 1)[0])",
     ("measured", "summary"): "raise SystemExit",
     ("more", "image"): "picture = bytes([255, 0, 254])",
+    ("trials", "save"): "np.savez('data/all.npz', times=times, trials=np.arange(6))",
+    ("trials", "gain"): "def gain(times):\n    return (times[:, :3] - times[:, 3:]).mean(axis=1)",
+    ("trials", "plot"): "def plot(axes, times):\n    axes.plot(times.T)\n    axes.set_xlabel('trial')",
+    ("popular", "cell-5e1ec7ed"): "last = seen[seen.day >= '2026-01-04']",
+    ("popular", "cell-b01dface"): "class Popular:\n    def fit(self, table):\n"
+    "        self.counts = table.what.value_counts()\n        return self\n"
+    "    def best(self, k=2):\n        return list(self.counts.index[:1])",
 }
 WRONG = {
     ("problem1", "squares"): "def squares(n):\n    return n and squares(n - 1) + [n]",
@@ -57,6 +64,11 @@ WRONG = {
     ("measured", "load"): "%%capture\ndef load(path):\n    raise ValueError(path)",
     ("measured", "slope"): "def slope(x, y): return 'steep'",
     ("more", "image"): "open('picture.bin', 'wb').write(b'')\npicture = open('picture.bin', 'rb').read()",
+    ("trials", "save"): "np.savez('all.npz', times=times)",
+    ("trials", "gain"): "def gain(times):\n    while times.ndim == 1:\n        raise KeyError(times)\n    return 0",
+    ("trials", "plot"): "plot = plt.plot",
+    ("popular", "cell-5e1ec7ed"): "last = seen.tail(2).values",
+    ("popular", "cell-b01dface"): "class Popular(pd.DataFrame):\n    def fit(self, table): return table",
 }
 
 

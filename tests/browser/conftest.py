@@ -48,7 +48,7 @@ def chromium() -> str:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         why = "There is no Chromium here: apt-get install chromium."
-        if os.environ.get("CI_BROWSER"):
+        if os.environ.get("NOTHING_SKIPPED"):
             pytest.fail(why)
         pytest.skip(why)
     return found

@@ -9,6 +9,7 @@ import pytest
 from nbgrader import api
 
 from grader.gradebook.course import put_environment_on_path
+from tests.postgres import Server, running
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -18,3 +19,10 @@ def alembic_is_asked_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
         yield
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server, started once."""
+    with running() as found:
+        yield found

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-import sqlite3
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -17,7 +16,9 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbgrader import api
 from rich.console import Console
+from sqlalchemy import Column, MetaData, Table, create_engine, inspect, select
 
 from grader import cli
 from grader.batch import Job
@@ -138,37 +139,30 @@ def marks(course: Course) -> dict[str, float]:
         return {s.student_id: s.score for s in gradebook.assignment_submissions(LESSON)}
 
 
-# nbgrader's tables, each after those that it refers to.
-TABLES = ("alembic_version", "course", "student", "assignment", "notebook", "base_cell", "grade_cells")
-TABLES += (
-    "solution_cells",
-    "task_cells",
-    "source_cell",
-    "submitted_assignment",
-    "submitted_notebook",
-    "grade",
-    "comment",
-)
+def content(where: Path | str) -> Mapping[str, list[str]]:
+    """All that a gradebook says, row by row; ids, which are drawn at random, are named by what they stand for.
 
-
-def content(root: Path) -> Mapping[str, list[str]]:
-    """All that a gradebook says, row by row; ids, which are drawn at random, are named by what they stand for."""
+    It is in a course's folder, or at the address of a database.
+    """
     names: dict[Any, str] = {}
     found = {}
-    with closing(sqlite3.connect(root / "gradebook.db")) as database:
-        database.row_factory = sqlite3.Row
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        assert tables == set(TABLES)
-        for table in TABLES:
+    engine = create_engine(f"sqlite:///{where / 'gradebook.db'}" if isinstance(where, Path) else where)
+    with closing(engine.connect()) as database:
+        version = Table("alembic_version", MetaData(), Column("version_num"))
+        tables = [*api.Base.metadata.sorted_tables, version]  # each after those that it refers to
+        assert set(inspect(database).get_table_names()) == {table.name for table in tables}
+        for table in tables:
             rows = []
-            for row in map(dict, database.execute(f"SELECT * FROM {table}")):
+            for row in map(dict, database.execute(select(table)).mappings()):
                 drawn = re.fullmatch(r"[0-9a-f]{32}", str(row.get("id", "")))
                 own = row.pop("id") if drawn and row["id"] not in names else None
-                text = json.dumps({key: names.get(value, value) for key, value in row.items()}, sort_keys=True)
+                known = {key: names.get(value, value) for key, value in row.items()}
+                text = json.dumps(known, sort_keys=True, default=str)
                 rows.append(text)
                 if own is not None:
-                    names[own] = hashlib.sha256(f"{table} {text}".encode()).hexdigest()
-            found[table] = sorted(rows)
+                    names[own] = hashlib.sha256(f"{table.name} {text}".encode()).hexdigest()
+            found[table.name] = sorted(rows)
+    engine.dispose()
     return found
 
 

@@ -168,7 +168,6 @@ def test_a_second_grader_is_refused_whatever_its_lesson(
     [
         ("", "gradebook.db.lock"),
         ("sqlite:////srv/marks/book.db", "/srv/marks/book.db.lock"),
-        ("postgresql://grader@host/marks", ".grader/gradebook.lock"),
         ("sqlite://", ".grader/gradebook.lock"),
     ],
 )
@@ -176,9 +175,15 @@ def test_where_the_lock_is(course: Course, url: str, lock: str, monkeypatch: pyt
     if url:
         course.directory.db_url = url
     asked: list[Path] = []
-    monkeypatch.setattr("grader.gradebook.course.alone", asked.append)
-    course.alone()
-    assert asked == [course.root / lock]
+
+    @contextmanager
+    def taken(path: Path) -> Iterator[None]:
+        asked.append(path)
+        yield
+
+    monkeypatch.setattr("grader.gradebook.database.alone", taken)
+    with course.alone():
+        assert asked == [course.root / lock]
 
 
 def test_a_lock_can_be_taken_again(tmp_path: Path) -> None:

@@ -17,12 +17,15 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 from grader import cli
 from grader.checking.judge import PARTIAL, AspectResult, Verdict
 from grader.demo.learners import Learner
+from grader.packing import package
 from grader.packing.gradescope import results
+from grader.packing.package import VERSIONS
 from grader.repository import Repository
 from grader.running.result import Result
 from grader.syllabus import load_lesson
@@ -33,6 +36,7 @@ LESSON = "09_numpy_transformer"  # which needs no PyTorch
 FIRST, *_ = EXERCISES = load_lesson(LESSON).exercises
 HOST = ("/usr", "/lib", "/lib64", "/bin", "/sbin")
 SECONDS = 500.0
+THIS = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +106,124 @@ def test_pytorchs_index_is_named_where_it_was_asked_for(tmp_path: Path) -> None:
     )
     with zipfile.ZipFile(path) as archive:
         assert "--extra-index-url https://a.example/cpu" in archive.read("setup.sh").decode()
+
+
+def test_no_cuda_packages_where_the_cpu_build_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Torch:
+        version = "2.13.0+cu130"
+        requires = ("numpy", "nvidia-cublas", "cuda-bindings", "triton; platform_system == 'Linux'")
+
+    known = package.distribution
+    there = {"nvidia-cublas": "jinja2", "cuda-bindings": "jinja2", "triton": "jinja2"}  # any that are installed
+    monkeypatch.setattr(
+        package, "distribution", lambda name: Torch() if name == "torch" else known(there.get(name, name))
+    )
+    names = [[Requirement(pin).name for pin in package.pins(cpu=cpu)] for cpu in (False, True)]
+    assert set(names[0]) - set(names[1]) == set(there)
+    assert {"torch", "numpy"} < set(names[1])
+
+
+# What setup.sh finds: which Pythons, whether they can make environments, what apt-get has, and whether pip can install.
+PROGRAM = """#!{bash}
+echo "$(basename "$0") $*" >> {log}
+case "$(basename "$0") $*" in
+    *"import venv, ensurepip") [[ " {whole} " == *" $(basename "$0") "* ]] ;;
+    *"-m venv "*) mkdir -p "$3/bin"; cp {folder}/python "$3/bin/python" ;;
+    "python -m pip "*) exit {pip} ;;
+    "apt-get update"*) exit {update} ;;
+    "apt-get install"*) [[ " {offered} " == *" $4 "* ]] || exit 100; cp {folder}/python "{folder}/$4" ;;
+    *) exit 99 ;;
+esac
+"""
+
+
+def set_up(
+    made: Path,
+    tmp_path: Path,
+    pythons: str = "",
+    whole: str = "",
+    offered: str = "",
+    update: int = 0,
+    pip: int = 0,
+    venv: bool = False,
+) -> tuple[int, str, list[str]]:
+    """Runs setup.sh where nothing is but these: its exit code, what it says, and what it starts."""
+    root, programs, log = unpacked(made, tmp_path / "autograder"), tmp_path / "programs", tmp_path / "log"
+    programs.mkdir()
+    for name in ("bash", "chmod", "basename", "mkdir", "cp"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    values = {"whole": whole, "offered": offered, "update": update, "pip": pip, "log": log, "folder": programs}
+    for name in ("python", "apt-get", *pythons.split()):
+        (programs / name).write_text(PROGRAM.format(bash=shutil.which("bash"), **values))
+        (programs / name).chmod(0o755)
+    if venv:
+        (root / "venv" / "bin").mkdir(parents=True)
+        shutil.copy(programs / "python", root / "venv" / "bin")
+    env = {"PATH": str(programs), "AUTOGRADER_ROOT": str(root)}
+    done = subprocess.run([str(root / "source" / "setup.sh")], env=env, capture_output=True, text=True, timeout=SECONDS)
+    assert (root / "source" / "package.json").stat().st_mode & 0o777 == 0o600
+    started = log.read_text().replace(f"{root}/", "").splitlines() if log.exists() else []
+    return done.returncode, done.stderr.strip(), started
+
+
+INSTALL = "python -m pip install --quiet --disable-pip-version-check --requirement source/requirements.txt"
+LOOK = "-c import venv, ensurepip"
+HERE, OTHER, LAST = (f"python{version}" for version in sorted(VERSIONS, key=lambda v: (v != THIS, -int(v[2:]))))
+
+
+def test_set_up_takes_a_python_that_can_make_environments(made: Path, tmp_path: Path) -> None:
+    found = set_up(made, tmp_path, pythons=f"{HERE} {LAST}", whole=LAST)
+    assert found == (0, "", [f"{HERE} {LOOK}", f"{LAST} {LOOK}", f"{LAST} -m venv venv", INSTALL])
+
+
+def test_set_up_installs_one_where_there_is_none(made: Path, tmp_path: Path) -> None:
+    code, said, started = set_up(made, tmp_path, pythons=HERE, offered=f"{OTHER} {LAST}")
+    assert (code, said) == (0, "")
+    install = [f"apt-get install -y -qq {name} {name}-venv" for name in (HERE, OTHER)]
+    assert started == [f"{HERE} {LOOK}", "apt-get update -qq", *install, f"{OTHER} -m venv venv", INSTALL]
+
+
+def test_set_up_keeps_an_environment_that_is_there(made: Path, tmp_path: Path) -> None:
+    assert set_up(made, tmp_path, pythons=HERE, whole=HERE, venv=True) == (0, "", [INSTALL])
+
+
+def test_set_up_without_a_network_is_one_sentence(made: Path, tmp_path: Path) -> None:
+    code, said, started = set_up(made, tmp_path / "apt", update=100)
+    assert (code, started) == (1, ["apt-get update -qq"])
+    assert said == "Ubuntu's packages can't be reached: build the image again when it has a network."
+    code, said, started = set_up(made, tmp_path / "pip", pythons=HERE, whole=HERE, pip=1)
+    assert (code, started[-1]) == (1, INSTALL)
+    assert said.startswith("pip can't install the versions in requirements.txt")
+    assert said.endswith("when it has a network.")
+    assert "\n" not in said
+
+
+def test_set_up_on_an_image_that_is_too_old_is_one_sentence(made: Path, tmp_path: Path) -> None:
+    code, said, _ = set_up(made, tmp_path)
+    assert code == 1
+    assert said.startswith("Choose an image of Ubuntu 22.04 or newer: Python")
+    assert "\n" not in said
+
+
+@later
+def test_pip_finds_wheels_of_all_that_is_pinned_and_nothing_else(made: Path, tmp_path: Path) -> None:
+    """What the image's build would install, without installing it."""
+    with zipfile.ZipFile(made) as archive:
+        archive.extract("requirements.txt", tmp_path)
+    asked = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run"]
+    asked += ["--ignore-installed", "--only-binary", ":all:", "--report", "report.json"]
+    done = subprocess.run(
+        [*asked, "--requirement", "requirements.txt"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS
+    )
+    if "NewConnectionError" in done.stderr or "Temporary failure in name resolution" in done.stderr:
+        pytest.skip("There is no network here.")
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]
+    found = {canonicalize_name(e["metadata"]["name"]): e["metadata"]["version"].split("+")[0] for e in report}
+    pins = [Requirement(line) for line in (tmp_path / "requirements.txt").read_text("utf-8").splitlines()]
+    pinned = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
+    # Without an index of its own, pip takes PyTorch's CUDA build, whatever build is here.
+    assert {name: v for name, v in found.items() if name in pinned or not name.startswith(package._CUDA)} == pinned
 
 
 def test_what_a_learner_is_shown() -> None:

@@ -46,6 +46,16 @@ def test_of_a_hidden_course_only_its_python_is_shown(system: Path) -> None:
     assert allowed == ["usr/bin", "usr/lib/course/env/lib", "usr/lib/python"]
 
 
+def test_a_link_that_leads_to_a_link_can_be_followed(system: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's environment may be such a link, and stand in the course's folder."""
+    (system / "usr" / "lib" / "near").symlink_to("../../home")
+    (system / "far").symlink_to(system / "usr" / "lib" / "near")
+    (system / "round").symlink_to("round")
+    needed = [system / "far" / "env" / "lib", system / "round" / "env"]
+    monkeypatch.setattr(sight, "_candidates", lambda: map(str, needed))
+    assert relative(Sight([]).shown(), system) == ["far", "home", "usr/lib/course/env/lib", "usr/lib/near"]
+
+
 def test_in_a_shown_part_of_a_hidden_course_more_may_be_hidden(system: Path) -> None:
     seen = Sight([system / "usr/lib/course", system / "usr/lib/course/env/lib/torch"])
     assert relative(seen.without_hidden(), system) == ["usr/bin", "usr/lib/python"]

@@ -75,8 +75,10 @@ def test_thirty_kills(handed_in: Course) -> None:
     table = [line for line in said.splitlines() if line.startswith(("ada", "bea", "cy"))]
     assert len(table) == 3
     moments = random.Random(4)
-    killed = 0
-    for number in range(KILLS):
+    killed = number = 0
+    while killed < KILLS:
+        number += 1
+        assert number < 2 * KILLS, "most runs end before their moment comes"
         root = handed_in.root.with_name(f"killed {number}")
         shutil.copytree(handed_in.root, root)
         moment = moments.uniform(0, total)
@@ -93,4 +95,3 @@ def test_thirty_kills(handed_in: Course) -> None:
         assert content(root) == content(straight)
         assert pages(root) == pages(straight)
         shutil.rmtree(root)
-    assert killed > KILLS * 0.8  # some may end before their moment comes
