@@ -38,6 +38,8 @@ KINDS = (LESSON, "index.html", "lessons/index.html", "lessons/glossary.html", "a
 ALL_KINDS = (*KINDS, "trust.html", "comparison.html", "numbers.html", "guides/instructors.html", "search.html")
 WIDTHS = {"phone": 360, "desktop": 1280}
 
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # what MyST and the theme ask of Sphinx
+
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
