@@ -51,9 +51,13 @@ build: .venv/ready-to-test
 # Nothing is executed, and every warning is an error.
 SPHINX := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet
 
+# In another language, as far as it is translated: make site SITE_LANGUAGE=de
+SITE_LANGUAGE ?=
+SITE_PAGES := site/_build/html$(if $(SITE_LANGUAGE),/$(SITE_LANGUAGE))
+
 site: .venv/ready-for-site
-	@$(SPHINX) --builder html site site/_build/html
-	@echo "Open site/_build/html/index.html"
+	@$(SPHINX) --builder html $(if $(SITE_LANGUAGE),--define language=$(SITE_LANGUAGE)) site $(SITE_PAGES)
+	@echo "Open $(SITE_PAGES)/index.html"
 
 site-messages: .venv/ready-for-site
 	@$(SPHINX) --builder gettext site site/_build/messages

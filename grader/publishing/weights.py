@@ -92,7 +92,8 @@ class Weights(SphinxDirective):
 
 def fill_in(app: Sphinx, failed: Exception | None) -> None:
     """Puts the table where a page has kept its place."""
-    if app.builder.name != "html" or failed:
+    kept = [name for name, known in app.env.metadata.items() if "weights" in known]
+    if app.builder.name != "html" or failed or not kept:
         return
     head, *rows = table(Path(app.outdir))
     lines = [f"<tr>{''.join(f'<th scope=col>{cell}</th>' for cell in head)}</tr>"]
@@ -102,7 +103,7 @@ def fill_in(app: Sphinx, failed: Exception | None) -> None:
     made = (
         f'<div class="pst-scrollable-table-container" tabindex="0"><table class="table">{"".join(lines)}</table></div>'
     )
-    for name in (name for name, known in app.env.metadata.items() if "weights" in known):
+    for name in kept:
         page = Path(app.outdir, f"{name}.html")
         text = re.sub(_PLACE.format(".*?"), lambda _: _PLACE.format(made), page.read_text("utf-8"), flags=re.DOTALL)
         page.write_text(text, "utf-8")

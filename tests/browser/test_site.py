@@ -258,6 +258,21 @@ def test_what_can_be_translated(tmp_path: Path) -> None:
         assert f"# Lesson {int(name[:2])} · " in messages
 
 
+@later
+def test_a_translated_page(tmp_path: Path) -> None:
+    """The front page alone: without the others its links lead nowhere, so warnings are none of our business here."""
+    others = ["_build", "_templates", "api", "guides", "lessons", "locale", "notebooks"]
+    others += [page.name for page in SITE.glob("*.md") if page.stem != "index"]
+    define = ["--define", "language=de", "--define", f"exclude_patterns={','.join(others)}"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        assert sphinx(["--quiet", "--builder", "html", *define, str(SITE), str(tmp_path)]) == 0
+    page = BuiltPage(tmp_path / "index.html").tree
+    assert page.get("lang") == "de"
+    assert page.xpath("string(//h1)").startswith("Transformer, Zelle für Zelle")
+    assert "Jede Übung antwortet sofort." in page.text_content()
+
+
 # In a browser
 
 
