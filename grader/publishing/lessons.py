@@ -14,6 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.building import frame
+from grader.errors import GraderError
 from grader.learning.lessons import Offer
 from grader.publishing.exercises import Map, Place
 from grader.publishing.links import Links
@@ -56,7 +57,13 @@ class LessonPages:
     site: Path
 
     def page(self, lesson: str, edition: Edition) -> NotebookNode:
-        """The notebook that Sphinx makes a page from; its pictures are written as files."""
+        """The notebook that Sphinx makes a page from; its pictures are written as files.
+
+        Raises:
+            GraderError: when the lesson has not been built.
+        """
+        if not self.repository.solution(lesson).is_file():
+            raise GraderError(f"{lesson} has no solution to take outputs from: run grader build {lesson[:2]} first.")
         solution = nbformat.read(self.repository.solution(lesson), as_version=4)
         released = nbformat.read(self.repository.notebook(lesson), as_version=4)
         blanks = {cell.id: cell.source for cell in released.cells}

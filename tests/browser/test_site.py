@@ -192,6 +192,7 @@ def test_search_finds_an_idea(search: Callable[[str], set[str]], idea: str, less
 
 def test_the_front_page_shows_the_real_thing(pages: dict[str, BuiltPage]) -> None:
     page = pages["index.html"]
+    assert "Build a Transformer yourself" in page.tree.xpath("string(//meta[@name='description']/@content)")
     check = Checker("05")
     (mistake,) = [m for m in check.lesson["causal_mask"].mistakes if m.name == "one_step_too_far"]
     made = lxml.html.tostring(lxml.html.fromstring(card(check.verdict("causal_mask", mistake.implementation))))
@@ -269,6 +270,7 @@ def test_a_translated_page(tmp_path: Path) -> None:
         assert sphinx(["--quiet", "--builder", "html", *define, str(SITE), str(tmp_path)]) == 0
     page = BuiltPage(tmp_path / "index.html").tree
     assert page.get("lang") == "de"
+    assert page.xpath("string(//meta[@name='description']/@content)")
     assert page.xpath("string(//h1)").startswith("Transformer, Zelle für Zelle")
     assert "Jede Übung antwortet sofort." in page.text_content()
 
