@@ -31,6 +31,7 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!course\.).*")]
 # The outputs stand in the notebooks.
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_mime_priority_overrides = [("gettext", "text/html", 0)]  # MyST-NB knows no outputs for catalogues
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
 myst_substitutions = {"clone": f"`git clone {_project['urls']['Repository']}`"}
 myst_heading_anchors = 3
