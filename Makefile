@@ -2,6 +2,7 @@
 #
 #   make demo    release a lesson, take in submissions, grade them, write feedback
 #   make test    lint, format, types, tests; then which tests were the slowest, and the processor time of all
+#   make site    the course as pages, in site/_build/html/: see docs/site.md
 #   make lab     the course's start page in JupyterLab, on a copy of the course in work/
 #
 # On Linux, plain pip brings PyTorch's large CUDA packages. For the small CPU build, name PyTorch's index of CPU
@@ -18,7 +19,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint req
 	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 PINS := pyproject.toml requirements.txt
 
-.PHONY: demo test lint claims kills bench build lab formgrader lock clean
+.PHONY: demo test lint claims kills bench build site site-messages site-numbers publish-site lab formgrader lock clean
 
 demo: .venv/ready
 	@$(BIN)/grader demo
@@ -34,7 +35,8 @@ lint: .venv/ready-to-test
 
 # Everything that `make test` leaves out because it says nothing new until the code changes: see tests/proofs.py.
 claims: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons tests/audit tests/gradebook/test_equal_marks.py tests/assignments tests/packing tests/similarity --long --verbose
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons tests/audit tests/gradebook/test_equal_marks.py tests/assignments \
+	tests/packing tests/similarity tests/publishing tests/browser/test_site.py --long --verbose
 
 # Kills `grader autograde` at 30 random moments and goes on; some ten minutes.
 kills: .venv/ready-to-test
@@ -45,6 +47,28 @@ bench: .venv/ready-to-test
 
 build: .venv/ready-to-test
 	@$(BIN)/grader build
+
+# Nothing is executed, and every warning is an error.
+SPHINX := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet
+
+# In another language, as far as it is translated: make site SITE_LANGUAGE=de
+SITE_LANGUAGE ?=
+SITE_PAGES := site/_build/html$(if $(SITE_LANGUAGE),/$(SITE_LANGUAGE))
+
+site: .venv/ready-for-site
+	@$(SPHINX) --builder html $(if $(SITE_LANGUAGE),--define language=$(SITE_LANGUAGE)) site $(SITE_PAGES)
+	@echo "Open $(SITE_PAGES)/index.html"
+
+site-messages: .venv/ready-for-site
+	@$(SPHINX) --builder gettext site site/_build/messages
+
+site-numbers: site
+	@$(BIN)/python -m grader.publishing.weights site/_build/html
+
+# The branch holds what was built last, and no history.
+publish-site: site
+	@address=$$(git remote get-url origin) && cd site/_build/html && rm -rf .git && git init --quiet && git add --all \
+	&& git commit --quiet --message "The site" && git push --force "$$address" HEAD:gh-pages && rm -rf .git
 
 # What is in work/ already is the learner's and stays as it is. An editable install does not switch the start page on.
 # A learner needs neither nbgrader's tools for instructors nor Jupyter's news: see the settings in grader/lab/learner/.
@@ -75,7 +99,11 @@ clean:
 	@$(PIP) --quiet --editable ".[grading]"
 	@touch $@
 
+.venv/ready-for-site: .venv/ready $(PINS)
+	@$(PIP) --quiet --editable ".[grading,site]"
+	@touch $@
+
 .venv/ready-to-test: .venv/ready $(PINS)
 	@echo "Adding what the tests need"
-	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,sacrebleu,transformers,dev]"
+	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,sacrebleu,transformers,site,dev]"
 	@touch $@

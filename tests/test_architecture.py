@@ -50,6 +50,7 @@ MAY_IMPORT = {
     "similarity": RUNNING | {"gradebook"},
     "packing": RUNNING | {"api", "gradebook"},
     "demo": REPORTING | {"api", "gradebook"},
+    "publishing": LESSONS | {"building", "checking", "learning", "repository"},
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
     | {"similarity", "packing", "reporting", "handing_back"},

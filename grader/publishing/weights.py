@@ -1,0 +1,120 @@
+"""How heavy the built pages are, and how long they take to read.
+
+`{weights}` shows it on a page, and `make site-numbers` in a terminal. It is measured when all pages are there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import lxml.html
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from grader.publishing.lessons import reading_minutes
+from grader.repository import Repository
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HEAD = ("page", "minutes to read", "page, kB", "styles, scripts and fonts, kB", "pictures, kB")
+_PLACE = "<!-- weights: begin -->{}<!-- weights: end -->"
+_LOADED = {"stylesheet", "preload", "modulepreload", "icon", "shortcut"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A built page, with all that it loads."""
+
+    file: Path
+
+    @cached_property
+    def tree(self) -> lxml.html.HtmlElement:
+        """The page's elements."""
+        return lxml.html.fromstring(self.file.read_bytes())
+
+    @property
+    def title(self) -> str:
+        """Its first heading."""
+        return str(self.tree.findtext(".//title")).split(" — ")[0]
+
+    def resources(self) -> Iterator[tuple[str, str]]:
+        """What a browser fetches to show it: the element's name, and the address."""
+        for element in self.tree.iter("img", "script", "link", "iframe", "source", "video", "audio", "embed", "object"):
+            address = element.get("src") or element.get("data") or element.get("href")
+            if address and (element.tag != "link" or _LOADED & set(element.get("rel", "").split())):
+                yield element.tag, address
+
+    def weights(self) -> tuple[int, int, int]:
+        """Bytes: the page and what else it needs as it travels, compressed, and its pictures as they are."""
+        files = {(tag == "img", self.local(address)) for tag, address in self.resources()}
+        pictures = sum(path.stat().st_size for is_picture, path in files if is_picture)
+        return _travelling(self.file), sum(_travelling(path) for is_picture, path in files if not is_picture), pictures
+
+    def local(self, address: str) -> Path:
+        """The file that an address on this page leads to."""
+        return (self.file.parent / unquote(address.split("?")[0].split("#")[0])).resolve()
+
+
+@cache  # all pages load the same ones
+def _travelling(path: Path) -> int:
+    """The bytes that a server sends for a file; fonts are compressed already."""
+    return path.stat().st_size if path.suffix.startswith(".woff") else len(gzip.compress(path.read_bytes(), 6))
+
+
+def table(built: Path) -> list[tuple[str, ...]]:
+    """The front page and all lessons."""
+    repository = Repository.find()
+    minutes = {name: str(reading_minutes(repository, name)) for name in repository.lesson_names()}
+    files = [built / "index.html", *(built / "lessons" / f"{name}.html" for name in minutes)]
+    pages = [Page(file) for file in files]
+    weights = [[str(round(weight / 1000)) for weight in page.weights()] for page in pages]
+    return [HEAD, *((p.title, minutes.get(p.file.stem, "1"), *w) for p, w in zip(pages, weights, strict=True))]
+
+
+class Weights(SphinxDirective):
+    """`{weights}`: the table, as soon as the pages are there to be measured."""
+
+    def run(self) -> list[nodes.Node]:
+        """Keeps its place."""
+        self.env.metadata[self.env.docname]["weights"] = "yes"
+        return [nodes.raw("", _PLACE.format(""), format="html")]
+
+
+def fill_in(app: Sphinx, failed: Exception | None) -> None:
+    """Puts the table where a page has kept its place."""
+    kept = [name for name, known in app.env.metadata.items() if "weights" in known]
+    if app.builder.name != "html" or failed or not kept:
+        return
+    head, *rows = table(Path(app.outdir))
+    lines = [f"<tr>{''.join(f'<th scope=col>{cell}</th>' for cell in head)}</tr>"]
+    for name, *numbers in rows:
+        cells = "".join(f"<td>{number}</td>" for number in numbers)
+        lines.append(f"<tr><th scope=row>{html.escape(name)}</th>{cells}</tr>")
+    made = (
+        f'<div class="pst-scrollable-table-container" tabindex="0"><table class="table">{"".join(lines)}</table></div>'
+    )
+    for name in kept:
+        page = Path(app.outdir, f"{name}.html")
+        text = re.sub(_PLACE.format(".*?"), lambda _: _PLACE.format(made), page.read_text("utf-8"), flags=re.DOTALL)
+        page.write_text(text, "utf-8")
+
+
+def main(built: str) -> None:
+    """Prints the table."""
+    for name, *numbers in table(Path(built)):
+        cells = [number.rjust(len(head)) for number, head in zip(numbers, HEAD[1:], strict=True)]
+        print("  ".join([name.ljust(45), *cells]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

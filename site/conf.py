@@ -1,0 +1,67 @@
+"""The course's site: `make site` builds it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygments.lexers.special import TextLexer
+
+from lessons import TITLE
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+
+project = TITLE
+version = release = _project["version"]
+author = "the authors"
+copyright = "the authors; texts and pictures under CC BY 4.0, code under BSD-3-Clause"
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "sphinx.ext.napoleon", "grader.publishing"]
+exclude_patterns = ["_build", "locale", "notebooks", "_templates"]
+templates_path = ["_templates"]
+nitpicky = True
+# PyTorch, NumPy and Python itself are described elsewhere, and asking those sites would need the network.
+nitpick_ignore_regex = [(r"py:.*", r"(?!course\.).*")]
+
+# The outputs stand in the notebooks.
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_mime_priority_overrides = [("gettext", "text/html", 0)]  # MyST-NB knows no outputs for catalogues
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
+myst_substitutions = {"clone": f"`git clone {_project['urls']['Repository']}`"}
+myst_heading_anchors = 3
+smartquotes = False  # the pages say what the notebooks say, letter by letter
+default_role = "code"
+autodoc_typehints = "description"
+autodoc_inherit_docstrings = False
+autodoc_member_order = "bysource"
+html_math_renderer = "mathml"
+
+locale_dirs = ["locale"]
+gettext_compact = False
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "repository_url": _project["urls"]["Repository"],
+    "navbar_persistent": [],  # the search field stands in the side bar
+    "use_repository_button": True,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "show_toc_level": 2,
+    "home_page_in_toc": True,
+}
+
+
+def setup(app: Sphinx) -> None:
+    """What only this site needs."""
+    app.add_lexer("csv", TextLexer)  # Pygments has none

@@ -1,0 +1,49 @@
+"""Links in the repository's texts: to pages where there are some, else to the repository, and never to nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import GraderError
+from grader.publishing.links import Links
+from grader.repository import Repository
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+AUTHORS, LIMITS = Path("docs/authors.md"), Path("docs/limits.md")
+LINKS = Links(REPOSITORY, {AUTHORS: "guides/authors.md", LIMITS: "guides/limits.md"})
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("[a](limits.md)", "[a](limits.md)"),
+        ("[a](../docs/limits.md#memory-and-time)", "[a](limits.md#memory-and-time)"),
+        ("[`a` [b]](limits.md)", "[`a` [b]](limits.md)"),
+        ("[a](https://example.org/limits.md)", "[a](https://example.org/limits.md)"),
+        ("[a](#here)", "[a](#here)"),
+        ("`[a](nowhere.md)` and [b](limits.md)", "`[a](nowhere.md)` and [b](limits.md)"),
+        ("```\n[a](nowhere.md)\n```\n[b](limits.md)", "```\n[a](nowhere.md)\n```\n[b](limits.md)"),
+        ("![a](attachment:picture.png)", "![a](attachment:picture.png)"),
+    ],
+)
+def test_links_to_pages(text: str, made: str) -> None:
+    assert LINKS.resolved(text, AUTHORS, "guides/authors.md") == made
+
+
+def test_a_page_in_another_folder() -> None:
+    assert LINKS.resolved("[a](docs/limits.md)", Path("README.md"), "start.md") == "[a](guides/limits.md)"
+    assert LINKS.resolved("[a](limits.md)", AUTHORS, "guides/de/authors.md") == "[a](../limits.md)"
+
+
+def test_what_has_no_page_is_in_the_repository() -> None:
+    base = f"{REPOSITORY.address}/blob/{REPOSITORY.tag}"
+    assert LINKS.resolved("[a](../data/README.md#b)", AUTHORS, "guides/authors.md") == f"[a]({base}/data/README.md#b)"
+    tree = base.replace("/blob/", "/tree/")
+    assert LINKS.resolved("[a](../data)", AUTHORS, "guides/authors.md") == f"[a]({tree}/data)"
+
+
+def test_a_link_to_nothing_is_refused() -> None:
+    with pytest.raises(GraderError, match=r"docs/authors\.md links to nowhere\.md, which doesn't exist"):
+        LINKS.resolved("[a](nowhere.md)", AUTHORS, "guides/authors.md")
