@@ -90,7 +90,7 @@ def _digest(
 
 
 def _content(path: Path, named: frozenset[str]) -> bytes:
-    """What counts of a file: code without comments; of the list of downloads, what comes from a folder that is named."""
+    """What counts of a file: code without comments; of the list of downloads, the folders that are named."""
     if path.suffix == ".py":
         return code_of(path.read_text("utf-8"))
     if path.name != _DOWNLOADS:
