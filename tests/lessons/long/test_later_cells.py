@@ -59,9 +59,15 @@ def cells(lesson: str) -> list[NotebookNode]:
 
 
 class Short(Progress):
-    """A bar for the first steps, the last, and those whose record is kept: later cells look up what was seen there."""
+    """A bar for the first steps, the last, and those whose record is kept: later cells look up what was seen there.
+
+    What isn't counted, such as a few depths to try, is not cut short.
+    """
 
     def __iter__(self) -> Iterator[Any]:
+        if not isinstance(self.iterable, range):
+            yield from super().__iter__()
+            return
         steps = list(super().__iter__())
         for place, step in enumerate(steps):  # some count theirs from 0, and some from 1
             if place < STEPS or (place + 1) % RECORDED < 2 or place == len(steps) - 1:
