@@ -14,9 +14,10 @@ ROOT = Path(__file__).parents[1]
 FILES = sorted(path for path in (ROOT / "grader").rglob("*") if path.suffix in (".py", ".html", ".json", ".css"))
 LESSONS = [load_lesson(name) for name in lesson_names()]
 SYMBOLS = sorted({exercise.symbol for lesson in LESSONS for exercise in lesson.exercises})
-# Words of Python, PyTorch and nbgrader too: `bytes.decode`, `str.encode`, `nn.Module.train`, to generate an assignment.
+# Words of Python, PyTorch and nbgrader too: `bytes.decode`, `str.encode`, `nn.Module.train`, to generate an assignment,
+# and the windows on a screen.
 # The engine may use them, not define exercises of that name; what a lesson asks is looked for by the other symbols.
-EVERYDAY = {"decode", "encode", "generate", "train"}
+EVERYDAY = {"decode", "encode", "generate", "train", "windows"}
 # A lesson may build what PyTorch has too, under the same name: this is PyTorch's.
 PYTORCHS = re.compile(r"\b(?:torch|nn)(?:\.\w+)+")
 NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNORECASE)

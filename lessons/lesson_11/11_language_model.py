@@ -50,7 +50,7 @@
 # %% [markdown]
 # ## A two-minute test
 #
-# This lesson puts together what you built in [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb),
+# This lesson builds on [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb),
 # [lesson 6](../06_positional_encodings/06_positional_encodings.ipynb) and
 # [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb). Try these three without running anything.
 #

@@ -30,6 +30,8 @@ from grader.syllabus import lesson_names, load_lesson
 REPOSITORY = Repository.find()
 STEPS = 2
 RECORDED = 50
+TRAINING = ("course.", "lessons.lesson_10.", "lessons.lesson_11.", "lessons.lesson_12.")
+"""Where long training loops stand. In other lessons they are short, and cells look up each of their steps."""
 
 
 def ways(lesson: str) -> dict[str, list[tuple[str, Any]]]:
@@ -78,8 +80,7 @@ class Short(Progress):
 def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is printed, no figure stays open, and what the library trains ends after a few steps."""
     for name, module in list(sys.modules.items()):
-        trains = name.startswith(("course.", "lessons.")) and name != "course.progress"
-        if trains and hasattr(module, "Progress"):
+        if name.startswith(TRAINING) and name != "course.progress" and hasattr(module, "Progress"):
             monkeypatch.setattr(module, "Progress", Short)
     monkeypatch.setattr(plt, "show", lambda *_, **__: None)
     threads = torch.get_num_threads()
