@@ -527,7 +527,7 @@ trial.assign(MASE=trial["MASE"].astype(float).round(2))
 # weights, has made more of them than the layer. The more your model can learn by heart, the more you need such a test.
 # </details>
 #
-# ## A break
+# ## Time for a break
 #
 # This is a good place to stop for today. What follows is the third domain, and the table.
 #

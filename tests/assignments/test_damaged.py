@@ -190,7 +190,7 @@ def test_which_file_is_which(tmp_path: Path) -> None:
     assert found == {"one": one}
     assert list(part.notebooks) == ["one"]
     assert handed_in(two, PAIR)[0] == {"two": two}
-    with pytest.raises(GraderError, match="none of the notebooks of pair: one, two"):
+    with pytest.raises(GraderError, match="isn't one of the notebooks of pair: one, two"):
         handed_in(tmp_path / "scratch.ipynb", PAIR)
     (tmp_path / "link.ipynb").symlink_to(tmp_path / "two.ipynb")
     with pytest.raises(GraderError, match="link"):

@@ -29,6 +29,7 @@ CLINICS = (
     "gradient_check",
     "can_overfit",
     "targets_are_next",
+    "looks_ahead",
 )
 WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}

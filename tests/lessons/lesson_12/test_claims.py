@@ -151,11 +151,6 @@ def digits(seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows, index=["test", "moved", "train"]).T
 
 
-@both_seeds
-def test_the_neighbour_alone(seed: int) -> None:
-    assert 0.975 < seeing.neighbours(handwriting(seed)) < 0.99
-
-
 @both_seeds_later
 def test_neighbours_win(seed: int) -> None:
     test = digits(seed)["test"]
