@@ -1,0 +1,55 @@
+"""A whole class, one entry after the other or several at a time. What goes wrong with one costs that one only."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.authoring.contest import Contest
+from grader.errors import GraderError
+from grader.leaderboard.entries import Refused, read_entry
+from grader.leaderboard.scoring import Outcome, score
+from grader.running import zygotes
+from grader.running.setting import Setting
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a class is scored: the same for all of it."""
+
+    lesson: str
+    contest: Contest
+    setting: Setting
+    seed: int
+    jobs: int = 1
+
+
+def score_all(folders: Mapping[str, Path], run: Run) -> Generator[Outcome, None, None]:
+    """Scores the entries in these folders, and yields what came of each as soon as it is known.
+
+    Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
+    """
+    workers: set[int] = set()
+
+    def one(name: str, folder: Path) -> Outcome:
+        workers.add(threading.get_ident())
+        try:
+            return score(read_entry(name, folder, run.contest), run.contest, run.setting, run.seed)
+        except (Refused, GraderError) as error:
+            return Outcome(name, refused=str(error))
+        except Exception as error:  # a fault of ours must not cost the others their places
+            return Outcome(
+                name, refused=f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
+            )
+
+    with ThreadPoolExecutor(run.jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(one, name, folder) for name, folder in folders.items()]):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            zygotes.end_work_of(workers)  # what is being scored ends at once
+            raise

@@ -1,0 +1,136 @@
+"""Who comes where, as a table for the terminal and as data.
+
+The mean of the shares right at each size decides; of those that tie, the model with fewer parameters comes first.
+Models that were trained here come before those whose weights were handed in: nobody can tell what these have learnt
+from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from grader.authoring.contest import Contest
+from grader.leaderboard.scoring import Outcome
+from grader.plain import visible
+
+TRAINED, HANDED_IN = "trained here", "weights handed in"
+
+
+@dataclass(frozen=True)
+class Line:
+    """An outcome and its place among those of its kind; 0 for one that has none."""
+
+    place: int
+    outcome: Outcome
+
+    @property
+    def kind(self) -> str:
+        """Where its weights come from."""
+        return TRAINED if self.outcome.trained else HANDED_IN
+
+
+def ranked(outcomes: Iterable[Outcome]) -> list[Line]:
+    """The table's lines: trained here, then weights handed in, each by merit; then those that have no place.
+
+    Whoever ties in parameters too shares a place.
+    """
+    everybody = sorted(outcomes, key=lambda one: one.name)
+    lines: list[Line] = []
+    for trained in (True, False):
+        there = [one for one in everybody if one.trained == trained and not one.refused]
+        there.sort(key=_merit)
+        merits = [_merit(one) for one in there]
+        lines += [Line(1 + merits.index(_merit(one)), one) for one in there]
+    return lines + [Line(0, one) for one in everybody if one.refused]
+
+
+def _merit(one: Outcome) -> tuple[Fraction, int]:
+    # Exact, so that a tie is one on every machine.
+    return -sum((Fraction(right, of) for right, of in one.right.values()), Fraction()), one.parameters
+
+
+def table(lines: Sequence[Line], contest: Contest) -> Table:
+    """A line for each entry that has a place."""
+    made = Table(box=None, pad_edge=False)
+    made.add_column("", justify="right")
+    made.add_column("who", overflow="fold")
+    made.add_column("mean", justify="right")
+    for size in contest.hidden:
+        made.add_column(str(size), justify="right")
+    for column in ("parameters", "training", "answering"):
+        made.add_column(column, justify="right", no_wrap=True)
+    made.add_column("weights")
+    for line in lines:
+        if line.place:
+            made.add_row(*map(escape, cells(line, contest)))
+    return made
+
+
+def cells(line: Line, contest: Contest) -> list[str]:
+    """What stands in a line of the table: place, name, mean, share by size, parameters, seconds, kind."""
+    one = line.outcome
+    shares = [share(*one.right[size]) for size in contest.hidden]
+    return [
+        f"{line.place}.",
+        visible(one.name),
+        f"{one.score:.3f}",
+        *shares,
+        f"{one.parameters:,}",
+        f"{one.training_seconds:.1f} s" if one.trained else "-",
+        f"{one.answering_seconds:.1f} s",
+        line.kind,
+    ]
+
+
+def share(right: int, of: int) -> str:
+    """A share with two digits; 1.00 and .00 only where it is all or none."""
+    rounded = round(100 * right / of)
+    rounded = min(rounded, 99) if right < of else rounded
+    rounded = max(rounded, 1) if right else rounded
+    return f"{rounded / 100:.2f}"
+
+
+def refusals(lines: Sequence[Line]) -> list[str]:
+    """A sentence about each entry that has no place."""
+    return [f"{visible(line.outcome.name)}: {visible(line.outcome.refused)}" for line in lines if not line.place]
+
+
+def rules(contest: Contest) -> str:
+    """What the columns say, and what an entry may use."""
+    most = contest.allowance
+    return (
+        f"The columns from {min(contest.hidden)} to {max(contest.hidden)} give the share of hidden {contest.answers} "
+        f"with so many {contest.size} that are completely right. An entry may have {most.parameters:,} parameters, "
+        f"{most.training_seconds:g} seconds of processor time to train and {most.answering_seconds:g} to answer, and "
+        f"{most.memory_bytes // 2**20:,} MB of memory. Ties go to the smaller model."
+    )
+
+
+def to_json(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> dict[str, Any]:
+    """The table as data."""
+    return {
+        "version": 1,
+        "lesson": lesson,
+        "seed": seed,
+        "allowance": asdict(contest.allowance),
+        "entries": [
+            {
+                "name": line.outcome.name,
+                "place": line.place or None,
+                "trained_here": line.outcome.trained,
+                "mean": round(line.outcome.score, 6),
+                "right": {str(size): {"right": right, "of": of} for size, (right, of) in line.outcome.right.items()},
+                "parameters": line.outcome.parameters,
+                "training_seconds": round(line.outcome.training_seconds, 2),
+                "answering_seconds": round(line.outcome.answering_seconds, 2),
+                "refused": line.outcome.refused or None,
+            }
+            for line in lines
+        ],
+    }
