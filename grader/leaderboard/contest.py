@@ -22,14 +22,28 @@ def load_contest(name: str) -> tuple[str, Contest, Setting]:
         GraderError: when it has no contest, or its folder is at fault.
     """
     syllabus, full = find_lesson(name)
-    if not syllabus.has(full, "contest"):
+    found = contest_of(full)
+    if found is None:
         raise GraderError(f"Lesson {full} has no contest, so there is no table to make: name a lesson that has one.")
+    return full, found, entry_setting(str(syllabus.root), syllabus.package, library_of(load_lesson(full)))
+
+
+def contest_of(name: str) -> Contest | None:
+    """A lesson's contest, if it has one.
+
+    Raises:
+        UnknownLesson: when there is no such lesson.
+        GraderError: when its contest.py is at fault.
+    """
+    syllabus, full = find_lesson(name)
+    if not syllabus.has(full, "contest"):
+        return None
     found = getattr(syllabus.part(full, "contest"), "CONTEST", None)
     if not isinstance(found, Contest):
         raise GraderError(
             f"{syllabus.place(full) / 'contest.py'} should define CONTEST, a grader.authoring.contest.Contest."
         )
-    return full, found, entry_setting(str(syllabus.root), syllabus.package, library_of(load_lesson(full)))
+    return found
 
 
 def entry_setting(root: str, lessons: str, library: tuple[str, ...]) -> Setting:

@@ -1,14 +1,12 @@
 """Finding and reading entries: a file of code and, if there is one, a file of weights. Nothing in them is run here.
 
-Whoever hands in may choose sizes, names and links. So no link is followed, a size is looked at before anything is read,
-and weights are safetensors, which hold numbers and nothing else: never pickle.
+Weights are safetensors, which hold numbers and nothing else: never pickle.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +16,10 @@ import safetensors.numpy
 
 from grader.authoring.contest import Contest
 from grader.errors import GraderError
+from grader.leaderboard.files import MAX_HEADER, Refused, files_of
 
-MAX_HEADER = 2**20
-"""Bytes: the names and shapes in a file of weights."""
 MAX_TENSORS = 2_000
-BYTES_EACH = 8
-"""Of a number, at most: float64."""
 _KINDS = "bif"
-
-
-class Refused(Exception):
-    """An entry that gets no place; the message is one sentence that says why, and what to do about it."""
 
 
 @dataclass(frozen=True)
@@ -97,37 +88,13 @@ def read_entry(name: str, folder: Path, contest: Contest) -> Entry:
     for part in (folder, *list(folder.parents)[:2]):
         if part.is_symlink():
             raise Refused(f"{part.name} is a link: ask for the folder itself.")
-    code = _read(folder / contest.code, contest.allowance.text_bytes)
-    if code is None:
-        raise Refused(f"There is no {contest.code} in it.")
+    files = files_of(folder, contest)
+    code, stored = files[contest.code], files.get(contest.weights)
     try:
         code.decode("utf-8")
     except UnicodeDecodeError:
         raise Refused(f"{contest.code} isn't text in UTF-8: save it as Python code.") from None
-    most = BYTES_EACH * contest.allowance.parameters + MAX_HEADER + 8
-    stored = _read(folder / contest.weights, most)
     return Entry(name, code, None if stored is None else read_weights(stored, contest))
-
-
-def _read(path: Path, most: int) -> bytes | None:
-    """A file's bytes; None where there is none."""
-    try:
-        # A link is not followed, and a pipe is not waited for.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        why = "is a link" if path.is_symlink() else f"can't be read ({error.strerror})"
-        raise Refused(f"{path.name} {why}: hand in the file itself.") from None
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
-            raise Refused(f"{path.name} is not a file: hand in the file itself.")
-        data = file.read(most + 1) if found.st_size <= most else b""
-    if max(found.st_size, len(data)) > most:
-        size = max(found.st_size, len(data))
-        raise Refused(f"{path.name} has {size:,} bytes, and at most {most:,} are accepted: make it smaller.")
-    return data
 
 
 def read_weights(data: bytes, contest: Contest) -> dict[str, np.ndarray]:

@@ -17,7 +17,8 @@ import numpy as np
 from grader.authoring.arrays import as_tensor
 from grader.authoring.contest import Contest, Notation, Problem
 from grader.leaderboard import suspicion
-from grader.leaderboard.entries import Entry, Refused, count
+from grader.leaderboard.entries import Entry, count
+from grader.leaderboard.files import Refused
 from grader.leaderboard.sitting import Sitting, sitting
 from grader.running.setting import Setting
 

@@ -11,7 +11,8 @@ import numpy as np
 from grader.authoring.contest import Contest, Notation
 from grader.authoring.patients import Patient
 from grader.authoring.spec import Case
-from grader.leaderboard.entries import Entry, Refused, checked
+from grader.leaderboard.entries import Entry, checked
+from grader.leaderboard.files import Refused
 from grader.leaderboard.within import MODULE
 from grader.running.limits import Limits
 from grader.running.session import Question, Session, Stopped, error_in

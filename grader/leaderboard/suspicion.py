@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.leaderboard.entries import Refused, shared
+from grader.leaderboard.entries import shared
+from grader.leaderboard.files import Refused
 
 ROWS, STEPS = 6, 4
 """Of each size, so many answers are looked at, each at so many places."""

@@ -1,4 +1,4 @@
-"""Entries that want a place they haven't earned, or want to do harm. After each, an honest entry is scored as before."""
+"""Entries that want a place they have not earned, or want to do harm; an honest one is scored as before each time."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from typing import Any
 from course.decoding import greedy_decode
 from grader.authoring.contest import Allowance, Contest, Notation
 from grader.leaderboard.contest import entry_setting
-from grader.leaderboard.entries import Refused, read_entry
+from grader.leaderboard.entries import read_entry
+from grader.leaderboard.files import Refused
 from grader.leaderboard.scoring import Outcome, score
 
 START, END, SIZE = 11, 12, 13  # the digit d has id d + 1
