@@ -169,7 +169,7 @@ def _with_entry(handed: Handed, folder: Path) -> Handed:
         files = files_of(place, contest)
     except Refused as error:
         raise NotSubmitted(
-            f"Nothing was handed in, since your entry in {contest.folder}/ can't be: {error} Correct it or move it away."
+            f"Nothing was handed in: your entry in {contest.folder}/ can't be. {error} Correct it, or move it away."
         ) from None
     others = {f"{contest.folder}/{name}": data for name, data in files.items()}
     return replace(handed, others=others, about=f"Your entry to the contest goes with it: {', '.join(others)}.")
