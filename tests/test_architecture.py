@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "starting": LESSONS | {"repository"},
     "gradebook": REPORTING,
     "submitting": RUNNING | {"leaderboard"},
-    "collecting": RUNNING | {"submitting"},
+    "collecting": RUNNING | {"leaderboard", "submitting"},
     "exporting": LIGHT | {"gradebook"},
     "handing_back": LIGHT | {"collecting", "gradebook"},
     "reporting": LESSONS | {"checking", "running", "exporting", "tables"},

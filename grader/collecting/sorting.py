@@ -36,6 +36,7 @@ from grader.collecting.names import (
 from grader.collecting.reading import Doubt, Found
 from grader.collecting.roster import Match, Roster
 from grader.errors import GraderError
+from grader.leaderboard.contest import entry_folders
 from grader.plain import named, visible
 from grader.running import intake
 from grader.running.assignment import Assignment
@@ -110,7 +111,8 @@ class Sorter:
             if file.name == METADATA and label(file.parts) is None and not any(map(is_zip, file.parts[:-1]))
         }
         known = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
-        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known)) for file in files]
+        entries = entry_folders() if self.plain is None else frozenset()
+        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known, entries)) for file in files]
         of_moodle = {said.owner.name for _, said in labels if said.owner is not None and said.owner.platform == MOODLE}
         without = without_teams(sorted(of_moodle)) if self.roster is None else {}
         groups: dict[Owner | None, list[tuple[Found, Label]]] = {}

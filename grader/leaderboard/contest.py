@@ -7,7 +7,7 @@ from dataclasses import replace
 from grader.authoring.contest import Contest
 from grader.errors import GraderError
 from grader.running.setting import PLAIN, Setting
-from grader.syllabus import find_lesson, library_of, load_lesson
+from grader.syllabus import MissingPackage, find_lesson, lesson_names, library_of, load_lesson
 
 WITHIN = "grader.leaderboard.within"
 
@@ -44,6 +44,19 @@ def contest_of(name: str) -> Contest | None:
             f"{syllabus.place(full) / 'contest.py'} should define CONTEST, a grader.authoring.contest.Contest."
         )
     return found
+
+
+def entry_folders() -> frozenset[str]:
+    """What the folders are called that entries stand in, in all lessons here that have a contest."""
+    found = set()
+    for name in lesson_names():
+        try:
+            contest = contest_of(name)
+        except MissingPackage:  # nobody can score it here, but all the rest can be collected
+            continue
+        if contest is not None:
+            found.add(contest.folder)
+    return frozenset(found)
 
 
 def entry_setting(root: str, lessons: str, library: tuple[str, ...]) -> Setting:

@@ -75,8 +75,11 @@ def _in(place: Path, contest: Contest, lesson: str) -> Iterator[tuple[str, Path]
         inside = (folder / lesson / contest.folder, folder / contest.folder, folder)
         chosen = next((path for path in inside if os.path.lexists(path / contest.code)), None)
         left = next((path for path in inside[:2] if os.path.lexists(path)), None)  # it lacks its code: say so
-        if chosen is not None or left is not None:
-            yield folder.name, chosen or left or folder
+        entry = chosen or left
+        if entry is not None:
+            steps = [folder, *(folder / part for part in entry.relative_to(folder).parents), entry]
+            link = next((step for step in steps if step.is_symlink()), None)
+            yield folder.name, link or entry  # a link is refused when it is read
 
 
 def read_entry(name: str, folder: Path, contest: Contest) -> Entry:
@@ -85,9 +88,8 @@ def read_entry(name: str, folder: Path, contest: Contest) -> Entry:
     Raises:
         Refused: when it is no entry.
     """
-    for part in (folder, *list(folder.parents)[:2]):
-        if part.is_symlink():
-            raise Refused(f"{part.name} is a link: ask for the folder itself.")
+    if folder.is_symlink():
+        raise Refused(f"{folder.name} is a link: ask for the folder itself.")
     files = files_of(folder, contest)
     code, stored = files[contest.code], files.get(contest.weights)
     try:

@@ -14,6 +14,7 @@ import pytest
 import safetensors.numpy
 
 from grader.leaderboard import scoring, sitting
+from grader.leaderboard.entries import find_entries
 from grader.leaderboard.scoring import Outcome
 from grader.running import zygotes
 from tests.attacks.attacks import CANARY, MARK, PRELUDE, family
@@ -255,8 +256,16 @@ def test_links_and_pipes(klass: Path, tmp_path: Path) -> None:
         assert "is not a file" in outcome(folder).refused
     (tmp_path / "linked").symlink_to(klass / "submitted" / "bob" / "entry")
     assert "is a link" in outcome(tmp_path / "linked").refused
-    (tmp_path / "carl").symlink_to(klass / "submitted" / "bob")
-    assert "is a link" in outcome(tmp_path / "carl" / "entry").refused
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "carl").symlink_to(klass / "submitted" / "bob")
+    (tmp_path / "all" / "dan").mkdir()
+    (tmp_path / "all" / "dan" / "entry").symlink_to(klass / "submitted" / "bob" / "entry")
+    (tmp_path / "all" / "eve").mkdir()
+    (tmp_path / "all" / "eve" / "01_some_topic").symlink_to(klass / "submitted" / "bob")
+    found = find_entries([tmp_path / "all"], CONTEST, "01_some_topic")
+    assert sorted(found) == ["carl", "dan", "eve"]
+    for folder in found.values():
+        assert "is a link" in outcome(folder).refused
 
 
 def test_code_that_is_none(entry: Callable[..., Outcome], tmp_path: Path) -> None:
