@@ -67,7 +67,7 @@ CONTEST = Contest(
     practise=practice_sums,
     notation=notation,
     decode=greedy_decode,
-    allowance=Allowance(training_seconds=90.0, answering_seconds=120.0),
+    allowance=Allowance(training_seconds=120.0, answering_seconds=120.0),
     size="digits",
     code="adder.py",
     learn="train",
