@@ -6,7 +6,7 @@ McLeish et al. 2024, section 3 (an embedding for each place, with an offset that
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import nn
@@ -19,7 +19,7 @@ from course.length_generalization.positions import random_offset_positions, wind
 from course.length_generalization.writing import FIRST_HINT, LAST_DIGIT, SumWriting
 from course.positions import rotary_embedding
 
-Vectors = Literal["index", "place"]
+Positions = Literal["index", "place", "rotary", "place and rotary"]
 LONGEST = {"index": 4 * len(HINTS), "place": len(HINTS)}  # rows of a table of learned positions
 
 
@@ -106,14 +106,15 @@ class Adder(nn.Module):
 
     What the model is told about where a token is:
 
-    - `vectors="index"` adds a learned vector for each index in the row, as in lesson 3
-    - `vectors="place"` adds a learned vector for the place of each digit, the same in numbers and answer
-    - `rotary` turns queries and keys by the places of their tokens
+    - `positions="index"` adds a learned vector for each index in the row, as in lesson 3
+    - `positions="place"` adds a learned vector for the place of each digit, the same in numbers and answer
+    - `positions="rotary"` adds nothing, and turns queries and keys by the places of their tokens
+    - `positions="place and rotary"` does both
 
     With `offsets`, the learned vectors begin at a random one in training, and so do the letters of index hints: each
     row has its own offsets. With a `window`, a token sees only tokens whose places differ by less than that.
 
-    >>> model = Adder(SumWriting(), vectors=None, rotary=True, window=2)
+    >>> model = Adder(SumWriting(), positions="rotary", window=3)
     >>> model(torch.tensor([[2, 3, 11, 4]]), torch.tensor([[12, 6]])).shape
     torch.Size([1, 2, 14])
     """
@@ -122,8 +123,7 @@ class Adder(nn.Module):
         self,
         writing: SumWriting,
         *,
-        vectors: Vectors | None = "index",
-        rotary: bool = False,
+        positions: Positions = "index",
         offsets: bool = False,
         window: int | None = None,
         d_model: int = 64,
@@ -134,13 +134,16 @@ class Adder(nn.Module):
         tools: Tools | None = None,
     ) -> None:
         super().__init__()
-        self.writing, self.vectors, self.rotary, self.offsets, self.window = writing, vectors, rotary, offsets, window
+        if positions not in get_args(Positions):
+            raise ValueError(f"positions is one of {', '.join(get_args(Positions))}, not {positions!r}")
+        self.writing, self.offsets, self.window = writing, offsets, window
+        self.vectors, self.rotary = positions.removesuffix("rotary").removesuffix(" and "), "rotary" in positions
         self.tools = tools or Tools()
         self.generator = torch.Generator().manual_seed(seed)
         vocab_size = writing.alphabet.size
         self.embedding = nn.Embedding(vocab_size, d_model)
-        if vectors is not None:
-            self.table = nn.Embedding(LONGEST[vectors], d_model)
+        if self.vectors:
+            self.table = nn.Embedding(LONGEST[self.vectors], d_model)
         self.encoder = nn.ModuleList(AdderLayer(d_model, num_heads, d_ff, cross=False) for _ in range(num_layers))
         self.decoder = nn.ModuleList(AdderLayer(d_model, num_heads, d_ff, cross=True) for _ in range(num_layers))
         self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
@@ -218,7 +221,7 @@ class Adder(nn.Module):
         return torch.stack(firsts)
 
     def _first_position(self, source: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        if self.vectors is None or not (self.offsets and self.training):
+        if not self.vectors or not (self.offsets and self.training):
             return torch.zeros_like(source[:, :1])
         longest = source.shape[1] + 1 if self.vectors == "index" else int(places.max()) + 3
         return self._drawn(longest, LONGEST[self.vectors], len(source)).to(source.device)
@@ -234,7 +237,7 @@ class Adder(nn.Module):
         if self.writing.index_hints:
             tokens = tokens + shift * ((tokens >= FIRST_HINT) & (tokens < FIRST_HINT + len(HINTS)))
         x: torch.Tensor = self.embedding(tokens)
-        if self.vectors is None:
+        if not self.vectors:
             return x
         at = torch.arange(tokens.shape[1], device=tokens.device) if self.vectors == "index" else places
         told: torch.Tensor = self.table((at + start).clamp(max=LONGEST[self.vectors] - 1))  # (batch, length, d_model)
