@@ -136,6 +136,8 @@ class Adder(nn.Module):
         super().__init__()
         if positions not in get_args(Positions):
             raise ValueError(f"positions is one of {', '.join(get_args(Positions))}, not {positions!r}")
+        sizes = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff, "num_layers": num_layers}
+        self.settings = {"positions": positions, "offsets": offsets, "window": window, **sizes}
         self.writing, self.offsets, self.window = writing, offsets, window
         self.vectors, self.rotary = positions.removesuffix("rotary").removesuffix(" and "), "rotary" in positions
         self.tools = tools or Tools()
