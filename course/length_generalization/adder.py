@@ -6,7 +6,7 @@ McLeish et al. 2024, section 3 (an embedding for each place, with an offset that
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import nn
@@ -19,7 +19,7 @@ from course.length_generalization.positions import random_offset_positions, wind
 from course.length_generalization.writing import FIRST_HINT, LAST_DIGIT, SumWriting
 from course.positions import rotary_embedding
 
-Positions = Literal["index", "place", "rotary"]
+Positions = Literal["index", "place", "rotary", "place and rotary"]
 LONGEST = {"index": 4 * len(HINTS), "place": len(HINTS)}  # rows of a table of learned positions
 
 
@@ -52,7 +52,7 @@ class PlacedAttention(MultiHeadAttention):
         mask: torch.Tensor,
         places: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> torch.Tensor:
-        """The output alone: (batch, query_length, d_model)."""
+        """The output alone: (batch, query_length, d_model). `places` are those of queries and keys."""
         query, key = split_heads(self.query(queries), self.num_heads), split_heads(self.key(keys), self.num_heads)
         if places is not None:
             query, key = (
@@ -82,27 +82,37 @@ class AdderLayer(nn.Module):
         states: torch.Tensor | None = None,
         states_mask: torch.Tensor | None = None,
         states_places: torch.Tensor | None = None,
+        only_last: bool = False,
     ) -> torch.Tensor:
-        normed = self.norm1(x)
-        x = x + self.attention.placed(normed, normed, mask, None if places is None else (places, places))
+        keys, there = self.norm1(x), places
+        queries = keys
+        if only_last:  # nobody asks for the states of the other tokens
+            x, queries, mask = x[:, -1:], keys[:, -1:], mask[..., -1:, :]
+            places = None if places is None else places[:, -1:]
+            states_mask = None if states_mask is None else states_mask[..., -1:, :]
+        x = x + self.attention.placed(queries, keys, mask, _both(places, there))
         if states is not None and states_mask is not None:
-            both = None if places is None or states_places is None else (places, states_places)
-            x = x + self.cross_attention.placed(self.norm3(x), states, states_mask, both)
+            x = x + self.cross_attention.placed(self.norm3(x), states, states_mask, _both(places, states_places))
         x = x + self.feed_forward(self.norm2(x))
         return x
+
+
+def _both(queries: torch.Tensor | None, keys: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor] | None:
+    return None if queries is None or keys is None else (queries, keys)
 
 
 class Adder(nn.Module):
     """Reads a sum, written as `writing` says, and predicts its answer: (batch, target_length, vocab_size).
 
-    `positions` says what the model is told about where a token is:
+    What the model is told about where a token is:
 
-    - "index": a learned vector for each index in the row, added to the token, as in lesson 3
-    - "place": a learned vector for each place of a digit, added to the token
-    - "rotary": queries and keys are turned by the places, and nothing is added
+    - `positions="index"` adds a learned vector for each index in the row, as in lesson 3
+    - `positions="place"` adds a learned vector for the place of each digit, the same in numbers and answer
+    - `positions="rotary"` adds nothing, and turns queries and keys by the places of their tokens
+    - `positions="place and rotary"` does both
 
-    With `offsets`, learned positions begin at a random one in training, and so do the letters of index hints: each row
-    has its own offsets. With a `window`, a token sees only tokens whose places differ by less than that.
+    With `offsets`, the learned vectors begin at a random one in training, and so do the letters of index hints: each
+    row has its own offsets. With a `window`, a token sees only tokens whose places differ by less than that.
 
     >>> model = Adder(SumWriting(), positions="rotary", window=3)
     >>> model(torch.tensor([[2, 3, 11, 4]]), torch.tensor([[12, 6]])).shape
@@ -124,14 +134,18 @@ class Adder(nn.Module):
         tools: Tools | None = None,
     ) -> None:
         super().__init__()
-        self.writing, self.positions, self.offsets, self.window = writing, positions, offsets, window
+        if positions not in get_args(Positions):
+            raise ValueError(f"positions is one of {', '.join(get_args(Positions))}, not {positions!r}")
+        sizes = {"d_model": d_model, "num_heads": num_heads, "d_ff": d_ff, "num_layers": num_layers}
+        self.settings = {"positions": positions, "offsets": offsets, "window": window, **sizes}
+        self.writing, self.offsets, self.window = writing, offsets, window
+        self.vectors, self.rotary = positions.removesuffix("rotary").removesuffix(" and "), "rotary" in positions
         self.tools = tools or Tools()
         self.generator = torch.Generator().manual_seed(seed)
         vocab_size = writing.alphabet.size
         self.embedding = nn.Embedding(vocab_size, d_model)
-        if positions != "rotary":
-            self.source_table = nn.Embedding(LONGEST[positions], d_model)
-            self.target_table = nn.Embedding(LONGEST[positions], d_model)
+        if self.vectors:
+            self.table = nn.Embedding(LONGEST[self.vectors], d_model)
         self.encoder = nn.ModuleList(AdderLayer(d_model, num_heads, d_ff, cross=False) for _ in range(num_layers))
         self.decoder = nn.ModuleList(AdderLayer(d_model, num_heads, d_ff, cross=True) for _ in range(num_layers))
         self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
@@ -145,19 +159,23 @@ class Adder(nn.Module):
         places = self.source_places(source)  # (batch, source_length)
         shift, start = self._hint_shift(source, places), self._first_position(source, places)  # (batch, 1) each
         mask = padding_mask(source) & self._near(places, places)
-        x = self._embedded(source, places, shift, start, "source")
+        x = self._embedded(source, places, shift, start)
         for layer in self.encoder:
             x = layer(x, mask, self._turn(places))
         return Read(source, self.encoder_norm(x), places, shift, start)
 
-    def decode(self, target_input: torch.Tensor, read: Read) -> torch.Tensor:
-        """The logits (batch, target_length, vocab_size) after each token of the target (batch, target_length)."""
+    def decode(self, target_input: torch.Tensor, read: Read, only_last: bool = False) -> torch.Tensor:
+        """The logits (batch, target_length, vocab_size) after each token of the target (batch, target_length).
+
+        With `only_last`, those after the last token alone, (batch, 1, vocab_size): all that is asked for in writing.
+        """
         places = self.target_places(read, target_input.shape[1])  # (batch, target_length)
         mask = decoder_mask(target_input) & self._near(places, places)
         source_mask = padding_mask(read.source) & self._near(places, read.places)
-        x = self._embedded(target_input, places, read.shift, read.start, "target")
+        x = self._embedded(target_input, places, read.shift, read.start)
         for layer in self.decoder:
-            x = layer(x, mask, self._turn(places), read.states, source_mask, self._turn(read.places))
+            last = only_last and layer is self.decoder[-1]
+            x = layer(x, mask, self._turn(places), read.states, source_mask, self._turn(read.places), last)
         logits: torch.Tensor = self.head(self.decoder_norm(x))
         return self._hints_back(logits, read.shift)
 
@@ -185,7 +203,7 @@ class Adder(nn.Module):
         return (longest + 1 - steps).clamp(min=0)  # the answer is one digit longer than the numbers
 
     def _turn(self, places: torch.Tensor) -> torch.Tensor | None:
-        return places if self.positions == "rotary" else None
+        return places if self.rotary else None
 
     def _near(self, queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """Which keys are within the window of which query, by their places: (batch, 1, query_length, key_length)."""
@@ -195,7 +213,7 @@ class Adder(nn.Module):
         together = torch.cat([queries, keys], dim=1)  # (batch, query_length + key_length)
         rows, which = torch.unique(together, dim=0, return_inverse=True)
         masks = torch.stack([self.tools.windowed_mask(row, self.window) for row in rows])  # one for each kind of row
-        return masks[which][:, None, :n, n:]
+        return masks[:, :n, n:][which].unsqueeze(1)
 
     # --- offsets
 
@@ -205,10 +223,10 @@ class Adder(nn.Module):
         return torch.stack(firsts)
 
     def _first_position(self, source: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        if not (self.offsets and self.training and self.positions != "rotary"):
+        if not self.vectors or not (self.offsets and self.training):
             return torch.zeros_like(source[:, :1])
-        longest = source.shape[1] + 1 if self.positions == "index" else int(places.max()) + 3
-        return self._drawn(longest, LONGEST[self.positions], len(source)).to(source.device)
+        longest = source.shape[1] + 1 if self.vectors == "index" else int(places.max()) + 3
+        return self._drawn(longest, LONGEST[self.vectors], len(source)).to(source.device)
 
     def _hint_shift(self, source: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         if not (self.offsets and self.training and self.writing.index_hints):
@@ -216,18 +234,16 @@ class Adder(nn.Module):
         return self._drawn(int(places.max()) + 1, len(HINTS), len(source)).to(source.device)
 
     def _embedded(
-        self, tokens: torch.Tensor, places: torch.Tensor, shift: torch.Tensor, start: torch.Tensor, side: str
+        self, tokens: torch.Tensor, places: torch.Tensor, shift: torch.Tensor, start: torch.Tensor
     ) -> torch.Tensor:
-        letters = (tokens >= FIRST_HINT) & (tokens < FIRST_HINT + len(HINTS)) if self.writing.index_hints else None
-        if letters is not None:
-            tokens = tokens + shift * letters
+        if self.writing.index_hints:
+            tokens = tokens + shift * ((tokens >= FIRST_HINT) & (tokens < FIRST_HINT + len(HINTS)))
         x: torch.Tensor = self.embedding(tokens)
-        if self.positions == "rotary":
+        if not self.vectors:
             return x
-        table = self.source_table if side == "source" else self.target_table
-        at = torch.arange(tokens.shape[1], device=tokens.device) if self.positions == "index" else places
-        told: torch.Tensor = table((at + start).clamp(max=LONGEST[self.positions] - 1))  # (batch, length, d_model)
-        if self.positions == "place":
+        at = torch.arange(tokens.shape[1], device=tokens.device) if self.vectors == "index" else places
+        told: torch.Tensor = self.table((at + start).clamp(max=LONGEST[self.vectors] - 1))  # (batch, length, d_model)
+        if self.vectors == "place":
             told = told * (places > 0).unsqueeze(-1)  # plus and padding have no place
         return x + told
 

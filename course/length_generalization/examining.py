@@ -22,7 +22,11 @@ def write_answers(model: Adder, pairs: Sequence[Pair]) -> list[int | None]:
     with torch.no_grad():
         read = model.encode(source)
         written = greedy_decode(
-            lambda _, so_far: model.decode(so_far, read), source, alphabet.start_id, alphabet.end_id, target.shape[1]
+            lambda _, so_far: model.decode(so_far, read, only_last=True),
+            source,
+            alphabet.start_id,
+            alphabet.end_id,
+            target.shape[1],
         )
     model.train(mode)
     return [model.writing.number(row) for row in written]
