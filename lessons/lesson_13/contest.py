@@ -25,14 +25,12 @@ def hidden_sums(generator: random.Random, digits: int, count: int) -> list[Pair]
 
 
 def practice_sums(generator: random.Random, count: int) -> list[Pair]:
-    """Sums of numbers with one to five digits, each length being as likely as any other.
+    """Sums of numbers with at most five digits, as in the lesson: in half of them both numbers have all five.
 
-    In one of five, a carry goes on for three places or more: by chance, that is too rare to be learnt soon.
+    Where one number is much shorter than the other, little can be learnt from all the zeros in front of it.
     """
-    long = count // 5
-    drawn = draw_with_repeats(generator.getrandbits(32), count - long, LEARNT)
-    if long:
-        drawn += long_carries(generator.getrandbits(32), long, LEARNT)
+    full = draw_with_repeats(generator.getrandbits(32), count // 2, LEARNT, min_digits=LEARNT)
+    drawn = full + draw_with_repeats(generator.getrandbits(32), count - len(full), LEARNT)
     generator.shuffle(drawn)
     return drawn
 
