@@ -141,10 +141,14 @@ def checked(found: Mapping[str, object], contest: Contest, where: str) -> dict[s
 
 
 def shared(arrays: Mapping[str, np.ndarray]) -> list[list[str]]:
-    """The names of arrays that hold the same numbers, together: what several layers share has several names."""
-    found: dict[tuple[str, tuple[int, ...], bytes], list[str]] = {}
+    """The names of arrays that hold the same numbers, together: what several layers share has several names.
+
+    Arrays of one number repeated, such as biases of zero, are the same by chance, and each stands alone.
+    """
+    found: dict[tuple[str, ...] | tuple[str, tuple[int, ...], bytes], list[str]] = {}
     for name, array in arrays.items():
-        found.setdefault((str(array.dtype), array.shape, array.tobytes()), []).append(name)
+        plain = array.size == 0 or bool((array == array.flat[0]).all())
+        found.setdefault((name,) if plain else (str(array.dtype), array.shape, array.tobytes()), []).append(name)
     return list(found.values())
 
 

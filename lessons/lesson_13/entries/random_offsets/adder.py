@@ -22,4 +22,4 @@ def train(model: Adder, draw: Callable[[int], list[tuple[list[int], list[int]]]]
     sources, targets = zip(*draw(20_000), strict=True)  # rows of ids
     source = pad_sequences(list(sources), max(map(len, sources)))  # (n, source_length)
     target = pad_sequences(list(targets), max(map(len, targets)))  # (n, target_length)
-    fit(model, source, target, start_id=model.writing.alphabet.start_id, steps=1_200, learning_rate=3e-3)
+    fit(model, source, target, start_id=model.writing.alphabet.start_id, steps=2_400, learning_rate=3e-3)
