@@ -36,7 +36,7 @@ lint: .venv/ready-to-test
 # Everything that `make test` leaves out because it says nothing new until the code changes: see tests/proofs.py.
 claims: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons tests/audit tests/gradebook/test_equal_marks.py tests/assignments \
-	tests/packing tests/similarity tests/publishing tests/browser/test_site.py --long --verbose
+	tests/packing tests/similarity tests/learning tests/publishing tests/browser/test_site.py --long --verbose
 
 # Kills `grader autograde` at 30 random moments and goes on; some ten minutes.
 kills: .venv/ready-to-test

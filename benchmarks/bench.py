@@ -149,6 +149,18 @@ def against_nbgrader(repository: Repository, folder: Path, lesson: str, count: i
     return table
 
 
+def from_the_shell(repository: Repository, lesson: str, bin_folder: Path) -> Table:
+    """One notebook, from the command to the answer, beside what nobody can do without: importing PyTorch."""
+    table = Table(title="one notebook from the shell, seconds", box=None, show_header=False)
+    for name, command in (
+        ("python -c 'import torch'", [str(bin_folder / "python"), "-c", "import torch"]),
+        (f"grader grade {lesson}.ipynb", [str(bin_folder / "grader"), "grade", str(repository.solution(lesson))]),
+    ):
+        taken = seconds(partial(subprocess.run, command, check=True, capture_output=True), 3)
+        table.add_row(name, f"{taken:.1f}")
+    return table
+
+
 def warm_seconds(root: Path, lesson: str) -> float:
     """Seconds from one submission to the next, by when the feedback pages were written; the first is left out."""
     written = sorted(path.stat().st_mtime for path in root.glob(f"feedback/*/{lesson}.html"))
@@ -260,6 +272,8 @@ def main() -> None:
     console.print(f"\nbuilding a learner's notebook and comparing it: {build:.1f} s\n")
     bin_folder = Path(sys.executable).parent
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+    console.print(from_the_shell(repository, GRADED, bin_folder))
+    console.print()
     with tempfile.TemporaryDirectory() as folder:
         console.print(against_nbgrader(repository, Path(folder, "few"), GRADED, 20, bin_folder))
         console.print()

@@ -5,6 +5,7 @@ Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 
 from __future__ import annotations
 
+import gc
 import os
 
 from rich.markup import escape
@@ -23,6 +24,7 @@ def main() -> None:
     """Runs the command line; an error is one sentence and exit code 2."""
     # Cases are tiny: threads gain nothing, and on a busy machine they wait for each other. torch asks when it loads.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    gc.set_threshold(50_000, 20, 20)  # most of what a command makes is modules, which stay: look for garbage less often
     try:
         app(standalone_mode=True)
     except GraderError as error:

@@ -6,9 +6,11 @@ that runs the learner's code.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
@@ -55,7 +57,7 @@ def grade(
     submission = read_submission(data, lesson, own_tests)
     found = submission.lesson
     setting, judges = _prepared(found.name, seed)
-    with Session(setting, limits or Limits()) as session:
+    with _one_thread(), Session(setting, limits or Limits()) as session:
         marks = Walk(session, found.exercises, judges, _sources(found.name))
         marks.go(submission.steps, files or {})
         words = marks
@@ -122,6 +124,21 @@ def grade_plain(
     seconds = time.monotonic() - start
     # Where there are several notebooks, a cell's number would not say which cell it is.
     return Result(name, assignment.name, (), tuple(repairs), seconds, tuple(own), () if several else tuple(took))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Cases are tiny: with more threads, answering a learner's code for a patient takes many times as long."""
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch is not None else 1
+    if torch is None or before == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[OwnResult, ...]:

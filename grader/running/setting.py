@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
+import sys
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from grader.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
@@ -28,13 +32,15 @@ class Setting:
     """The packages that learners build."""
     blanked: tuple[str, ...]
     """The modules of the library in which this lesson's symbols are blank."""
+    optimises: bool
+    """Whether one of PyTorch's optimisers may be made. The first one imports as much as PyTorch itself does."""
 
     def to_json(self) -> dict[str, Any]:
         """The order that makes a warm process one for this lesson."""
         return asdict(self)
 
 
-PLAIN = Setting("", "", "", None, (), (), ())
+PLAIN = Setting("", "", "", None, (), (), (), optimises=True)
 """That of notebooks that aren't a lesson's: what they import is beside them or installed."""
 
 
@@ -52,15 +58,24 @@ def setting_of(name: str | None) -> Setting:
 def _setting(syllabus: Syllabus, full: str) -> Setting:
     lesson = load_lesson(full)
     load_probes(full)  # refuses those that bring an answer along
+    probes = syllabus.module(full, "probes") if syllabus.has(full, "probes") else None
+    blanked = tuple(modules_of([lesson]))
     return Setting(
         lesson=full,
         root=str(syllabus.root),
         lessons=syllabus.package,
-        probes=syllabus.module(full, "probes") if syllabus.has(full, "probes") else None,
+        probes=probes,
         companions=_companions(syllabus, full),
         library=library_of(lesson),
-        blanked=tuple(modules_of([lesson])),
+        blanked=blanked,
+        optimises=_optimises(blanked, probes),
     )
+
+
+def _optimises(symbols: tuple[str, ...], probes: str | None) -> bool:
+    """Whether a lesson's symbols or its probes speak of optimisers."""
+    modules = [name for name in sys.modules if name in symbols or f"{name}.".startswith(f"{probes}.")]
+    return any(re.search(r"\boptim\b", Path(inspect.getfile(sys.modules[name])).read_text("utf-8")) for name in modules)
 
 
 def _companions(syllabus: Syllabus, name: str) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ _HEAVY = ("numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safet
 
 def main() -> None:
     """Serves the control socket until it closes."""
+    gc.disable()  # what is imported stays, and looking for garbage in it takes a fifth of the time
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the kernel forgets what ended children have used
     control = socket.socket(fileno=os.dup(0))
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -57,8 +58,8 @@ def main() -> None:
         return
     os.dup2(nowhere, 2)
     os.close(nowhere)
-    gc.collect()
     gc.freeze()  # or the collector would touch, and so copy, every page after a fork
+    gc.enable()
     _say(control, {"missing": walls.missing})
     try:
         _serve(control, child, walls)
@@ -105,6 +106,7 @@ def _for_lesson(
     companions: list[str],
     library: list[str],
     blanked: list[str],
+    optimises: bool,
 ) -> Child:
     """Imports the library with the lesson's blanks, and makes the shell that the learner's cells will run in.
 
@@ -125,6 +127,9 @@ def _for_lesson(
                     raise
     for companion in companions:
         importlib.import_module(companion)
+    if optimises and "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
     own = importlib.import_module(probes).PROBES if probes is not None else {}
     child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
     known = [
@@ -141,7 +146,6 @@ def _warm_torch() -> None:
 
     torch.set_num_threads(1)
     with torch.no_grad():
-        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
         for dtype in (torch.float32, torch.float64):
             x = torch.nn.functional.linear(torch.ones(2, 3, 4, dtype=dtype), torch.ones(4, 4, dtype=dtype))
             torch.softmax(x @ x.transpose(-2, -1), dim=-1)

@@ -29,12 +29,14 @@ def nudges(model: Model, source: torch.Tensor, target_input: torch.Tensor, highe
     """
     length = target_input.shape[1]
     moved = torch.zeros(length, length)
+    # Before and after run in batches of one size: in another size, a processor may round the same row differently.
+    sources, same = source.expand(highest, -1), target_input.repeat(highest, 1)  # a row for each new id
     with torch.no_grad():
-        before = model(source, target_input)  # (1, length, vocab_size)
+        before = model(sources, same)  # (highest, length, vocab_size)
         for place in range(length):
-            others = target_input.repeat(highest, 1)  # (highest, length): a row for each new id
+            others = same.clone()
             others[:, place] = torch.arange(1, highest + 1, device=target_input.device)
-            after = model(source.expand(highest, -1), others)
+            after = model(sources, others)
             moved[:, place] = (after - before).abs().amax(dim=(0, 2)).cpu()
     return moved
 
