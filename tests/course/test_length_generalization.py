@@ -14,7 +14,8 @@ from course.causal import future_leak
 from course.length_generalization.adder import Adder, Positions
 from course.length_generalization.entries import write_entry
 from course.length_generalization.examining import right_by_length, share_right, write_answers
-from course.length_generalization.places import HINTS, digit_positions, index_hints
+from course.length_generalization.letters import HINTS
+from course.length_generalization.places import digit_positions, index_hints
 from course.length_generalization.positions import random_offset_positions, windowed_mask
 from course.length_generalization.writing import FIRST_HINT, MOST_DIGITS, SUMS, SumWriting
 from course.seq2seq import encoder_influence
