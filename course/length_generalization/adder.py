@@ -14,7 +14,8 @@ from torch import nn
 from course.attention import MultiHeadAttention, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from course.blocks import FeedForward, LayerNorm
 from course.causal import decoder_mask
-from course.length_generalization.places import HINTS, digit_positions
+from course.length_generalization.letters import HINTS
+from course.length_generalization.places import digit_positions
 from course.length_generalization.positions import random_offset_positions, windowed_mask
 from course.length_generalization.writing import FIRST_HINT, LAST_DIGIT, SumWriting
 from course.positions import rotary_embedding

@@ -10,7 +10,8 @@ from typing import Literal
 
 import torch
 
-from course.length_generalization.places import HINTS, index_hints
+from course.length_generalization.letters import HINTS
+from course.length_generalization.places import index_hints
 from course.tasks.addition import ALPHABET, Pair
 from course.tasks.alphabet import Alphabet
 

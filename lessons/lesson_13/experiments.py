@@ -13,8 +13,9 @@ import torch
 
 from course import plots, seq2seq_fitting
 from course.length_generalization.adder import Adder, Positions, Tools
+from course.length_generalization.examining import LENGTHS as LENGTHS
 from course.length_generalization.examining import right_by_length, write_answers
-from course.length_generalization.places import HINTS
+from course.length_generalization.letters import HINTS
 from course.length_generalization.writing import SumWriting
 from course.plots.picture import Picture
 from course.tasks import addition

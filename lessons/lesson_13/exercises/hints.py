@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course.length_generalization.places import HINTS, index_hints
+from course.length_generalization.letters import HINTS
+from course.length_generalization.places import index_hints
 from grader.authoring.aspects import USUAL, main, special, untouched
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from course.length_generalization.places import HINTS, digit_positions, index_hints
+from course.length_generalization.letters import HINTS
+from course.length_generalization.places import digit_positions, index_hints
 from course.length_generalization.positions import random_offset_positions, windowed_mask
 from course.tasks.addition import ALPHABET
 
