@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +36,6 @@ def leaderboard(
     from grader.running.zygotes import hide, warm_up
 
     warm_up(jobs)
-    from grader.api import hidden_seed
     from grader.batch import progress
     from grader.leaderboard.contest import load_contest
     from grader.leaderboard.entries import find_entries
@@ -55,7 +55,8 @@ def leaderboard(
     hide(*_kept(), *(place for place in places), *(place.parent for place in places))
     for line in refuse_without_walls(setting, require_sandbox):
         err.print(escape(line), highlight=False, soft_wrap=True)
-    seed = hidden_seed() if seed is None else seed
+    # An entry sees what is drawn for its training, and has two minutes to find out from which seed: so it's a long one.
+    seed = secrets.randbits(53) if seed is None else seed
     outcomes: dict[str, Outcome] = {
         one: Outcome(one, refused="The run was stopped before its turn.") for one in folders
     }

@@ -22,6 +22,7 @@ _START_SECONDS = 5.0
 """To read the entry's code and make its model, beside what the contest allows."""
 _FILE_BYTES = 2**24
 _PROCESSES = 16
+_PLAIN = (bool, int, float, str, type(None))
 
 
 class Sitting:
@@ -42,10 +43,10 @@ class Sitting:
         return self._session.look_up()
 
     def asks(self) -> Mapping[str, Any]:
-        """What the entry wants its problems to look like: anything that calls itself a dict."""
+        """What the entry wants its problems to look like: words, numbers and yes or no, by name."""
         found = self._ask("describe", asks=self._contest.asks).get("asks")
-        if not isinstance(found, dict):
-            raise Refused(f"{self._contest.asks} in {self._contest.code} should be a dict.")
+        if not isinstance(found, dict) or not all(isinstance(value, _PLAIN) for value in found.values()):
+            raise Refused(f"{self._contest.asks} in {self._contest.code} should be a dict of plain values.")
         return found
 
     def make(self, seed: int) -> None:

@@ -275,7 +275,8 @@ def test_code_that_is_none(entry: Callable[..., Outcome], tmp_path: Path) -> Non
     assert "doesn't define make_model()" in entry("x = 1").refused
     assert "doesn't define train(model, draw)" in entry(MODEL).refused
     assert "not a torch.nn.Module" in entry("def make_model():\n    return 3\n" + NO_TRAINING).refused
-    assert "should be a dict" in entry(HONEST + "\nFORMAT = 3\n").refused
+    for asked in ("3", "{'backwards': torch.ones(2)}", "{'backwards': {}}", "{'backwards': make_model}", "{1: 2}"):
+        assert "should be a dict of plain values" in entry(HONEST + f"\nFORMAT = {asked}\n").refused
     assert "backwards" in entry(HONEST + "\nFORMAT = {'backwards': 'perhaps'}\n").refused
     assert "while being imported" in entry("(" * 4000).refused
 
