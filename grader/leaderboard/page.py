@@ -8,12 +8,12 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from grader.authoring.contest import Contest
-from grader.leaderboard.standings import Line, rules, share
+from grader.leaderboard.standings import HANDED_IN, TRAINED, Line, percent, rules
 from grader.plain import visible
 
-TRAINED_HERE = "The grader trained these models on problems of its own, so all that they know comes from those."
-HANDED_IN = (
-    "These came with trained weights. What they were trained on, and for how long, can't be known: they have places of "
+ABOUT_TRAINED = "The grader trained these models itself, on problems that it drew for them."
+ABOUT_HANDED_IN = (
+    "These came with their weights. Nobody can tell what they were trained on, or for how long, so they have places of "
     "their own."
 )
 
@@ -26,14 +26,14 @@ def page(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> str
         name=lesson,
         sizes=list(contest.hidden),
         parts=(
-            ("Trained here", TRAINED_HERE, [line for line in there if line.outcome.trained]),
-            ("Weights handed in", HANDED_IN, [line for line in there if not line.outcome.trained]),
+            (TRAINED, ABOUT_TRAINED, [line for line in there if line.outcome.trained]),
+            (HANDED_IN, ABOUT_HANDED_IN, [line for line in there if not line.outcome.trained]),
         ),
         refused=[line for line in lines if not line.place],
         rules=rules(contest),
         answers=contest.answers,
         seed=seed,
-        share=share,
+        percent=percent,
     )
 
 

@@ -19,7 +19,7 @@ from grader.authoring.contest import Contest
 from grader.leaderboard.scoring import Outcome
 from grader.plain import visible
 
-TRAINED, HANDED_IN = "trained here", "weights handed in"
+TRAINED, HANDED_IN = "Trained here", "Weights handed in"
 
 
 @dataclass(frozen=True)
@@ -56,44 +56,40 @@ def _merit(one: Outcome) -> tuple[Fraction, int]:
 
 
 def table(lines: Sequence[Line], contest: Contest) -> Table:
-    """A line for each entry that has a place."""
-    made = Table(box=None, pad_edge=False)
-    made.add_column("", justify="right")
-    made.add_column("who", overflow="fold")
-    made.add_column("mean", justify="right")
-    for size in contest.hidden:
-        made.add_column(str(size), justify="right")
-    for column in ("parameters", "training", "answering"):
+    """A line for each entry that has a place, under a heading for each kind. It fits into 80 columns."""
+    made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    made.add_column("", justify="right", no_wrap=True)
+    made.add_column("who", overflow="fold", min_width=10)
+    for column in ("mean", *map(str, contest.hidden), "params", "train", "answer"):
         made.add_column(column, justify="right", no_wrap=True)
-    made.add_column("weights")
-    for line in lines:
-        if line.place:
+    for kind in (TRAINED, HANDED_IN):
+        there = [line for line in lines if line.place and line.kind == kind]
+        if there:
+            made.add_row("", escape(kind), style="bold")
+        for line in there:
             made.add_row(*map(escape, cells(line, contest)))
     return made
 
 
 def cells(line: Line, contest: Contest) -> list[str]:
-    """What stands in a line of the table: place, name, mean, share by size, parameters, seconds, kind."""
+    """What stands in a line of the table: place, name, mean, share by size, parameters, seconds."""
     one = line.outcome
-    shares = [share(*one.right[size]) for size in contest.hidden]
     return [
         f"{line.place}.",
         visible(one.name),
-        f"{one.score:.3f}",
-        *shares,
+        f"{100 * one.score:.1f}",
+        *(percent(*one.right[size]) for size in contest.hidden),
         f"{one.parameters:,}",
-        f"{one.training_seconds:.1f} s" if one.trained else "-",
-        f"{one.answering_seconds:.1f} s",
-        line.kind,
+        f"{one.training_seconds:.0f} s" if one.trained else "-",
+        f"{one.answering_seconds:.0f} s",
     ]
 
 
-def share(right: int, of: int) -> str:
-    """A share with two digits; 1.00 and .00 only where it is all or none."""
+def percent(right: int, of: int) -> str:
+    """A share in percent; 100 and 0 only where it is all or none."""
     rounded = round(100 * right / of)
     rounded = min(rounded, 99) if right < of else rounded
-    rounded = max(rounded, 1) if right else rounded
-    return f"{rounded / 100:.2f}"
+    return str(max(rounded, 1) if right else rounded)
 
 
 def refusals(lines: Sequence[Line]) -> list[str]:
@@ -105,10 +101,10 @@ def rules(contest: Contest) -> str:
     """What the columns say, and what an entry may use."""
     most = contest.allowance
     return (
-        f"The columns from {min(contest.hidden)} to {max(contest.hidden)} give the share of hidden {contest.answers} "
-        f"with so many {contest.size} that are completely right. An entry may have {most.parameters:,} parameters, "
-        f"{most.training_seconds:g} seconds of processor time to train and {most.answering_seconds:g} to answer, and "
-        f"{most.memory_bytes // 2**20:,} MB of memory. Ties go to the smaller model."
+        f"The columns {min(contest.hidden)} to {max(contest.hidden)} give, by the number of {contest.size}, how many "
+        f"percent of the hidden {contest.answers} are completely right. An entry may have {most.parameters:,} "
+        f"parameters, {most.training_seconds:g} seconds of processor time to train and {most.answering_seconds:g} to "
+        f"answer, and {most.memory_bytes // 2**20:,} MB of memory. Ties go to the smaller model."
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.numpy
+from rich.console import Console
 
 from grader.authoring.contest import Notation
 from grader.leaderboard import scoring, standings, suspicion
@@ -216,11 +219,25 @@ def test_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "of", "shown"),
-    [(0, 30, "0.00"), (30, 30, "1.00"), (299, 300, "0.99"), (1, 300, "0.01"), (15, 30, "0.50")],
+    ("right", "of", "shown"), [(0, 30, "0"), (30, 30, "100"), (299, 300, "99"), (1, 300, "1"), (15, 30, "50")]
 )
 def test_all_and_none_are_shown_only_where_it_is_so(right: int, of: int, shown: str) -> None:
-    assert standings.share(right, of) == shown
+    assert standings.percent(right, of) == shown
+
+
+def test_the_table_fits_into_a_terminal() -> None:
+    sizes = (5, 6, 7, 8, 10, 20, 50, 100)
+    contest = replace(CONTEST, hidden=dict.fromkeys(sizes, 30))
+    outcomes = [
+        Outcome(name, trained, dict.fromkeys(sizes, (30, 30)), 123_456, 119.6, 99.9)
+        for name, trained in (("Ada_Lovelace", True), ("somebody_with_a_long_name", False))
+    ]
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(standings.table(standings.ranked(outcomes), contest))
+    text = console.export_text()
+    assert "…" not in text
+    assert re.search(r"^1\. +Ada_Lovela", text, re.MULTILINE)
+    assert text.count("123,456") == text.count("120 s") + 1 == 2
 
 
 # --- finding
