@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.authoring.contest import Contest
 from grader.errors import GraderError
+from grader.leaderboard.earlier import Earlier
 from grader.leaderboard.entries import read_entry
 from grader.leaderboard.files import Refused
 from grader.leaderboard.scoring import Outcome, score
@@ -27,6 +28,8 @@ class Run:
     setting: Setting
     seed: int
     jobs: int = 1
+    earlier: Earlier | None = None
+    """What need not be scored again, unless it has changed."""
 
 
 def refuse_without_walls(setting: Setting, required: bool) -> list[str]:
@@ -45,8 +48,14 @@ def refuse_without_walls(setting: Setting, required: bool) -> list[str]:
 def score_all(folders: Mapping[str, Path], run: Run) -> Generator[Outcome, None, None]:
     """Scores the entries in these folders, and yields what came of each as soon as it is known.
 
-    Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
+    What an earlier run found comes first. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
     """
+    left = dict(folders)
+    for name, folder in folders.items() if run.earlier is not None else ():
+        known = _known(name, folder, run)
+        if known is not None:
+            del left[name]
+            yield known
     workers: set[int] = set()
 
     def one(name: str, folder: Path) -> Outcome:
@@ -56,15 +65,21 @@ def score_all(folders: Mapping[str, Path], run: Run) -> Generator[Outcome, None,
         except (Refused, GraderError) as error:
             return Outcome(name, refused=str(error))
         except Exception as error:  # a fault of ours must not cost the others their places
-            return Outcome(
-                name, refused=f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
-            )
+            why = f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
+            return Outcome(name, refused=why)
 
     with ThreadPoolExecutor(run.jobs) as pool:
         try:
-            for done in as_completed([pool.submit(one, name, folder) for name, folder in folders.items()]):
+            for done in as_completed([pool.submit(one, name, folder) for name, folder in left.items()]):
                 yield done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             zygotes.end_work_of(workers)  # what is being scored ends at once
             raise
+
+
+def _known(name: str, folder: Path, run: Run) -> Outcome | None:
+    try:
+        return run.earlier.of(name, read_entry(name, folder, run.contest).digest) if run.earlier is not None else None
+    except Refused:
+        return None

@@ -40,6 +40,8 @@ class Outcome:
     answering_seconds: float = 0.0
     refused: str = ""
     """Why it has no place; empty for one that has."""
+    digest: str = ""
+    """Of the entry that was scored."""
 
     @property
     def score(self) -> float:
@@ -95,7 +97,7 @@ def score(entry: Entry, contest: Contest, setting: Setting, seed: int) -> Outcom
     try:
         return _scored(entry, contest, setting, seed, trained)
     except Refused as refused:
-        return Outcome(entry.name, trained, refused=str(refused))
+        return Outcome(entry.name, trained, refused=str(refused), digest=entry.digest)
 
 
 def _scored(entry: Entry, contest: Contest, setting: Setting, seed: int, trained: bool) -> Outcome:
@@ -140,6 +142,7 @@ def _scored(entry: Entry, contest: Contest, setting: Setting, seed: int, trained
         count(weights),
         training_seconds,
         answering_seconds,
+        digest=entry.digest,
     )
 
 

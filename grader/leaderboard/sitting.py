@@ -20,7 +20,6 @@ from grader.running.setting import Setting
 
 _START_SECONDS = 5.0
 """To read the entry's code and make its model, beside what the contest allows."""
-_FILE_BYTES = 2**24
 _PROCESSES = 16
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -119,7 +118,6 @@ def sitting(contest: Contest, setting: Setting, entry: Entry, seconds: float) ->
         probe_seconds=seconds,
         cpu_seconds=seconds + _START_SECONDS,
         memory_bytes=contest.allowance.memory_bytes,
-        file_bytes=_FILE_BYTES,
         processes=_PROCESSES,
     )
     refused = None

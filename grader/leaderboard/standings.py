@@ -108,13 +108,19 @@ def rules(contest: Contest) -> str:
     )
 
 
+def terms(contest: Contest) -> dict[str, Any]:
+    """What all entries of a run have in common, as data."""
+    hidden = {str(size): count for size, count in contest.hidden.items()}
+    return {"hidden": hidden, "allowance": asdict(contest.allowance)}
+
+
 def to_json(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> dict[str, Any]:
     """The table as data."""
     return {
         "version": 1,
         "lesson": lesson,
         "seed": seed,
-        "allowance": asdict(contest.allowance),
+        "terms": terms(contest),
         "entries": [
             {
                 "name": line.outcome.name,
@@ -126,6 +132,7 @@ def to_json(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> 
                 "training_seconds": round(line.outcome.training_seconds, 2),
                 "answering_seconds": round(line.outcome.answering_seconds, 2),
                 "refused": line.outcome.refused or None,
+                "sha256": line.outcome.digest or None,
             }
             for line in lines
         ],

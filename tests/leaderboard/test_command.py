@@ -115,10 +115,13 @@ def test_what_can_be_named(klass: Path, grader: Any) -> None:
         (["01"], "Nothing has been handed in yet"),
         (["01", "nowhere"], "There is no folder nowhere."),
         (["01", "empty"], "There is no entry/adder.py"),
+        (["01", "one", "--json", "nowhere/table.json"], "nowhere/table.json can't be written"),
+        (["01", "one", "--html", "nowhere/table.html"], "nowhere/table.html can't be written"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Any, arguments: list[str], said: str) -> None:
     (klass / "empty").mkdir()
+    put(klass / "one", IDLE)
     ran = grader("leaderboard", *arguments)
     assert ran.code == 2
     assert said in ran.err
@@ -157,3 +160,59 @@ def test_a_fault_of_ours_costs_one_entry(klass: Path, grader: Any, monkeypatch: 
     assert ran.code == 1
     assert re.search(r"^1\. +bob ", ran.out, re.MULTILINE)
     assert "No place: ada: The grader itself failed (ZeroDivisionError: one of ours). Please report it." in ran.out
+
+
+def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has a place and hasn't changed is not scored again, and comes out as it was."""
+    for name in ("ada", "bob", "cy"):
+        hand_in(klass, name, IDLE + f"# {name}\n")
+    score, scored = run.score, []
+
+    def noted(entry: Any, *more: Any) -> Any:
+        scored.append(entry.name)
+        if entry.name == "cy" and len(scored) < 4:
+            raise KeyboardInterrupt
+        return score(entry, *more)
+
+    monkeypatch.setattr(run, "score", noted)
+    first = grader("leaderboard", "01", "--json", "table.json")
+    assert (first.code, scored) == (1, ["ada", "bob", "cy"])
+    before = json.loads(Path("table.json").read_text())
+    hand_in(klass, "bob", IDLE)
+    second = grader("leaderboard", "01", "--json", "table.json", "--resume", "--html", "table.html")
+    assert (second.code, scored[3:]) == (0, ["bob", "cy"])
+    after = json.loads(Path("table.json").read_text())
+    assert after["seed"] == before["seed"]
+    entries = [{one["name"]: one for one in found["entries"]} for found in (before, after)]
+    assert entries[0]["ada"] == entries[1]["ada"]
+    assert entries[0]["bob"]["sha256"] != entries[1]["bob"]["sha256"]
+    assert [entry["place"] for entry in after["entries"]] == [1, 1, 1]
+    third = grader("leaderboard", "01", "--json", "table.json", "--resume")
+    assert (third.code, len(scored)) == (0, 5)
+    assert json.loads(Path("table.json").read_text()) == after
+    assert sorted(path.name for path in klass.iterdir() if "table" in path.name) == ["table.html", "table.json"]
+
+
+@pytest.mark.parametrize(
+    ("written", "arguments", "said"),
+    [
+        (None, ["--resume"], "name that file with --json"),
+        ("[]", ["--resume", "--json", "table.json"], "isn't a table that grader leaderboard wrote"),
+        ("{", ["--resume", "--json", "table.json"], "isn't a table that grader leaderboard wrote"),
+        (
+            '{"lesson": "x", "terms": {}, "seed": 1, "entries": []}',
+            ["--resume", "--json", "table.json"],
+            "another contest",
+        ),
+    ],
+)
+def test_a_run_that_cannot_go_on(
+    klass: Path, grader: Any, written: str | None, arguments: list[str], said: str
+) -> None:
+    hand_in(klass, "ada", IDLE)
+    if written is not None:
+        Path("table.json").write_text(written)
+    ran = grader("leaderboard", "01", *arguments)
+    assert ran.code == 2
+    assert said in ran.err
+    assert written is None or Path("table.json").read_text() == written

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import sys
+import types
 import zipfile
 from pathlib import Path
 
@@ -171,3 +173,18 @@ def test_by_the_exchange(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     (home / "entry" / CONTEST.code).write_text(MODEL + "\n")
     assert repr(submit(home)).startswith("Submitted")
     assert len(list((exchange / "a-course" / "inbound").iterdir())) == 2
+
+
+def test_in_colab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There the notebook has no file; the entry stands in the working folder all the same."""
+    message, files = types.ModuleType("google.colab._message"), types.ModuleType("google.colab.files")
+    vars(message)["blocking_request"] = lambda *_, **__: {"ipynb": json.loads(notebook())}
+    vars(files)["download"] = lambda path: None
+    for module in (types.ModuleType("google"), types.ModuleType("google.colab"), message, files):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.chdir(home)
+    receipt = grader.submit()
+    assert receipt.path is not None
+    assert "Your entry to the contest goes with it" in repr(receipt)
+    with zipfile.ZipFile(receipt.path) as archive:
+        assert {name: archive.read(name) for name in FILES} == FILES
