@@ -12,7 +12,7 @@ from course.length_generalization.places import index_hints
 from grader.authoring.aspects import USUAL, main, special, untouched
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons.lesson_13.exercises.places import draw_number, draw_sum
+from lessons.lesson_13.exercises.places import draw_number
 
 Hinted = Callable[[str], str]
 
@@ -20,8 +20,10 @@ Hinted = Callable[[str], str]
 def _problems(generator: np.random.Generator) -> list[Case]:
     a, b, c = dims(generator, 3, 2, 6)
 
-    def drawn(*digits: int, without: str = "") -> str:
-        return "1" + draw_sum(generator, *digits, without=without)  # no zero in front
+    def drawn(*digits: int) -> str:
+        """A sum of numbers with so many digits each, the first of which is no zero."""
+        numbers = [draw_number(generator, 1, "0") + draw_number(generator, count - 1, "") for count in digits]
+        return "+".join(numbers)
 
     def case(label: str, tag: str, problem: str) -> Case:
         return Case(label, {"problem": problem}, tagged(tag) if tag else USUAL)
@@ -39,7 +41,7 @@ def _problems(generator: np.random.Generator) -> list[Case]:
         case("with spaces around the plus", "others", f"{drawn(a)} + {drawn(b)} ="),
         case("on a problem without digits", "others", "+="),
         case("on an empty text", "others", ""),
-        case("on numbers of 27 and more digits", "long", drawn(26, 40) + "="),
+        case("on numbers of 27 and more digits", "long", drawn(27, 40) + "="),
         case("on numbers of more than 52 digits", "long", drawn(int(generator.integers(60, 113)), 55) + "="),
     ]
 

@@ -26,10 +26,10 @@ def _lengths(generator: np.random.Generator) -> list[Case]:
     return [
         case("where there is room for a few offsets", "", length, length + room, draws=MANY),
         case("with another length", "", more, more + length, draws=MANY),
-        case("where two offsets are possible", "", room, room + 1, draws=200),
-        case("where the length just fits", "whole", length, length, draws=3),
+        case("where two offsets are possible", "", room, room + 1, draws=MANY),
+        case("where the length just fits", "whole", length, length, draws=40),
         case("with a single position", "one", 1, room, draws=MANY),
-        case("with one position and room for one", "one", 1, 1, draws=3),
+        case("with one position and room for one", "one", 1, 1, draws=40),
         case("where one position is too many", "refused", length + 1, length, draws=1),
         case("where the length is far too large", "refused", 3 * more, more, draws=1),
         case("with the same generator, and with others", "chance", length, 1000, chance=True),
