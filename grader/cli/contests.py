@@ -57,7 +57,7 @@ def leaderboard(
             f"There is no {contest.folder}/{contest.code} of {name} in {', '.join(map(str, places))}. "
             "Collect what was handed in, or name a folder with entries."
         )
-    hide(*_kept(), *(place for place in places), *(place.parent for place in places))
+    hide(*_kept(), *places)
     for line in refuse_without_walls(setting, require_sandbox):
         err.print(escape(line), highlight=False, soft_wrap=True)
     for path in (json_file, html):

@@ -171,7 +171,10 @@ def test_a_model_that_remembers_earlier_calls(entry: Callable[..., Outcome]) -> 
 HIDES = """
 def train(model, draw):
     learn(model, draw)
-    {}
+    try:
+        {}
+    except Exception:  # where it may not even write there
+        pass
     with torch.no_grad():
         for p in model.parameters():
             p.normal_()
@@ -182,7 +185,7 @@ def train(model, draw):
     ("put_aside", "take_back"),
     [
         ("globals()['KEPT'] = [p.detach().clone() for p in model.parameters()]", "globals().get('KEPT')"),
-        ("torch.save(list(model.parameters()), '/tmp/kept')", "torch.load('/tmp/kept', weights_only=False)"),
+        ("torch.save(list(model.parameters()), 'kept')", "torch.load('kept', weights_only=False)"),
         ("torch.save(list(model.parameters()), '/dev/shm/kept')", "torch.load('/dev/shm/kept', weights_only=False)"),
         ("model.kept = [p.detach().clone() for p in model.parameters()]", "getattr(self, 'kept', None)"),
     ],
@@ -410,7 +413,7 @@ def look():
             folders[:] = folders[:50]
             for name in names[:50]:
                 if "kmsg" not in name and "/task" not in folder: spy(read(folder + "/" + name))
-        if top == COURSE and os.path.exists(COURSE + "/gradebook.db"): tell("sees " + top)
+    done("list", lambda: os.listdir(COURSE))
     for thing in everything():
         if isinstance(thing, (str, bytes)): spy(thing)
     def network():
@@ -427,8 +430,9 @@ def test_what_it_can_read(entry: Callable[..., Outcome], klass: Path) -> None:
 
 
 def test_nothing_stays_for_the_next(entry: Callable[..., Outcome]) -> None:
-    leave = "\nfor place in ('/tmp/left', '/dev/shm/left'):\n    open(place, 'w').write('left')\n"
-    find = "\nimport os\nfor place in ('/tmp/left', '/dev/shm/left'):\n    assert not os.path.exists(place)\n"
+    places = "\nimport contextlib, os\nfor place in ('left', '/tmp/left', '/dev/shm/left'):\n    "
+    leave = places + "with contextlib.suppress(PermissionError): open(place, 'w').write('left')\n"
+    find = places + "assert not os.path.exists(place)\n"
     assert entry(HONEST + leave).right == FULL
     assert entry(HONEST + find).right == FULL
 
