@@ -231,11 +231,13 @@ def test_weights_as_a_pickle(entry: Callable[..., Outcome], tmp_path: Path) -> N
 
 def test_weights_that_cannot_be_read(entry: Callable[..., Outcome]) -> None:
     whole = safetensors.numpy.save({"a": np.ones(4, np.float32)})
+    wordy = safetensors.numpy.save({"a": np.ones(4, np.float32)}, metadata={"words": "x" * 2**20})
     gigantic = b'{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'
     for damaged in (
         b"",
         b"{}",
         whole[:-3],
+        wordy,
         struct.pack("<Q", 2**40) + whole[8:],
         struct.pack("<Q", len(gigantic)) + gigantic,
     ):
