@@ -852,7 +852,7 @@ plots.by_length(
 # The waves *have* a row for position 12, and you could draw it. But no training step ever showed the network what to do with it.
 # A formula that goes on for ever doesn't make a network that does.
 #
-# ### The door to lesson 12
+# ### The door to lesson 13
 #
 # Is it hopeless, then, to go beyond the trained lengths? Not if the positions say what *matters*.
 #
@@ -904,7 +904,7 @@ print(lab.one_long_sum(adder, width=50))
 #
 # This is not a miracle, nor general cleverness. We *told* the model that digits of the same place belong together, and that distant places
 # don't matter. Knowledge that you build in by hand is called an **inductive bias**. This one suits sums. For reversal, where the first letter
-# depends on the last, a window of two hides the answer. Lesson 12 asks how much of the bias you can leave out.
+# depends on the last, a window of two hides the answer. Lesson 13 asks how much of the bias you can leave out.
 
 # %% [markdown]
 # ## The bug clinic

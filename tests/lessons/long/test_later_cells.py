@@ -14,6 +14,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jupytext
@@ -94,8 +95,9 @@ def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("lesson", "number"), runs())
-def test_every_later_cell_runs(lesson: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_later_cell_runs(lesson: str, number: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     known = ways(lesson)
+    monkeypatch.chdir(tmp_path)  # a cell may write into the folder that its notebook stands in
     importlib.import_module(f"lessons.lesson_{lesson[:2]}.experiments")
     space: dict[str, Any] = {"__name__": "__main__"}
     taken = {}
