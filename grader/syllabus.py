@@ -14,6 +14,7 @@ needs one that no other course has.
             experiments.py      optional: what the notebook's longer cells run
             pictures.py         optional: functions that draw the pictures in the prose
             demo.py             optional: LEARNERS, a class to try the grader out on
+            contest.py          optional: CONTEST, an open task for which learners hand in models
 
 It is found through the variable GRADER_LESSONS (`grader --lessons FOLDER` sets it), else around the working folder
 (beside `nbgrader_config.py`), else as an installed package that names its folder in the entry-point group

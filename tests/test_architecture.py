@@ -42,18 +42,19 @@ MAY_IMPORT = {
     "testing": CHECKING,
     "starting": LESSONS | {"repository"},
     "gradebook": REPORTING,
-    "submitting": RUNNING,
-    "collecting": RUNNING | {"submitting"},
+    "submitting": RUNNING | {"leaderboard"},
+    "collecting": RUNNING | {"leaderboard", "submitting"},
     "exporting": LIGHT | {"gradebook"},
     "handing_back": LIGHT | {"collecting", "gradebook"},
     "reporting": LESSONS | {"checking", "running", "exporting", "tables"},
     "similarity": RUNNING | {"gradebook"},
+    "leaderboard": RUNNING,
     "packing": RUNNING | {"api", "gradebook"},
     "demo": REPORTING | {"api", "gradebook"},
     "publishing": LESSONS | {"building", "checking", "learning", "repository"},
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
-    | {"similarity", "packing", "reporting", "handing_back"},
+    | {"similarity", "packing", "reporting", "handing_back", "leaderboard"},
     "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }

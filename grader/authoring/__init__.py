@@ -5,6 +5,7 @@
 - `draw`: inputs drawn from a seed: numbers, words, and tensors whose dimensions all differ
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 - `patients`: what a learner's test is tried on. It stays with the case, and the learner's process can only ask it
+- `contest`: an open task for which learners hand in models, and a table of them
 
 Only `modules` imports PyTorch. The tensors of `draw` do so when one is drawn: a lesson without tensors needs none.
 

@@ -15,9 +15,9 @@ from grader.errors import GraderError
 
 # The help lists the commands in this order.
 # isort: off
-from grader.cli import learning, grading, classes, authoring
+from grader.cli import learning, grading, classes, contests, authoring
 
-__all__ = ["app", "authoring", "classes", "grading", "learning", "main"]
+__all__ = ["app", "authoring", "classes", "contests", "grading", "learning", "main"]
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from grader.plain import hides
 from grader.running.intake import MAX_BYTES
 
 MAX_OTHER = 2**20
+MAX_WEIGHTS = 16 * 2**20
 MAX_METADATA = 16 * 2**20
 MAX_DEPTH = 30
 MAX_PART = 255
@@ -18,6 +19,8 @@ METADATA = "submission_metadata.yml"
 DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10))})
 NOTEBOOK, MAYBE_NOTEBOOK = (".ipynb", ".ipynb.txt", ".ipynb.json"), (".json",)
 """Browsers and mail programs add an ending of their own, or take a notebook for the JSON that it is."""
+WEIGHTS = ".safetensors"
+"""What a model has learnt, in an entry to a contest."""
 _PASSED_OVER = frozenset({"thumbs.db", "timestamp.txt", "desktop.ini"})
 
 
@@ -42,6 +45,8 @@ def limit_of(name: str) -> int | None:
         return MAX_METADATA
     if name.lower().endswith(NOTEBOOK + MAYBE_NOTEBOOK):
         return MAX_BYTES
+    if name.lower().endswith(WEIGHTS):
+        return MAX_WEIGHTS
     return None if name.lower() in _PASSED_OVER else MAX_OTHER
 
 

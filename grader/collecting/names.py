@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from grader.collecting.entries import DEVICES, is_zip, nfc
@@ -141,15 +141,19 @@ def looks_like_a_download(parts: Sequence[str]) -> bool:
     return bool(zips) and label(parts) is None and label(parts[zips[0] + 1 :]) is not None
 
 
-def plain_label(parts: Sequence[str], holder: str, lessons: Sequence[str]) -> Label:
+def plain_label(
+    parts: Sequence[str], holder: str, lessons: Sequence[str], entries: Collection[str] = frozenset()
+) -> Label:
     """The label of a file that no platform named: the folder or zip file that it is in tells, else its own name.
 
-    Names that are a lesson's tell nothing: they are passed over, from the inside out. Within a zip file names are a
-    learner's own, and are passed over too.
+    Names that are a lesson's tell nothing, nor do those of the folders that entries to a contest stand in: they are
+    passed over, from the inside out. Within a zip file names are a learner's own, and are passed over too.
     """
     packed = next((place for place, part in enumerate(parts) if is_zip(part)), len(parts))
     for place in range(min(packed, len(parts) - 2), -1, -1):
         name = parts[place][: -len(".zip")] if is_zip(parts[place]) else parts[place]
+        if name in entries:
+            continue
         if rest := without_lesson(name, lessons):
             owner = Owner(PLAIN, rest, place="/".join((*parts[:place], rest)))
             return Label(owner, tuple(parts[place + 1 :]))

@@ -36,7 +36,8 @@ from grader.collecting.names import (
 from grader.collecting.reading import Doubt, Found
 from grader.collecting.roster import Match, Roster
 from grader.errors import GraderError
-from grader.plain import named
+from grader.leaderboard.contest import entry_folders
+from grader.plain import named, visible
 from grader.running import intake
 from grader.running.assignment import Assignment
 from grader.running.handed_in import is_untouched, title_of
@@ -110,7 +111,8 @@ class Sorter:
             if file.name == METADATA and label(file.parts) is None and not any(map(is_zip, file.parts[:-1]))
         }
         known = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
-        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known)) for file in files]
+        entries = entry_folders() if self.plain is None else frozenset()
+        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known, entries)) for file in files]
         of_moodle = {said.owner.name for _, said in labels if said.owner is not None and said.owner.platform == MOODLE}
         without = without_teams(sorted(of_moodle)) if self.roster is None else {}
         groups: dict[Owner | None, list[tuple[Found, Label]]] = {}
@@ -187,7 +189,9 @@ class Sorter:
             owners = [Owner(CLAIM, note.name)]
         if not owners:
             raise GraderError("It doesn't say whose it is: put it into a folder with the learner's name.")
-        others = _others(said, theirs) if note is None else {}
+        others = _others(said, theirs)
+        if note is not None:  # in its zip file, or unpacked among others: only what it names
+            others = _packed_with(note, others)
         digest = hashlib.sha256(data)
         for name, other in sorted(others.items()):
             digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(other.data).digest())
@@ -321,6 +325,20 @@ def _others(said: Label, theirs: Theirs) -> dict[str, Found]:
             if not hidden(inside) and inside != ("timestamp.txt",):  # nbgrader's own, and none of theirs
                 found["/".join(inside)] = file
     return found
+
+
+def _packed_with(note: Note, others: Mapping[str, Found]) -> dict[str, Found]:
+    """What `submit()` packed with a notebook.
+
+    Raises:
+        GraderError: when it isn't all there as it was.
+    """
+    for path in note.files:
+        if path not in others or not note.has(path, others[path].data):
+            raise GraderError(
+                f"{visible(path)} is not what submit() packed: it was damaged, changed or taken out. Ask for it again."
+            )
+    return {path: others[path] for path in note.files}
 
 
 def _submitters(

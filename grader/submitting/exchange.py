@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ class Sent:
     already: bool = False
 
 
-def by_exchange(notebook: Path, lesson: str, data: bytes) -> Sent | None:
+def by_exchange(notebook: Path, lesson: str, data: bytes, others: Mapping[str, bytes] | None = None) -> Sent | None:
     """Submits the notebook's folder, as `nbgrader submit` does. None where there is no exchange to submit to.
+
+    `others` are those of its files that count beside the notebook: one that has changed is submitted again.
 
     Raises:
         Refused: when there is one, and it does not take it.
@@ -46,7 +49,7 @@ def by_exchange(notebook: Path, lesson: str, data: bytes) -> Sent | None:
         holder = holder.parent
     step.coursedir.assignment_id = lesson
     step.assignment_dir = str(holder)
-    earlier = _same_as_before(step, notebook.name, lesson, data)
+    earlier = _same_as_before(step, lesson, {notebook.name: data, **(others or {})})
     if earlier is not None:
         return Sent(earlier, already=True)
     return Sent(_start(step, course))
@@ -81,8 +84,8 @@ def _submit_step(course: Path) -> Any:
     return step
 
 
-def _same_as_before(step: Any, file: str, lesson: str, data: bytes) -> str | None:
-    """When the very same notebook was submitted, if it was the last time. nbgrader keeps a copy for the learner."""
+def _same_as_before(step: Any, lesson: str, files: Mapping[str, bytes]) -> str | None:
+    """When the very same files were submitted, if it was the last time. nbgrader keeps a copy for the learner."""
     from nbgrader.utils import get_username
 
     if not getattr(step, "cache", ""):
@@ -90,9 +93,12 @@ def _same_as_before(step: Any, file: str, lesson: str, data: bytes) -> str | Non
     kept = Path(step.cache) / step.coursedir.course_id
     start = f"{get_username()}+{lesson}+"
     copies = sorted(path for path in kept.glob("*") if path.name.startswith(start)) if kept.is_dir() else []
-    last = copies[-1] / file if copies else None
-    if last is None or not last.is_file() or last.read_bytes() != data:
+    if not copies:
         return None
+    for name, data in files.items():
+        kept_file = copies[-1] / name
+        if not kept_file.is_file() or kept_file.read_bytes() != data:
+            return None
     return str(copies[-1].name.removeprefix(start))
 
 

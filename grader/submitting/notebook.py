@@ -7,7 +7,8 @@ import importlib
 import json
 import os
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,10 @@ class Handed:
     """How many exercises are still as they were released."""
     path: Path | None
     """Its file; None in Colab, where it has none."""
+    others: Mapping[str, bytes] = field(default_factory=dict)
+    """What goes with it, by path: an entry to the lesson's contest."""
+    about: str = ""
+    """A sentence about that; empty where the lesson has no contest."""
 
 
 def submit(
@@ -59,7 +64,8 @@ def submit(
     """Hands this notebook in.
 
     In an nbgrader course with an exchange, it is submitted. Elsewhere one file is written beside the notebook, and
-    you upload that where your class hands in its work. The notebook goes in as it was last saved.
+    you upload that where your class hands in its work. The notebook goes in as it was last saved. In a lesson with a
+    contest, the entry beside the notebook goes with it.
 
     Args:
         lesson: the lesson you mean; a notebook of another one is not handed in.
@@ -76,11 +82,12 @@ def submit(
     if os.environ.get("NBGRADER_EXECUTION"):
         raise NotSubmitted("This notebook is being graded: nothing was handed in.")
     if path is None and "google.colab" in sys.modules:
-        return _as_file(_look_at(_from_colab(), lesson, None), Path(into or Path.cwd()), name)
+        handed = _with_entry(_look_at(_from_colab(), lesson, None), Path.cwd())
+        return _as_file(handed, Path(into or Path.cwd()), name)
     shell = _shell()
     found = Path(path).expanduser().absolute() if path is not None else _find(shell)
     data = _read(found)
-    handed = _look_at(data, lesson, found)
+    handed = _with_entry(_look_at(data, lesson, found), found.parent)
     _insist_on_saving(shell, found, data)
     refused = ""
     if into is None:
@@ -145,6 +152,29 @@ def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
     return Handed(data, found.name, blank, path)
 
 
+def _with_entry(handed: Handed, folder: Path) -> Handed:
+    """The same with the entry to the lesson's contest that stands beside the notebook, if there are both."""
+    from grader.leaderboard.contest import contest_of
+    from grader.leaderboard.files import Refused, files_of
+
+    contest = contest_of(handed.lesson)
+    if contest is None:
+        return handed
+    place = folder / contest.folder
+    if not place.exists():
+        return replace(handed, about=f"No entry to the contest goes with it: there is no {contest.folder}/ beside it.")
+    try:
+        if place.is_symlink():
+            raise Refused("It is a link.")
+        files = files_of(place, contest)
+    except Refused as error:
+        raise NotSubmitted(
+            f"Nothing was handed in: your entry in {contest.folder}/ can't be. {error} Correct it, or move it away."
+        ) from None
+    others = {f"{contest.folder}/{name}": data for name, data in files.items()}
+    return replace(handed, others=others, about=f"Your entry to the contest goes with it: {', '.join(others)}.")
+
+
 def _insist_on_saving(shell: Any, path: Path, data: bytes) -> None:
     """Asks to save when something that was run is not in the file; once, since the file may be meant to be so."""
     from grader.submitting.unsaved import not_in_the_file
@@ -170,7 +200,7 @@ def _by_exchange(handed: Handed, path: Path) -> tuple[Receipt | None, str]:
     from grader.submitting.exchange import Refused, by_exchange
 
     try:
-        sent = by_exchange(path, handed.lesson, handed.data)
+        sent = by_exchange(path, handed.lesson, handed.data, handed.others)
     except Refused as error:
         return None, str(error)
     if sent is None:
@@ -180,6 +210,7 @@ def _by_exchange(handed: Handed, path: Path) -> tuple[Receipt | None, str]:
     lines = (
         f"Submitted {handed.lesson} to your class at {sent.time}, by nbgrader's exchange.",
         f"What is in it: {_state(handed)}.",
+        *([handed.about] if handed.about else []),
         "You can submit again; the last one counts.",
     )
     return Receipt(lines), ""
@@ -188,17 +219,17 @@ def _by_exchange(handed: Handed, path: Path) -> tuple[Receipt | None, str]:
 def _as_file(handed: Handed, folder: Path, name: str | None, refused: str = "") -> Receipt:
     """Writes the file to hand in, unless it is there already."""
     path = folder.absolute() / f"{handed.lesson}{package.SUFFIX}"
-    note = package.Note.of(handed.data, handed.lesson, name)
+    note = package.Note.of(handed.data, handed.lesson, name, handed.others)
     try:
         before = package.made_before(path)
     except package.Damaged:
         raise NotSubmitted(f"{path} is there already, and submit() did not write it: move it away first.") from None
     lines = [f"The exchange did not take it: {refused}. Here is a file to hand in instead."] if refused else []
-    if before is not None and (before.sha256, before.name) == (note.sha256, note.name):
+    if before is not None and _what(before) == _what(note):
         lines.append(f"Nothing changed since {_clock(before.time)}: {path.name} is still the file to hand in.")
     else:
         try:
-            package.write(path, package.pack(handed.data, note))
+            package.write(path, package.pack(handed.data, note, handed.others))
         except OSError as error:
             raise NotSubmitted(
                 f"{path} can't be written ({error.strerror}): name a folder of yours, as in submit(into='my_folder')."
@@ -206,11 +237,18 @@ def _as_file(handed: Handed, folder: Path, name: str | None, refused: str = "") 
         again = f" It replaces the one of {_clock(before.time)}; hand in this one." if before is not None else ""
         lines.append(f"Ready to hand in: {path.name}.{again}")
     lines.append(f"It is in {path.parent}, and holds the notebook {_state(handed)}.")
+    if handed.about:
+        lines.append(handed.about)
     if handed.path is None and _downloads(path):
         lines.append("Your browser is downloading it. Upload that file where your class hands in its work.")
     else:
         lines.append("Upload this file where your class hands in its work.")
     return Receipt(tuple(lines), path)
+
+
+def _what(note: package.Note) -> tuple[object, ...]:
+    """What was packed, whenever that was."""
+    return note.sha256, note.name, dict(note.files)
 
 
 def _state(handed: Handed) -> str:

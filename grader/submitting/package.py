@@ -7,7 +7,8 @@ import io
 import json
 import os
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,16 @@ class Note:
     time: datetime
     """By the learner's own clock."""
     name: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The digests of what goes with the notebook, by path."""
 
     @classmethod
-    def of(cls, notebook: bytes, lesson: str, name: str | None = None) -> Note:
-        """The note on a notebook, now."""
-        return cls(
-            lesson, find_lesson(lesson)[0].version, hashlib.sha256(notebook).hexdigest(), datetime.now(UTC), name
-        )
+    def of(
+        cls, notebook: bytes, lesson: str, name: str | None = None, others: Mapping[str, bytes] | None = None
+    ) -> Note:
+        """The note on a notebook and what goes with it, now."""
+        files = {path: _digest(data) for path, data in (others or {}).items()}
+        return cls(lesson, find_lesson(lesson)[0].version, _digest(notebook), datetime.now(UTC), name, files)
 
     @classmethod
     def read(cls, data: bytes) -> Note:
@@ -59,16 +63,24 @@ class Note:
             if found["version"] != VERSION:
                 raise Damaged(f"It was made by a newer course (format {found['version']}): update the course here.")
             time = datetime.fromisoformat(found["time"]).astimezone(UTC)
-            note = cls(found["lesson"], found["course"], found["sha256"], time, found.get("name"))
+            files = dict(found.get("files") or {})
+            note = cls(found["lesson"], found["course"], found["sha256"], time, found.get("name"), files)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise Damaged(f"{NOTE} can't be read ({type(error).__name__}).") from None
-        if not all(isinstance(v, str) for v in (note.lesson, note.course, note.sha256, note.name or "")):
+        if not all(
+            isinstance(v, str)
+            for v in (note.lesson, note.course, note.sha256, note.name or "", *files, *files.values())
+        ):
             raise Damaged(f"{NOTE} can't be read (something in it isn't text).")
         return note
 
     def fits(self, notebook: bytes) -> bool:
         """Whether this is the notebook that the note was written about."""
-        return hashlib.sha256(notebook).hexdigest() == self.sha256
+        return _digest(notebook) == self.sha256
+
+    def has(self, path: str, data: bytes) -> bool:
+        """Whether this file went with the notebook, as it is here."""
+        return self.files.get(path) == _digest(data)
 
     def to_json(self) -> bytes:
         """The text of `submission.json`."""
@@ -80,15 +92,20 @@ class Note:
             "sha256": self.sha256,
             "time": self.time.isoformat(timespec="seconds"),
             **({"name": self.name} if self.name else {}),
+            **({"files": dict(self.files)} if self.files else {}),
         }
         return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def pack(notebook: bytes, note: Note) -> bytes:
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def pack(notebook: bytes, note: Note, others: Mapping[str, bytes] | None = None) -> bytes:
     """The zip's bytes."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in ((f"{note.lesson}.ipynb", notebook), (NOTE, note.to_json())):
+        for name, data in {f"{note.lesson}.ipynb": notebook, NOTE: note.to_json(), **(others or {})}.items():
             archive.writestr(zipfile.ZipInfo(name, note.time.timetuple()[:6]), data, zipfile.ZIP_DEFLATED)
     return made.getvalue()
 

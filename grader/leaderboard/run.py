@@ -1,0 +1,85 @@
+"""A whole class, one entry after the other or several at a time. What goes wrong with one costs that one only."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.authoring.contest import Contest
+from grader.errors import GraderError
+from grader.leaderboard.earlier import Earlier
+from grader.leaderboard.entries import read_entry
+from grader.leaderboard.files import Refused
+from grader.leaderboard.scoring import Outcome, score
+from grader.running import zygotes
+from grader.running.protection import say_missing
+from grader.running.setting import Setting
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a class is scored: the same for all of it."""
+
+    lesson: str
+    contest: Contest
+    setting: Setting
+    seed: int
+    jobs: int = 1
+    earlier: Earlier | None = None
+    """What need not be scored again, unless it has changed."""
+
+
+def refuse_without_walls(setting: Setting, required: bool) -> list[str]:
+    """What to say about the protections that this machine lacks; starts the process that entries need anyway.
+
+    Raises:
+        GraderError: when something is lacking and all of it is required, or the process doesn't start.
+    """
+    with zygotes.borrowed(setting) as zygote:
+        missing = zygote.missing
+    if missing and required:
+        raise GraderError(f"{say_missing(missing)} Nothing was scored, since all protections are required.")
+    return [say_missing(missing)] if missing else []
+
+
+def score_all(folders: Mapping[str, Path], run: Run) -> Generator[Outcome, None, None]:
+    """Scores the entries in these folders, and yields what came of each as soon as it is known.
+
+    What an earlier run found comes first. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
+    """
+    left = dict(folders)
+    for name, folder in folders.items() if run.earlier is not None else ():
+        known = _known(name, folder, run)
+        if known is not None:
+            del left[name]
+            yield known
+    workers: set[int] = set()
+
+    def one(name: str, folder: Path) -> Outcome:
+        workers.add(threading.get_ident())
+        try:
+            return score(read_entry(name, folder, run.contest), run.contest, run.setting, run.seed)
+        except (Refused, GraderError) as error:
+            return Outcome(name, refused=str(error))
+        except Exception as error:  # a fault of ours must not cost the others their places
+            why = f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
+            return Outcome(name, refused=why)
+
+    with ThreadPoolExecutor(run.jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(one, name, folder) for name, folder in left.items()]):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            zygotes.end_work_of(workers)  # what is being scored ends at once
+            raise
+
+
+def _known(name: str, folder: Path, run: Run) -> Outcome | None:
+    try:
+        return run.earlier.of(name, read_entry(name, folder, run.contest).digest) if run.earlier is not None else None
+    except Refused:
+        return None
