@@ -133,8 +133,12 @@ lab.where_it_looks(reverser, "badge")
 # - After 200 steps it reverses more than 95 % of the rows it has never seen. <!-- claim: reverses_new_rows -->
 # - For each letter that it writes, it looks mostly at the same letter in the word it reads. <!-- claim: it_looks_back -->
 #
-# This is as small as a Transformer gets, and reversing is an easy task. Translation, long sums and text take
-# more of everything, but not much that is new. The table of who looks at whom is called *attention*.
+# This is as small as a Transformer gets, and reversing is an easy task. Translation, text and long sums take
+# more of everything, but not much that is new. You will build models for all three: one that translates in lesson 8,
+# one that invents names in lesson 11, and in lesson 13 one that adds numbers of a hundred digits, although it has only
+# ever practised with five.
+#
+# The table of who looks at whom is called *attention*.
 # By lesson 5 you will have written every part of this model, and today you write the part that makes it learn.
 
 # %% [markdown]

@@ -74,8 +74,76 @@ def test_every_row_is_met(seed: int) -> None:
     assert anywhere[0] < max(anywhere) / 3 > anywhere[-1]
 
 
+@both_seeds
+def test_hints_do_not_reach_six(seed: int) -> None:
+    for recipe in ("hints", "reversed, hints"):
+        assert by_length(recipe, seed)[6] <= 0.02
+
+
+def test_hints_take_longer_to_learn() -> None:
+    right = sorted(by_length("reversed, hints", seed)[5] for seed in (0, 1))
+    assert right[0] <= 0.06
+    assert right[1] >= 0.98
+
+
+@both_seeds
+def test_offsets_soften_the_cliff(seed: int) -> None:
+    right = by_length("reversed, offsets", seed)
+    assert 0.7 <= right[5] <= 0.92
+    assert 0.4 <= right[6] <= 0.76
+    assert 0.28 <= right[7] <= 0.38
+    assert right[10] <= 0.02
+    assert by_length("reversed", seed)[6] <= 0.02
+
+
+@both_seeds
+def test_hints_and_offsets_need_more(seed: int) -> None:
+    assert by_length("reversed, hints, offsets", seed)[5] <= 0.02
+
+
 @both_seeds_later
 def test_a_hundred_digits(seed: int) -> None:
     model = trained(seed, lab.STEPS, reversed=True, window=True)
-    right = lab.both_kinds(model, learnt(seed), (5, 20, 50, 100), count=100, seed=seed)
-    print(right)
+    right = lab.both_kinds(model, learnt(seed), (5, 8, 10, 20, 50, 100), count=100, seed=seed)
+    for shares in right.values():
+        assert min(share for length, share in shares.items() if length <= 50) >= 0.94
+    assert 0.86 <= right["random sums"][100] <= 1.0
+    assert right["long carries"][100] >= 0.95
+
+
+@both_seeds
+def test_carries_need_the_order(seed: int) -> None:
+    assert by_length("window", seed)[10] >= 0.94
+    assert by_length("window", seed, "long_carries")[10] <= 0.16
+    for kind in ("exact", "long_carries"):
+        assert by_length("reversed, window", seed, kind)[10] >= 0.96
+
+
+def test_a_hundred_depends_on_the_seed() -> None:
+    right = sorted(by_length("window", seed)[100] for seed in (0, 1))
+    assert right[0] <= 0.4
+    assert right[1] >= 0.96
+    assert max(by_length("window", seed, "long_carries")[100] for seed in (0, 1)) <= 0.02
+
+
+@both_seeds
+def test_two_ingredients_are_needed(seed: int) -> None:
+    carried = {name: by_length(name, seed, "long_carries")[20] for name in all_recipes()}
+    good = {name for name, share in carried.items() if share >= 0.96}
+    assert good == {"reversed, window", "reversed, offsets, window", "reversed, hints, offsets, window"}
+    assert max(share for name, share in carried.items() if name not in good) <= 0.08
+
+
+@both_seeds
+def test_nothing_without_places(seed: int) -> None:
+    for name in ("none of the four", "reversed", "hints", "reversed, hints"):
+        assert by_length(name, seed)[6] <= 0.02
+
+
+@both_seeds
+def test_hints_with_offsets(seed: int) -> None:
+    for kind in ("exact", "long_carries"):
+        assert by_length("reversed, hints, window", seed, kind)[6] <= 0.02
+        together = by_length("reversed, hints, offsets, window", seed, kind)
+        assert min(share for length, share in together.items() if length <= 50) >= 0.98
+        assert together[100] >= 0.96
