@@ -9,12 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, warnings_told, write_json, write_text
+from grader.cli.shared import (
+    ASSIGNMENT,
+    app,
+    err,
+    known_assignment,
+    out,
+    warnings_told,
+    write_json,
+    write_results,
+    write_text,
+)
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
     from grader.running.result import Failure, Result
 
+LONG = 1000  # learners: nobody reads a longer table
 REQUIRE = "Refuse to grade if a protection is missing; grader doctor lists them."
 
 
@@ -90,8 +101,8 @@ def autograde(
     from grader.gradebook.files import Halt
     from grader.gradebook.journal import Journal
     from grader.running.protection import check_walls
-    from grader.running.result import Failure, to_json
-    from grader.tables import forgeable_line, results_table, summary_table
+    from grader.running.result import Failure
+    from grader.tables import Summary, results_table
 
     name, known = known_assignment(lesson)
     course = Course.open(Path.cwd())
@@ -110,17 +121,22 @@ def autograde(
     except Halt as halt:
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
-    stand = as_they_stand(course, name, outcomes, plain=known is None)
-    out.print(results_table(sorted(stand.items()), "learner"))
+    summary = Summary()
+    stand = summary.counting(as_they_stand(course, name, outcomes, plain=known is None))
+    if len(outcomes) <= LONG:
+        out.print(results_table(stand, "learner"))
+    else:
+        failed = sum(isinstance(outcome, Failure) for _, outcome in stand)
+        out.print(f"{len(outcomes)} submissions, {failed} not graded: grader export {name} lists them all.")
     out.print()
-    out.print(summary_table(stand.values()))
-    if line := forgeable_line(stand.values()):
+    out.print(summary.table())
+    if line := summary.forgeable_line():
         out.print(escape(line), highlight=False, soft_wrap=True)
     if known is not None:
         out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
-        write_json(json_file, to_json(outcomes.values()))
-    if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
+        write_results(json_file, outcomes.values())
+    if outcomes.failures:
         raise typer.Exit(1)
 
 
@@ -158,7 +174,7 @@ def report(
     if not (graded := journal.results()):
         raise GraderError(f"{name} hasn't been graded here yet: run grader autograde {name} first.")
     stand = as_they_stand(course, name, graded, plain=known is None)
-    results = {student: found for student, found in stand.items() if isinstance(found, Result)}
+    results = {student: found for student, found in stand if isinstance(found, Result)}
     out.print(summary_table(results.values()))
     if line := forgeable_line(results.values()):
         out.print(escape(line), highlight=False, soft_wrap=True)
