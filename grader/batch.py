@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -22,6 +23,8 @@ from grader.running.handed_in import handed_in
 from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result
+
+LOG_SECONDS = 30.0  # between two lines about progress in a log
 
 
 @dataclass(frozen=True)
@@ -166,9 +169,38 @@ class _Rate(ProgressColumn):
         return Text("" if not speed else f"{speed:.1f}/s" if speed >= 1 else f"{1 / speed:.1f} s each")
 
 
+class _Log:
+    """What a log says of progress, now and then: nobody watches it, and a bar would fill it."""
+
+    def __init__(self, console: Console, what: str, total: int) -> None:
+        self._console, self._what, self._total = console, what, total
+        self._done = 0
+        self._begun = self._said = time.monotonic()
+
+    def advance(self, last: str) -> None:
+        """One more thing is done."""
+        self._done += 1
+        now = time.monotonic()
+        if now - self._said < LOG_SECONDS or self._done == self._total:
+            return
+        self._said = now
+        rate = self._done / (now - self._begun)
+        left = (self._total - self._done) / rate
+        remaining = f"{left / 60:.0f} minutes" if left >= 90 else f"{left:.0f} seconds"
+        each = f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} seconds each"
+        line = f"{self._what}: {self._done} of {self._total}, {each}, {remaining} left"
+        self._console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
 @contextmanager
 def progress(console: Console, what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar with count, rate and time left; call the yielded function once for each thing done."""
+    """A bar with count, rate and time left, or a line now and then where it can't be drawn, in a log.
+
+    Call the yielded function once for each thing done.
+    """
+    if not (console.is_terminal or console.is_jupyter):
+        yield _Log(console, what, total).advance
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

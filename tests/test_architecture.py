@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "testing": CHECKING,
     "starting": LESSONS | {"repository"},
     "gradebook": REPORTING,
+    "cluster": RUNNING | {"batch", "gradebook"},
     "submitting": RUNNING,
     "collecting": RUNNING | {"submitting"},
     "exporting": LIGHT | {"gradebook"},
@@ -53,7 +54,7 @@ MAY_IMPORT = {
     "publishing": LESSONS | {"building", "checking", "learning", "repository"},
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
-    | {"similarity", "packing", "reporting", "handing_back"},
+    | {"similarity", "packing", "reporting", "handing_back", "cluster"},
     "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }

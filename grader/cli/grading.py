@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +23,7 @@ from grader.cli.shared import (
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
+    from grader.cluster.client import Cluster
     from grader.running.result import Failure, Result
 
 LONG = 1000  # learners: nobody reads a longer table
@@ -89,11 +90,21 @@ def autograde(
         Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
     ] = None,
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Grade on a Dask cluster: the address of its scheduler, or its scheduler file.",
+        ),
+    ] = None,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
     from grader.running.zygotes import hide, warm_up
 
-    warm_up(jobs)
+    if cluster is None:
+        warm_up(jobs)
+    elif jobs != 1:
+        raise GraderError("--jobs is for this machine. On a cluster, its workers' threads decide: leave --jobs out.")
     from grader.api import hidden_seed
     from grader.batch import Job
     from grader.gradebook.autograde import as_they_stand, autograde_assignment
@@ -110,11 +121,15 @@ def autograde(
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
-    with warnings_told():
-        check_walls(name if known else None, require_sandbox)
+    if cluster is None:
+        with warnings_told():
+            check_walls(name if known else None, require_sandbox)
     try:
         job = Job(hidden_seed() if seed is None else seed, name, jobs)
-        outcomes, seed = autograde_assignment(course, name, job, err, plain=known is None, resume=resume)
+        with nullcontext() if cluster is None else _on_cluster(cluster) as grading:
+            outcomes, seed = autograde_assignment(
+                course, name, job, err, plain=known is None, resume=resume, grading=grading
+            )
     except KeyboardInterrupt:
         err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
         raise typer.Exit(1) from None
@@ -138,6 +153,17 @@ def autograde(
         write_results(json_file, outcomes.values())
     if outcomes.failures:
         raise typer.Exit(1)
+
+
+def _on_cluster(address: str) -> AbstractContextManager[Cluster]:
+    try:
+        from grader.cluster.client import connected
+    except ModuleNotFoundError as error:
+        raise GraderError(
+            f"--cluster needs the package {error.name}, which isn't installed: install the course with its extra "
+            "`cluster`."
+        ) from error
+    return connected(address, err)
 
 
 @app.command(rich_help_panel="For a class")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import importlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,9 +19,9 @@ from typing import Any
 from grader.errors import GraderError
 from grader.gradebook.files import unwritten, write_whole
 from grader.running.assignment import Assignment
+from grader.running.code import digest_of, packages_of
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
-from grader.syllabus import find_lesson, library_of, load_lesson
 
 VERSION = 2
 _ENGINE = ("grader.authoring", "grader.checking", "grader.running")
@@ -138,18 +137,12 @@ class _Results(Mapping[str, Result]):
 
 def basis(assignment: Assignment) -> str:
     """A digest of what marks are made from, beside the submission: the code that judges, and the assignment."""
-    packages: tuple[str, ...] = _ENGINE
-    if assignment.lesson is not None:
-        syllabus, name = find_lesson(assignment.lesson.name)
-        packages += (*library_of(load_lesson(name)), syllabus.package)
-    folders = {Path(str(importlib.import_module(package).__file__)).parent for package in packages}
+    lesson = None if assignment.lesson is None else assignment.lesson.name
+    code = digest_of((*_ENGINE, *packages_of(lesson)))
     cells = {title: sorted(cells.items()) for title, cells in assignment.notebooks.items()}
-    summed = hashlib.sha256(repr((cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
+    summed = hashlib.sha256(repr((code, cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
     for file, data in sorted(assignment.files.items()):
         summed.update(repr(file).encode() + hashlib.sha256(data).digest())
-    # A lesson's text, "01_my_topic.py", is prose.
-    for path in sorted({path for folder in folders for path in folder.rglob("[!0-9]*.py")}):
-        summed.update(hashlib.sha256(path.read_bytes()).digest())
     return summed.hexdigest()
 
 
