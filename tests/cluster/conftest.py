@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from distributed import Client, LocalCluster, Worker, WorkerPlugin
 
+from grader.cluster import worker as workers
 from grader.running import zygotes
 from tests import warm, warm_zygotes
 from tests.gradebook.conftest import alembic_is_asked_once
@@ -24,6 +25,11 @@ class StartsWarm(WorkerPlugin):
 
     def setup(self, worker: Worker) -> None:
         zygotes.start = partial(warm_zygotes.start, self.mother)
+        workers.rest = nothing  # the next test needs them again
+
+
+def nothing() -> None:
+    """In place of what ends warm processes."""
 
 
 @pytest.fixture(scope="session")
