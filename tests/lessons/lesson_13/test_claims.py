@@ -106,7 +106,7 @@ def test_a_hundred_digits(seed: int) -> None:
     model = trained(seed, lab.STEPS, reversed=True, window=True)
     right = lab.both_kinds(model, learnt(seed), (5, 8, 10, 20, 50, 100), count=100, seed=seed)
     for shares in right.values():
-        assert min(share for length, share in shares.items() if length <= 50) >= 0.94
+        assert min(share for length, share in shares.items() if length <= 50) >= 0.93
     assert 0.86 <= right["random sums"][100] <= 1.0
     assert right["long carries"][100] >= 0.95
 
