@@ -11,7 +11,6 @@
 #     name: python3
 # ---
 
-
 # %% [markdown]
 # # Lesson 13 · Length generalisation
 #
@@ -517,7 +516,8 @@ print(f"your guess: {guess_needed}, it is: {' and '.join(needed)}")
 # is offsets that give a meaning to all letters. That is a result about *this* model, 1,500 steps and five digits. Where
 # there is no window, as in most papers, hints and offsets have more to do. See below.
 # </details>
-#
+
+# %% [markdown]
 # ### How does that compare?
 #
 # Others have tried this, with larger models and for longer. As they report it themselves:
