@@ -3,7 +3,7 @@
 What the learner has written is passed in as `Tools`; the rest of the model is in `course.length_generalization`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -24,7 +24,6 @@ DIGITS = 5  # the longest numbers in training
 SUMS = 20_000
 STEPS = 1500
 WINDOW = 3
-TRAINED = (1, DIGITS)
 SHORT = (5, 6, 7, 8, 10)
 
 
@@ -137,6 +136,32 @@ def lines(table: pd.DataFrame, recipes: Sequence[str], kind: str = "exact") -> d
     """{recipe: {digits: share of right answers, the mean of both seeds}}; `kind` is "exact" or "long_carries"."""
     means = table.groupby(["line", "length"])[kind].mean()
     return {name: {int(length): float(share) for length, share in means[name].items()} for name in recipes}
+
+
+def by_digits(found: Mapping[str, Mapping[int, float]], title: str) -> Picture:
+    """The length plot for sums: one line a model, {digits: share right}. What training had seen is shaded.
+
+    >>> by_digits({"mine": {5: 1.0, 6: 0.25}}, "Sums")
+    Sums (exact match by digits of the numbers)
+    mine: 1 at 5, 0.25 at 6
+    trained on numbers of at most 5 digits
+    """
+    known = sorted({digits for line in found.values() for digits in line})
+    picture = plots.curves(
+        {name: [line.get(digits, float("nan")) for digits in known] for name, line in found.items()},
+        x_names=[str(digits) for digits in known],
+        title=title,
+        x_label="digits of the numbers",
+        y_label="exact match",
+        y_limits=(-0.04, 1.06),
+        legend=True,
+    )
+    axes = picture.figure.axes[0]
+    end = sum(digits <= DIGITS for digits in known) - 0.5
+    axes.axvspan(-0.5, end, color="#e9edf0", zorder=-1, linewidth=0)
+    axes.set_xlim(-0.5, len(known) - 0.5)
+    axes.text(-0.3, 0.5, "in training", rotation=90, va="center", ha="center", size=9, color="#5c616a", zorder=0)
+    return Picture(picture.figure, f"{picture.text}\ntrained on numbers of at most {DIGITS} digits")
 
 
 def as_grid(table: pd.DataFrame, kind: str) -> Picture:

