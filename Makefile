@@ -105,5 +105,5 @@ clean:
 
 .venv/ready-to-test: .venv/ready $(PINS)
 	@echo "Adding what the tests need"
-	@$(PIP) --quiet --editable ".[grading,tensorflow,tokenizers,sacrebleu,transformers,site,dev]"
+	@$(PIP) --quiet --editable ".[grading,cluster,tensorflow,tokenizers,sacrebleu,transformers,site,dev]"
 	@touch $@

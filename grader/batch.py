@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -19,9 +20,11 @@ from grader.running import zygotes
 from grader.running.assignment import Assignment
 from grader.running.grade import grade, grade_plain
 from grader.running.handed_in import handed_in
-from grader.running.intake import read_file
+from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result
+
+LOG_SECONDS = 30.0  # between two lines about progress in a log
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,25 @@ class Job:
     """As an instructor released it, where that is known."""
 
 
+Done = tuple[Path, Result | Failure]
+"""What came of a file."""
+
+
 def grade_files(
-    paths: Sequence[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]] = lambda path: {}
-) -> Generator[tuple[Path, Result | Failure], None, None]:
-    """Grades files, `job.jobs` at a time, and yields each as soon as it is done.
+    paths: Iterable[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]] = lambda path: {}
+) -> Generator[Done, None, None]:
+    """As `grade_in_groups`, one by one."""
+    with closing(grade_in_groups(paths, job, others)) as groups:
+        for group in groups:
+            yield from group
+
+
+def grade_in_groups(
+    paths: Iterable[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]] = lambda path: {}
+) -> Generator[list[Done], None, None]:
+    """Grades files, `job.jobs` at a time, and yields what is done as soon as there is anything.
+
+    While somebody is busy with a group, more gets done: the next group is the larger, the longer that took.
 
     Of a plain assignment, a path may also be the folder that holds a submission's notebooks. `others` gives the other
     files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
@@ -49,13 +67,9 @@ def grade_files(
     def one(path: Path) -> Result | Failure:
         workers.add(threading.get_ident())
         try:
-            return _graded(path, job, others(path))
-        except GraderError as error:
-            return Failure(str(path), str(error))
-        except OSError as error:
-            return Failure(str(path), f"{error.filename or 'A file'} can't be used: {error.strerror or error}.")
-        except Exception as error:  # a fault of ours must not cost the others their marks
-            return Failure(str(path), f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
+            return grade_work(take(path, job, others(path)), job)
+        except Exception as error:  # must not cost the others their marks
+            return failure(str(path), error)
 
     ahead = iter(paths)
     with ThreadPoolExecutor(max(1, job.jobs)) as pool:
@@ -67,32 +81,84 @@ def grade_files(
                     running[pool.submit(one, path)] = path
                 if not running:
                     return
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(done), done.result()
+                ready = wait(running, return_when=FIRST_COMPLETED).done
+                yield [(running.pop(future), future.result()) for future in ready]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             zygotes.end_work_of(workers)  # what is being graded ends at once
             raise
 
 
-def _graded(path: Path, job: Job, files: Mapping[str, bytes]) -> Result:
-    known, name, limits = job.assignment, str(path), job.limits
+@dataclass(frozen=True)
+class Work:
+    """A submission, read: with a `Job`, all that it takes to grade it."""
+
+    name: str
+    """What to call it in the result."""
+    notebook: bytes | None
+    """A lesson's notebook; None where the assignment is plain."""
+    notebooks: Mapping[str, bytes | Unreadable]
+    """By name, the plain notebooks that were handed in."""
+    files: Mapping[str, bytes]
+    """What was handed in beside notebooks, by path."""
+    titles: frozenset[str]
+    """The plain notebooks that are asked for."""
+
+
+def take(path: Path, job: Job, files: Mapping[str, bytes]) -> Work:
+    """Reads a submission.
+
+    Raises:
+        Unreadable: when it can't be.
+    """
+    known = job.assignment
     if known is not None and known.lesson is None:
-        notebooks, known = handed_in(path, known)
-        return grade_plain(notebooks, known, name=name, files=files, limits=limits)
-    own = known.tests(known.name) if known is not None else ()
-    result = grade(read_file(path), job.seed, lesson=job.lesson, name=name, files=files, own_tests=own, limits=limits)
+        notebooks, asked = handed_in(path, known)
+        return Work(str(path), None, notebooks, files, frozenset(asked.notebooks))
+    notebook = read_file(path)
     if known is None or not known.plain.notebooks:
-        return result
+        return Work(str(path), notebook, {}, files, frozenset())
     # The instructor has put plain notebooks beside the lesson's.
-    notebooks, _ = handed_in(path.parent, known.plain)
-    beside = grade_plain(notebooks, known.plain, files=files, limits=limits, needed=False)
+    notebooks, asked = handed_in(path.parent, known.plain)
+    return Work(str(path), notebook, notebooks, files, frozenset(asked.notebooks))
+
+
+def grade_work(work: Work, job: Job) -> Result:
+    """Grades a submission.
+
+    Raises:
+        Unreadable: when there is nothing to grade.
+    """
+    known, limits = job.assignment, job.limits
+    plain = None
+    if known is not None:
+        asked = {title: cells for title, cells in known.plain.notebooks.items() if title in work.titles}
+        plain = replace(known.plain, notebooks=asked)
+    if work.notebook is None:
+        assert plain is not None
+        return grade_plain(work.notebooks, plain, name=work.name, files=work.files, limits=limits)
+    own = known.tests(known.name) if known is not None else ()
+    result = grade(
+        work.notebook, job.seed, lesson=job.lesson, name=work.name, files=work.files, own_tests=own, limits=limits
+    )
+    if plain is None or not plain.notebooks:
+        return result
+    beside = grade_plain(work.notebooks, plain, files=work.files, limits=limits, needed=False)
     return replace(
         result,
         own_tests=(*result.own_tests, *beside.own_tests),
         repairs=(*result.repairs, *beside.repairs),
         seconds=result.seconds + beside.seconds,
     )
+
+
+def failure(name: str, error: Exception) -> Failure:
+    """What to say of a submission that could not be graded."""
+    if isinstance(error, GraderError):
+        return Failure(name, str(error))
+    if isinstance(error, OSError):
+        return Failure(name, f"{error.filename or 'A file'} can't be used: {error.strerror or error}.")
+    return Failure(name, f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
 
 
 class _Rate(ProgressColumn):
@@ -103,9 +169,38 @@ class _Rate(ProgressColumn):
         return Text("" if not speed else f"{speed:.1f}/s" if speed >= 1 else f"{1 / speed:.1f} s each")
 
 
+class _Log:
+    """What a log says of progress, now and then: nobody watches it, and a bar would fill it."""
+
+    def __init__(self, console: Console, what: str, total: int) -> None:
+        self._console, self._what, self._total = console, what, total
+        self._done = 0
+        self._begun = self._said = time.monotonic()
+
+    def advance(self, last: str) -> None:
+        """One more thing is done."""
+        self._done += 1
+        now = time.monotonic()
+        if now - self._said < LOG_SECONDS or self._done == self._total:
+            return
+        self._said = now
+        rate = self._done / (now - self._begun)
+        left = (self._total - self._done) / rate
+        remaining = f"{left / 60:.0f} minutes" if left >= 90 else f"{left:.0f} seconds"
+        each = f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} seconds each"
+        line = f"{self._what}: {self._done} of {self._total}, {each}, {remaining} left"
+        self._console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
 @contextmanager
 def progress(console: Console, what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar with count, rate and time left; call the yielded function once for each thing done."""
+    """A bar with count, rate and time left, or a line now and then where it can't be drawn, in a log.
+
+    Call the yielded function once for each thing done.
+    """
+    if not (console.is_terminal or console.is_jupyter):
+        yield _Log(console, what, total).advance
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from rich.markup import escape
 from rich.table import Table
@@ -47,33 +47,99 @@ class Standing:
     """The known mistakes and how many made each, the most common first."""
 
 
+class Summary:
+    """How a class stands, counted one submission at a time: it stays small, however large the class is."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Count] = {}
+        self._forgeable: dict[str, None] = {}
+        self._judged = False
+
+    def add(self, outcome: Result | Failure) -> None:
+        """Counts what came of a submission."""
+        if isinstance(outcome, Failure):
+            return
+        for part in outcome.parts:
+            if part.max_score or not isinstance(part, HandResult):
+                self._counts.setdefault(title_of(part), _Count(part.max_score)).add(part)
+        self._forgeable |= dict.fromkeys(test.title for test in outcome.own_tests)
+        self._judged = self._judged or bool(outcome.verdicts)
+
+    def counting(self, pairs: Iterable[tuple[str, Result | Failure]]) -> Iterator[tuple[str, Result | Failure]]:
+        """The pairs as they come, counted on the way."""
+        for name, outcome in pairs:
+            self.add(outcome)
+            yield name, outcome
+
+    def standings(self) -> list[Standing]:
+        """One for each exercise, test, and answer that earns points, in their order."""
+        return [count.standing(title) for title, count in self._counts.items()]
+
+    def table(self) -> Table:
+        """As `summary_table`."""
+        return _summary_table(self.standings())
+
+    def forgeable_line(self) -> str:
+        """Which marks a learner could forge, in a sentence; empty where none can be."""
+        names = list(self._forgeable)
+        if not names:
+            return ""
+        what = named(names, limit=5) if len(names) < 6 or self._judged else "all tests here"
+        return (
+            f"Points that can be forged: {what}. These tests run beside the learner's code; "
+            "docs/authors.md shows how to write checks that don't."
+        )
+
+
+@dataclass
+class _Count:
+    """What a class did with one exercise."""
+
+    max_score: float
+    points: float = 0.0
+    graded: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    diagnoses: Counter[str] = field(default_factory=Counter)
+
+    def add(self, part: Part) -> None:
+        if part.score is None:
+            return
+        self.graded += 1
+        self.points += part.score
+        self.statuses[part.status if part.status in (PASSED, PARTIAL, MISSING) else ""] += 1
+        if isinstance(part, Verdict) and part.diagnosis:
+            self.diagnoses[part.diagnosis] += 1
+
+    def standing(self, title: str) -> Standing:
+        mean = round(self.points / self.graded, 2) if self.graded else None
+        right, partly, wrong, blank = (self.statuses[status] for status in (PASSED, PARTIAL, "", MISSING))
+        return Standing(title, right, partly, wrong, blank, mean, self.max_score, tuple(self.diagnoses.most_common()))
+
+
 def standings(results: Iterable[Result]) -> list[Standing]:
     """One for each exercise, test, and answer that earns points, in their order."""
-    parts: dict[str, list[Part]] = {}
-    for result in results:
-        for part in result.parts:
-            if part.max_score or not isinstance(part, HandResult):
-                parts.setdefault(title_of(part), []).append(part)
-    found = []
-    for title, all_of_it in parts.items():
-        graded = [part for part in all_of_it if part.score is not None]
-        counts = Counter(part.status if part.status in (PASSED, PARTIAL, MISSING) else "" for part in graded)
-        diagnoses = Counter(part.diagnosis for part in graded if isinstance(part, Verdict) and part.diagnosis)
-        mean = round(sum(part.score or 0.0 for part in graded) / len(graded), 2) if graded else None
-        right, partly, wrong, blank = (counts[status] for status in (PASSED, PARTIAL, "", MISSING))
-        full, common = all_of_it[0].max_score, tuple(diagnoses.most_common())
-        found.append(Standing(title, right, partly, wrong, blank, mean, full, common))
-    return found
+    return _summary(results).standings()
 
 
 def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
     """A line for each exercise: how many solved it, how many points it gave on average, and its most common mistake."""
+    return _summary(outcomes).table()
+
+
+def _summary(outcomes: Iterable[Result | Failure]) -> Summary:
+    summary = Summary()
+    for outcome in outcomes:
+        summary.add(outcome)
+    return summary
+
+
+def _summary_table(standings: Iterable[Standing]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise", overflow="fold")
     for column in ("right", "partly", "not yet", "blank", "mean"):
         table.add_column(column, justify="right")
     table.add_column("most common mistake")
-    for line in standings(outcome for outcome in outcomes if isinstance(outcome, Result)):
+    for line in standings:
         table.add_row(
             escape(visible(line.title)),
             *(str(count or "") for count in (line.right, line.partly, line.wrong, line.blank)),
@@ -85,15 +151,7 @@ def summary_table(outcomes: Iterable[Result | Failure]) -> Table:
 
 def forgeable_line(outcomes: Iterable[Result | Failure]) -> str:
     """Which marks a learner could forge, in a sentence; empty where none can be."""
-    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
-    names = list(dict.fromkeys(test.title for result in results for test in result.own_tests))
-    if not names:
-        return ""
-    what = named(names, limit=5) if len(names) < 6 or any(result.verdicts for result in results) else "all tests here"
-    return (
-        f"Points that can be forged: {what}. These tests run beside the learner's code; "
-        "docs/authors.md shows how to write checks that don't."
-    )
+    return _summary(outcomes).forgeable_line()
 
 
 @dataclass(frozen=True)

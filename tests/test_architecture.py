@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "testing": CHECKING,
     "starting": LESSONS | {"repository"},
     "gradebook": REPORTING,
+    "cluster": RUNNING | {"batch", "gradebook"},
     "submitting": RUNNING | {"leaderboard"},
     "collecting": RUNNING | {"leaderboard", "submitting"},
     "exporting": LIGHT | {"gradebook"},
@@ -54,7 +55,7 @@ MAY_IMPORT = {
     "publishing": LESSONS | {"building", "checking", "learning", "repository"},
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
-    | {"similarity", "packing", "reporting", "handing_back", "leaderboard"},
+    | {"similarity", "packing", "reporting", "handing_back", "leaderboard", "cluster"},
     "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
     "__main__": {"cli"},
 }

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from grader.cli.shared import ASSIGNMENT, app, err, known_assignment, out, warnings_told, write_json, write_text
+from grader.cli.shared import (
+    ASSIGNMENT,
+    app,
+    err,
+    known_assignment,
+    out,
+    warnings_told,
+    write_json,
+    write_results,
+    write_text,
+)
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
+    from grader.cluster.client import Cluster
     from grader.running.result import Failure, Result
 
+LONG = 1000  # learners: nobody reads a longer table
 REQUIRE = "Refuse to grade if a protection is missing; grader doctor lists them."
 
 
@@ -78,11 +90,21 @@ def autograde(
         Path | None, typer.Option("--json", help="Write the results to this file.", dir_okay=False)
     ] = None,
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Grade on a Dask cluster: the address of its scheduler, or its scheduler file.",
+        ),
+    ] = None,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
     from grader.running.zygotes import hide, warm_up
 
-    warm_up(jobs)
+    if cluster is None:
+        warm_up(jobs)
+    elif jobs != 1:
+        raise GraderError("--jobs is for this machine. On a cluster, its workers' threads decide: leave --jobs out.")
     from grader.api import hidden_seed
     from grader.batch import Job
     from grader.gradebook.autograde import as_they_stand, autograde_assignment
@@ -90,8 +112,8 @@ def autograde(
     from grader.gradebook.files import Halt
     from grader.gradebook.journal import Journal
     from grader.running.protection import check_walls
-    from grader.running.result import Failure, to_json
-    from grader.tables import forgeable_line, results_table, summary_table
+    from grader.running.result import Failure
+    from grader.tables import Summary, results_table
 
     name, known = known_assignment(lesson)
     course = Course.open(Path.cwd())
@@ -99,29 +121,49 @@ def autograde(
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
-    with warnings_told():
-        check_walls(name if known else None, require_sandbox)
+    if cluster is None:
+        with warnings_told():
+            check_walls(name if known else None, require_sandbox)
     try:
         job = Job(hidden_seed() if seed is None else seed, name, jobs)
-        outcomes, seed = autograde_assignment(course, name, job, err, plain=known is None, resume=resume)
+        with nullcontext() if cluster is None else _on_cluster(cluster) as grading:
+            outcomes, seed = autograde_assignment(
+                course, name, job, err, plain=known is None, resume=resume, grading=grading
+            )
     except KeyboardInterrupt:
         err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
         raise typer.Exit(1) from None
     except Halt as halt:
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
-    stand = as_they_stand(course, name, outcomes, plain=known is None)
-    out.print(results_table(sorted(stand.items()), "learner"))
+    summary = Summary()
+    stand = summary.counting(as_they_stand(course, name, outcomes, plain=known is None))
+    if len(outcomes) <= LONG:
+        out.print(results_table(stand, "learner"))
+    else:
+        failed = sum(isinstance(outcome, Failure) for _, outcome in stand)
+        out.print(f"{len(outcomes)} submissions, {failed} not graded: grader export {name} lists them all.")
     out.print()
-    out.print(summary_table(stand.values()))
-    if line := forgeable_line(stand.values()):
+    out.print(summary.table())
+    if line := summary.forgeable_line():
         out.print(escape(line), highlight=False, soft_wrap=True)
     if known is not None:
         out.print(f"hidden cases drawn from seed {seed}", highlight=False)
     if json_file is not None:
-        write_json(json_file, to_json(outcomes.values()))
-    if any(isinstance(outcome, Failure) for outcome in outcomes.values()):
+        write_results(json_file, outcomes.values())
+    if outcomes.failures:
         raise typer.Exit(1)
+
+
+def _on_cluster(address: str) -> AbstractContextManager[Cluster]:
+    try:
+        from grader.cluster.client import connected
+    except ModuleNotFoundError as error:
+        raise GraderError(
+            f"--cluster needs the package {error.name}, which isn't installed: install the course with its extra "
+            "`cluster`."
+        ) from error
+    return connected(address, err)
 
 
 @app.command(rich_help_panel="For a class")
@@ -158,7 +200,7 @@ def report(
     if not (graded := journal.results()):
         raise GraderError(f"{name} hasn't been graded here yet: run grader autograde {name} first.")
     stand = as_they_stand(course, name, graded, plain=known is None)
-    results = {student: found for student, found in stand.items() if isinstance(found, Result)}
+    results = {student: found for student, found in stand if isinstance(found, Result)}
     out.print(summary_table(results.values()))
     if line := forgeable_line(results.values()):
         out.print(escape(line), highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.authoring.spec import Lesson
+    from grader.running.result import Failure, Result
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -113,6 +115,33 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
         GraderError: when it can't be written.
     """
     write_text(path, json.dumps(content, indent=1) + "\n")
+
+
+def write_results(path: Path, outcomes: Iterable[Result | Failure]) -> None:
+    """Writes what `write_json` would of `grader.running.result.to_json`, one outcome at a time.
+
+    Raises:
+        GraderError: when it can't be written.
+    """
+    from grader.running.result import VERSION, Result
+
+    written = 0
+    errors: list[str] = []
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            file.write(f'{{\n "version": {VERSION},\n "results": [')
+            for outcome in outcomes:
+                text = indent(json.dumps(outcome.to_json(), indent=1), "  ")
+                if isinstance(outcome, Result):
+                    file.write(f"{',' if written else ''}\n{text}")
+                    written += 1
+                else:
+                    errors.append(text)
+            file.write("\n ]" if written else "]")
+            listed = ",\n".join(errors)
+            file.write(f',\n "errors": [\n{listed}\n ]\n}}\n' if errors else ',\n "errors": []\n}\n')
+    except OSError as error:
+        raise GraderError(f"{path} can't be written: {error.strerror}.") from error
 
 
 def write_text(path: Path, text: str) -> None:

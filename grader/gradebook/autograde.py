@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from nbgrader.preprocessors import Execute
 from rich.console import Console
 from rich.markup import escape
 
-from grader.batch import Job, grade_files, progress
+from grader.batch import Job, grade_in_groups, progress
 from grader.errors import GraderError
 from grader.gradebook.course import Course
+from grader.gradebook.draft import Drafted
 from grader.gradebook.files import Halt
 from grader.gradebook.journal import Journal, basis, digest
-from grader.gradebook.writer import Writer
+from grader.gradebook.writer import Graded, Writer
 from grader.plain import harmless
 from grader.running.assignment import Assignment
 from grader.running.handed_in import MAX_NOTEBOOKS, handed_in, is_notebook, other_files
@@ -25,17 +27,37 @@ from grader.running.limits import Limits
 from grader.running.result import Failure, Result
 from grader.syllabus import load_lesson
 
+_T = TypeVar("_T")
+TOGETHER = 50  # submissions in one transaction, at most
 MAX_CELL_SECONDS = 600.0  # where nbgrader would wait for ever
 
 
+class Grading(Protocol):
+    """How submissions are graded: `grade_in_groups` does it here."""
+
+    def __call__(
+        self, paths: Iterable[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]]
+    ) -> Generator[Sequence[tuple[Path, Result | Drafted | Failure]], None, None]:
+        """Groups of what is done. A submission may come with what is to be written of it."""
+        ...
+
+
 def autograde_assignment(
-    course: Course, name: str, job: Job, console: Console, *, plain: bool = False, resume: bool = False
-) -> tuple[dict[str, Result | Failure], int]:
+    course: Course,
+    name: str,
+    job: Job,
+    console: Console,
+    *,
+    plain: bool = False,
+    resume: bool = False,
+    grading: Grading | None = None,
+) -> tuple[Outcomes, int]:
     """Grades every submission of an assignment and writes what came of it; per student the result, and the seed used.
 
-    It is a lesson's, unless it is `plain`. Several are graded at a time if asked; one at a time is written, in this
-    thread. With `resume`, what an earlier run has graded is left as it is, unless it was handed in anew since, or what
-    it is judged by has changed, or what came of it is not all there. Penalties for being late are worked out again.
+    It is a lesson's, unless it is `plain`. Several are graded at a time if asked, here or wherever `grading` has it
+    done; what is done at the same time is written together, in this thread. With `resume`, what an earlier run has
+    graded is left as it is, unless it was handed in anew since, or what it is judged by has changed, or what came of it
+    is not all there. Penalties for being late are worked out again.
 
     Raises:
         GraderError: when there is nothing to grade, the assignment can't be set up, or another grader is at work. A
@@ -60,19 +82,20 @@ def autograde_assignment(
                 assignment=writer.assignment,
                 limits=plain_limits(course) if plain else job.limits,
             )
-            return _grade(writer, journal, students, job, console), journal.seed
+            outcomes = _grade(writer, journal, students, job, console, grading or grade_in_groups)
+            return outcomes, journal.seed
 
 
 def as_they_stand(
     course: Course, name: str, outcomes: Mapping[str, Result | Failure], *, plain: bool = False
-) -> dict[str, Result | Failure]:
-    """The outcomes as the gradebook has them: with the points and comments that people gave."""
+) -> Iterator[tuple[str, Result | Failure]]:
+    """The outcomes by learner as the gradebook has them: with the points and comments that people gave."""
     with course.gradebook() as gradebook:
         writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
-        return {
-            student: writer.standing(student, found) if isinstance(found, Result) else found
-            for student, found in outcomes.items()
-        }
+        for students in _parts(sorted(outcomes)):
+            found = {student: outcomes[student] for student in students}
+            stand = writer.standing({student: out for student, out in found.items() if isinstance(out, Result)})
+            yield from (found | stand).items()
 
 
 def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
@@ -101,38 +124,77 @@ def plain_limits(course: Course) -> Limits:
     return dataclasses.replace(usual, cell_seconds=seconds, cpu_seconds=max(usual.cpu_seconds, 4 * seconds))
 
 
+class Outcomes(Mapping[str, Result | Failure]):
+    """What came of each learner's submission, in the order of their names. Results are read from the journal."""
+
+    def __init__(self, graded: Iterable[str], results: Mapping[str, Result]) -> None:
+        self.failures: dict[str, Failure] = {}
+        self.graded = set(graded)
+        self._results = results
+
+    def __getitem__(self, student: str) -> Result | Failure:
+        if student in self.failures:
+            return self.failures[student]
+        if student not in self.graded:
+            raise KeyError(student)
+        return self._results[student]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.graded | self.failures.keys()))
+
+    def __len__(self) -> int:
+        return len(self.graded | self.failures.keys())
+
+
 def _grade(
-    writer: Writer, journal: Journal, students: list[str], job: Job, console: Console
-) -> dict[str, Result | Failure]:
+    writer: Writer, journal: Journal, students: list[str], job: Job, console: Console, grading: Grading
+) -> Outcomes:
     course, name = writer.course, writer.name
-    judged_by, marks = basis(writer.assignment), writer.book.marks()
+    judged_by = basis(writer.assignment)
     digests = {student: digest(course.submission(student, name), judged_by) for student in students}
-    outcomes: dict[str, Result | Failure] = {}
-    for student in students:
-        result = journal.graded(student, digests[student])
-        if result is not None and writer.holds(student, result, marks.get(student, {})):
-            outcomes[student] = result
-    for student, known in journal.results().items():  # those whose folder is gone too: their marks still count
-        if student in marks:
-            writer.penalise(student, known)
-    if outcomes:
+    outcomes = Outcomes(_graded_already(writer, journal, digests), journal.results())
+    for part in _parts(list(journal.results())):  # those whose folder is gone too: their marks still count
+        writer.penalise(list(writer.book.marks(part)), journal.results())
+    if outcomes.graded:
         console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
-    handed_in = {student: _chosen(writer, student) for student in students if student not in outcomes}
-    student_of = {path: student for student, (path, _) in handed_in.items()}
-    graded = grade_files(list(student_of), job, other_files)
-    with progress(console, f"grading {name}", len(student_of)) as advance, contextlib.closing(graded):
-        for path, outcome in graded:
-            student = student_of[path]
-            if isinstance(outcome, Result) and handed_in[student][1]:
-                outcome = dataclasses.replace(outcome, repairs=(handed_in[student][1], *outcome.repairs))
-            written = _written(writer, student, path, outcome)
-            if isinstance(written, Result):
-                journal.add(student, digests[student], written)
-            outcomes[student] = _remembered(written)
-            for line in _troubles(student, written):
-                console.print(escape(line), highlight=False, soft_wrap=True)
-            advance(student)
+    left = [student for student in students if student not in outcomes.graded]
+    chosen: dict[Path, tuple[str, str]] = {}
+
+    def paths() -> Iterator[Path]:
+        for student in left:
+            path, said = _chosen(writer, student)
+            chosen[path] = (student, said)
+            yield path
+
+    groups = grading(paths(), job, other_files)
+    with progress(console, f"grading {name}", len(left)) as advance, contextlib.closing(groups):
+        for group in groups:
+            for some in _parts(group, TOGETHER):
+                there = [(*chosen.pop(path), path, outcome) for path, outcome in some]
+                for student, written in _written(writer, journal, digests, there):
+                    if isinstance(written, Failure):
+                        outcomes.failures[student] = written
+                    else:
+                        outcomes.graded.add(student)
+                    for line in _troubles(student, written):
+                        console.print(escape(line), highlight=False, soft_wrap=True)
+                    advance(student)
     return _compared(writer, outcomes, console)
+
+
+def _graded_already(writer: Writer, journal: Journal, digests: Mapping[str, str]) -> Iterator[str]:
+    """The learners whose submissions an earlier run has graded, if all that came of them is still there."""
+    for part in _parts(list(digests)):
+        marks = writer.book.marks(part)
+        for student in part:
+            result = journal.graded(student, digests[student])
+            if result is not None and writer.holds(student, result, marks.get(student, {})):
+                yield student
+
+
+def _parts(things: Sequence[_T], size: int = 200) -> Iterator[Sequence[_T]]:
+    """Some at a time: memory stays flat however many there are."""
+    return (things[start : start + size] for start in range(0, len(things), size))
 
 
 def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
@@ -141,23 +203,24 @@ def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
     return choose(folder, writer.name) if writer.assignment.lesson is not None else (folder, "")
 
 
-def _compared(writer: Writer, outcomes: dict[str, Result | Failure], console: Console) -> dict[str, Result | Failure]:
+def _compared(writer: Writer, outcomes: Outcomes, console: Console) -> Outcomes:
     """The outcomes, where the gradebook says the same; a failure for each learner of whom it says something else."""
-    marks = writer.book.marks()
-    compared = dict(outcomes)
-    for student, outcome in outcomes.items():
-        if isinstance(outcome, Failure):
-            if student in marks:
-                line = f"{student}: the gradebook still holds the marks of an earlier submission."
-                console.print(escape(line), highlight=False, soft_wrap=True)
-        elif found := writer.differences(outcome, marks.get(student, {})):
-            message = f"The gradebook disagrees ({', '.join(found)}). Run this again with --resume."
-            compared[student] = Failure(outcome.notebook, message)
-            console.print(escape(f"{student}: {message}"), highlight=False, soft_wrap=True)
-    if gone := sorted(marks.keys() - outcomes.keys()):
+    for part in _parts(list(outcomes)):
+        marks = writer.book.marks(part)
+        for student in part:
+            outcome = outcomes[student]
+            if isinstance(outcome, Failure):
+                if student in marks:
+                    line = f"{student}: the gradebook still holds the marks of an earlier submission."
+                    console.print(escape(line), highlight=False, soft_wrap=True)
+            elif found := writer.differences(outcome, marks.get(student, {})):
+                message = f"The gradebook disagrees ({', '.join(found)}). Run this again with --resume."
+                outcomes.failures[student] = Failure(outcome.notebook, message)
+                console.print(escape(f"{student}: {message}"), highlight=False, soft_wrap=True)
+    if gone := [student for student in writer.book.students() if student not in outcomes]:
         line = f"The gradebook also has marks of learners who are not in the submitted folder: {', '.join(gone)}."
         console.print(escape(line), highlight=False, soft_wrap=True)
-    return compared
+    return outcomes
 
 
 def choose(folder: Path, lesson: str) -> tuple[Path, str]:
@@ -185,26 +248,86 @@ def _is_of(path: Path, lesson: str) -> bool:
         return False
 
 
-def _written(writer: Writer, student: str, path: Path, outcome: Result | Failure) -> Result | Failure:
-    if isinstance(outcome, Result) and outcome.lesson != writer.name:
-        message = f"This is a notebook of lesson {outcome.lesson}, not of {writer.name}. Submit the right one."
-        outcome = Failure(outcome.notebook, message)
-    try:
-        if isinstance(outcome, Result):
-            writer.write(student, _notebooks(writer.assignment, path), outcome)
+def _written(
+    writer: Writer,
+    journal: Journal,
+    digests: Mapping[str, str],
+    group: Iterable[tuple[str, str, Path, Result | Drafted | Failure]],
+) -> list[tuple[str, Result | Failure]]:
+    """Writes what came of some submissions: for each the student, what to say about the choice, and its file."""
+    outcomes: dict[str, Result | Failure] = {}
+    graded: list[Graded] = []
+    for student, said, path, outcome in group:
+        try:
+            made = _drafted(writer, path, outcome, said)
+        except Exception as error:
+            made = _not_written(str(path), error)
+        if isinstance(made, Failure):
+            outcomes[student] = made
         else:
-            writer.write_failure(student, outcome.message)
+            outcomes[student] = made.result
+            graded.append(Graded(student, made.result, made.draft))
+    outcomes |= _written_together(writer, journal, digests, graded)
+    for student, written in outcomes.items():
+        if isinstance(written, Failure):
+            _write_failure(writer, student, written)
+    return list(outcomes.items())
+
+
+def _drafted(writer: Writer, path: Path, outcome: Result | Drafted | Failure, said: str) -> Drafted | Failure:
+    """What is to be written of a submission that was graded, unless it is one of another lesson."""
+    if isinstance(outcome, Failure):
         return outcome
+    result = outcome.result if isinstance(outcome, Drafted) else outcome
+    if result.lesson != writer.name:
+        message = f"This is a notebook of lesson {result.lesson}, not of {writer.name}. Submit the right one."
+        return Failure(result.notebook, message)
+    if said:
+        result = dataclasses.replace(result, repairs=(said, *result.repairs))
+    if isinstance(outcome, Drafted):
+        return Drafted(result, outcome.draft)
+    return Drafted(result, writer.draft(_notebooks(writer.assignment, path), result))
+
+
+def _written_together(
+    writer: Writer, journal: Journal, digests: Mapping[str, str], graded: list[Graded]
+) -> dict[str, Failure]:
+    """Writes submissions in one transaction; if that fails, one by one, so that whoever is at fault pays alone.
+
+    Where nobody's can be written any more, those that still could be are kept.
+    """
+    if not graded:
+        return {}
+    try:
+        writer.write(graded)
+        journal.add((one.student, digests[one.student], one.result) for one in graded)
+        return {}
+    except Halt:
+        if len(graded) == 1:
+            raise
+    except Exception as error:
+        if len(graded) == 1:
+            return {graded[0].student: _not_written(graded[0].result.notebook, error)}
+    failed: dict[str, Failure] = {}
+    for one in graded:
+        failed |= _written_together(writer, journal, digests, [one])
+    return failed
+
+
+def _not_written(notebook: str, error: Exception) -> Failure:
+    """What to say of a result that could not be written: a fault of ours must not cost the others their marks."""
+    if isinstance(error, GraderError):
+        return Failure(notebook, f"The marks can't be written: {error}")
+    return Failure(notebook, f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
+
+
+def _write_failure(writer: Writer, student: str, failed: Failure) -> None:
+    try:
+        writer.write_failure(student, failed.message)
     except Halt:
         raise
-    except GraderError as error:
-        message = f"The marks can't be written: {error}"
-    except Exception as error:  # a fault of ours must not cost the others their marks
-        message = f"The grader itself failed ({type(error).__name__}: {error}). Please report it."
-    failure = Failure(outcome.notebook, message) if isinstance(outcome, Result) else outcome
-    with contextlib.suppress(GraderError):
-        writer.write_failure(student, failure.message)
-    return failure
+    except GraderError:
+        pass  # the run says so anyway
 
 
 def _notebooks(assignment: Assignment, path: Path) -> dict[str, bytes]:
@@ -213,14 +336,6 @@ def _notebooks(assignment: Assignment, path: Path) -> dict[str, bytes]:
     found, _ = handed_in(path if plain is assignment else path.parent, plain)
     read = {title: data for title, data in found.items() if isinstance(data, bytes) and is_notebook(data)}
     return read if plain is assignment else {assignment.name: read_file(path), **read}
-
-
-def _remembered(outcome: Result | Failure) -> Result | Failure:
-    """A result without its pictures: three hundred of those are too many to hold."""
-    if isinstance(outcome, Failure):
-        return outcome
-    light = tuple(dataclasses.replace(verdict, evidence=None, printed="") for verdict in outcome.verdicts)
-    return dataclasses.replace(outcome, verdicts=light)
 
 
 def _troubles(student: str, outcome: Result | Failure) -> list[str]:

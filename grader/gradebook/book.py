@@ -1,4 +1,4 @@
-"""The one writer to nbgrader's gradebook: an assignment's cells are read once, each submission is one transaction.
+"""The one writer to nbgrader's gradebook: an assignment's cells are read once, many submissions are one transaction.
 
 What is written is what `nbgrader autograde` writes (scores, what a person must look at, "No response.", the penalty for
 being late), in nbgrader's own tables and with its own plugin for penalties. A run that is killed leaves a
@@ -8,26 +8,39 @@ submission either written or not.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import exists, func, insert, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
 from grader.gradebook.assignment import in_source
 from grader.gradebook.course import Course
 from grader.gradebook.database import reason
+from grader.gradebook.draft import Key
 from grader.gradebook.files import Halt
 from grader.gradebook.standing import Given
 from grader.running.assignment import Cells, SourceCell
 
-Key = tuple[str, str]
-"""A cell: its notebook's name, and its own."""
+
+@dataclass(frozen=True)
+class Entry:
+    """What the gradebook gets of one submission."""
+
+    student: str
+    """Whose it is; a student that nbgrader does not know yet is added."""
+    timestamp: datetime | None
+    """When it was handed in, in UTC, if that is known."""
+    scores: Mapping[Key, float | None]
+    """Per graded cell its score; None where a person must look."""
+    blank: frozenset[Key]
+    """The answer cells that are as they were released."""
 
 
 class _Sheet:
@@ -73,14 +86,11 @@ class Book:
         self._plugin = penalties.plugin_inst
         self._db.rollback()  # nothing is kept open between submissions
 
-    def marks(self) -> dict[str, dict[Key, float | None]]:
-        """What stands in the gradebook: per student the machine's score of each graded cell."""
+    def marks(self, students: Collection[str]) -> dict[str, dict[Key, float | None]]:
+        """What stands in the gradebook: for each of these students who has marks, the machine's score of each cell."""
         names = {cell: (title, name) for title, sheet in self._sheets.items() for name, cell in sheet.graded.items()}
-        wanted = (
-            select(api.SubmittedAssignment.student_id, api.Grade.cell_id, api.Grade.auto_score)
-            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-            .join(api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id)
-            .where(api.SubmittedAssignment.assignment_id == self._assignment_id)
+        wanted = self._of(students, api.Grade.cell_id, api.Grade.auto_score).join(
+            api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id
         )
         with self._reading():
             rows = self._db.execute(wanted).all()
@@ -90,81 +100,101 @@ class Book:
                 found.setdefault(student, {})[names[cell]] = score
         return found
 
-    def given(self, student: str) -> dict[Key, Given]:
-        """What people gave for a student's cells, and what waits for them."""
-        grade, comment, notebook = api.Grade, api.Comment, api.SubmittedNotebook
-        of_student = (api.SubmittedAssignment.assignment_id == self._assignment_id) & (
-            api.SubmittedAssignment.student_id == student
+    def students(self) -> list[str]:
+        """Everyone who has marks."""
+        submission = api.SubmittedAssignment
+        cells = [cell for sheet in self._sheets.values() for cell in sheet.graded.values()]
+        wanted = (
+            select(submission.student_id)
+            .where(submission.assignment_id == self._assignment_id)
+            .where(
+                exists(
+                    select(api.Grade.id)
+                    .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
+                    .where(api.SubmittedNotebook.assignment_id == submission.id, api.Grade.cell_id.in_(cells))
+                )
+            )
         )
-        there = select(notebook.id).join(api.SubmittedAssignment, notebook.assignment_id == api.SubmittedAssignment.id)
-        columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
         with self._reading():
-            ids = list(self._db.scalars(there.where(of_student)))
-            grades = select(*columns).where(grade.notebook_id.in_(ids))
-            rows = {row.cell_id: row for row in self._db.execute(grades)}
-            texts = select(comment.cell_id, comment.manual_comment).where(comment.notebook_id.in_(ids))
-            said = {row.cell_id: row.manual_comment for row in self._db.execute(texts)}
-        found: dict[Key, Given] = {}
-        for title, sheet in self._sheets.items():
-            for name in sheet.cells:
-                row = rows.get(sheet.graded.get(name, ""))
-                text = said.get(sheet.commented.get(name, "")) or ""
+            return sorted(self._db.scalars(wanted))
+
+    def _of(self, students: Collection[str], *columns: Any) -> Any:
+        """A query for something of the submitted notebooks of these students."""
+        submission = api.SubmittedAssignment
+        # A folder's name may be something that no database takes.
+        there = [student for student in students if student == student.encode("utf-8", "replace").decode()]
+        return (
+            select(submission.student_id, *columns)
+            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == submission.id)
+            .where(submission.assignment_id == self._assignment_id, submission.student_id.in_(there))
+        )
+
+    def given(self, students: Collection[str]) -> dict[str, dict[Key, Given]]:
+        """What people gave for the cells of each of these students, and what waits for them."""
+        grade, comment, notebook = api.Grade, api.Comment, api.SubmittedNotebook
+        columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+        grades = self._of(students, *columns).join(grade, grade.notebook_id == notebook.id)
+        texts = self._of(students, comment.cell_id, comment.manual_comment).join(
+            comment, comment.notebook_id == notebook.id
+        )
+        with self._reading():
+            rows = {(row.student_id, row.cell_id): row for row in self._db.execute(grades)}
+            said = {(row.student_id, row.cell_id): row.manual_comment for row in self._db.execute(texts)}
+        cells = [
+            ((title, name), sheet.graded.get(name, ""), sheet.commented.get(name, ""))
+            for title, sheet in self._sheets.items()
+            for name in sheet.cells
+        ]
+        found: dict[str, dict[Key, Given]] = {}
+        for student in students:
+            given = found.setdefault(student, {})
+            for key, graded, commented in cells:
+                row = rows.get((student, graded))
+                text = said.get((student, commented)) or ""
                 if row is not None:
                     extra = float(row.extra_credit or 0.0)
-                    given = Given(row.manual_score, extra, bool(row.needs_manual_grade), text, row.auto_score)
-                    found[title, name] = given
+                    given[key] = Given(row.manual_score, extra, bool(row.needs_manual_grade), text, row.auto_score)
                 elif text:
-                    found[title, name] = Given(comment=text)
+                    given[key] = Given(comment=text)
         return found
 
-    def penalty(self, student: str) -> float:
-        """The points that a student loses for being late."""
-        return sum(penalty or 0.0 for penalty in self.penalties(student).values())
-
-    def penalties(self, student: str) -> dict[str, float | None]:
-        """The penalty for being late that stands in the gradebook, for each notebook of a student's, by its id."""
-        notebook, submission = api.SubmittedNotebook, api.SubmittedAssignment
-        of_student = (submission.assignment_id == self._assignment_id) & (submission.student_id == student)
-        rows = select(notebook.id, notebook.late_submission_penalty).join(
-            submission, notebook.assignment_id == submission.id
-        )
+    def penalties(self, students: Collection[str]) -> dict[str, dict[str, float | None]]:
+        """The penalties for being late that stand in the gradebook: for each student, and each notebook by its id."""
+        notebook = api.SubmittedNotebook
+        found: dict[str, dict[str, float | None]] = {}
         with self._reading():
-            return {row.id: row.late_submission_penalty for row in self._db.execute(rows.where(of_student))}
+            for row in self._db.execute(self._of(students, notebook.id, notebook.late_submission_penalty)):
+                found.setdefault(row.student_id, {})[row.id] = row.late_submission_penalty
+        return found
 
-    def penalties_due(self, student: str) -> dict[str, float | None]:
+    def penalties_due(self, students: Collection[str]) -> dict[str, dict[str, float | None]]:
         """As `penalties`, worked out again: the due date, an extension or the rule may have changed since."""
-        notebooks = self.penalties(student)
+        penalties = self.penalties(students)
         with self._reading():
-            submission = self._submission(student, None)
-            return {notebook: self._penalty(student, submission, notebook) for notebook in notebooks}
+            submissions = self._submissions(students)
+            return {
+                student: {notebook: self._penalty(submissions[student], notebook) for notebook in notebooks}
+                for student, notebooks in penalties.items()
+            }
 
     def write_penalties(self, penalties: Mapping[str, float | None]) -> None:
-        """Writes what `penalties_due` has found.
+        """Writes penalties by notebook, such as `penalties_due` has found.
 
         Raises:
             GraderError: as `write`.
         """
         with self._transaction():
-            for notebook, penalty in penalties.items():
-                self._write_penalty(notebook, penalty)
+            self._write_penalties(penalties)
 
-    def write(
-        self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
-    ) -> None:
-        """Writes one submission.
-
-        Args:
-            student: whose it is; a student that nbgrader does not know yet is added.
-            timestamp: when it was handed in, in UTC, if that is known.
-            scores: per graded cell its score; None where a person must look.
-            blank: the answer cells that are as they were released.
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Writes submissions, all of them or none.
 
         Raises:
-            GraderError: when the database does not take it; it then holds what it held before. A `Halt` when it would
+            GraderError: when the database does not take them; it then holds what it held before. A `Halt` when it would
                 take nobody's.
         """
         with self._transaction():
-            self._write(student, timestamp, scores, blank)
+            self._write(entries)
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
@@ -190,77 +220,116 @@ class Book:
             self._db.rollback()
             self._db.expunge_all()  # memory stays flat however many there are
 
-    def _write(
-        self, student: str, timestamp: datetime | None, scores: Mapping[Key, float | None], blank: frozenset[Key]
-    ) -> None:
-        if self._db.execute(select(api.Student.id).where(api.Student.id == student)).first() is None:
-            self._db.execute(insert(api.Student).values(id=student))
-        submission = self._submission(student, timestamp)
-        for title, sheet in self._sheets.items():
-            notebook = self._notebook(submission.id, sheet.id)
-            self._write_scores(notebook, sheet, {name: s for (t, name), s in scores.items() if t == title})
-            self._write_comments(notebook, sheet, {name for t, name in blank if t == title})
-            self._write_penalty(notebook, self._penalty(student, submission, notebook))
-
-    def _submission(self, student: str, timestamp: datetime | None) -> Any:
-        table = api.SubmittedAssignment
-        found = select(table.id, table.timestamp, table.extension).where(
-            table.assignment_id == self._assignment_id, table.student_id == student
+    def _write(self, entries: Sequence[Entry]) -> None:
+        by_student = {entry.student: entry for entry in entries}
+        table = api.Student
+        known = set(self._db.scalars(select(table.id).where(table.id.in_(list(by_student)))))
+        self._insert(table, [{"id": student} for student in by_student if student not in known])
+        notebooks = self._notebooks(self._write_submissions(by_student))
+        self._write_scores(by_student, notebooks)
+        self._write_comments(by_student, notebooks)
+        submissions = self._submissions(by_student)
+        self._write_penalties(
+            {made: self._penalty(submissions[student], made) for (student, _), made in notebooks.items()}
         )
-        if self._db.execute(found).first() is None:
-            values = {"id": api.new_uuid(), "assignment_id": self._assignment_id, "student_id": student}
-            self._db.execute(insert(table).values(**values, timestamp=timestamp))
-        elif timestamp is not None:
-            here = (table.assignment_id == self._assignment_id) & (table.student_id == student)
-            self._db.execute(update(table).where(here).values(timestamp=timestamp))
-        return self._db.execute(found).one()
 
-    def _notebook(self, submission_id: str, notebook_id: str) -> str:
+    def _write_submissions(self, entries: Mapping[str, Entry]) -> dict[str, str]:
+        """The ids of the students' submissions, made where there were none."""
+        table = api.SubmittedAssignment
+        there = {student: row.id for student, row in self._submissions(entries).items()}
+        new = [
+            {
+                "id": api.new_uuid(),
+                "assignment_id": self._assignment_id,
+                "student_id": student,
+                "timestamp": entry.timestamp,
+            }
+            for student, entry in entries.items()
+            if student not in there
+        ]
+        self._insert(table, new)
+        changed = [
+            {"id": made, "timestamp": entries[student].timestamp}
+            for student, made in there.items()
+            if entries[student].timestamp is not None
+        ]
+        self._update(table, changed)
+        return there | {row["student_id"]: row["id"] for row in new}
+
+    def _submissions(self, students: Collection[str]) -> dict[str, Any]:
+        """For each of these students with a submission: its id, timestamp and extension."""
+        table = api.SubmittedAssignment
+        wanted = select(table.student_id, table.id, table.timestamp, table.extension).where(
+            table.assignment_id == self._assignment_id, table.student_id.in_(list(students))
+        )
+        return {row.student_id: row for row in self._db.execute(wanted)}
+
+    def _notebooks(self, submissions: Mapping[str, str]) -> dict[Key, str]:
+        """The ids of submitted notebooks by student and title, made where there were none."""
         table = api.SubmittedNotebook
-        found = select(table.id).where(table.assignment_id == submission_id, table.notebook_id == notebook_id)
-        row = self._db.execute(found).first()
-        if row is not None:
-            return str(row.id)
-        made: str = api.new_uuid()
-        values = {"id": made, "assignment_id": submission_id, "notebook_id": notebook_id, "flagged": False}
-        self._db.execute(insert(table).values(**values))
+        found = select(table.id, table.assignment_id, table.notebook_id).where(
+            table.assignment_id.in_(list(submissions.values()))
+        )
+        there = {(row.assignment_id, row.notebook_id): str(row.id) for row in self._db.execute(found)}
+        made: dict[Key, str] = {}
+        new = []
+        for student, submission in submissions.items():
+            for title, sheet in self._sheets.items():
+                known = there.get((submission, sheet.id))
+                made[student, title] = known or api.new_uuid()
+                if known is None:
+                    row = {"id": made[student, title], "assignment_id": submission, "notebook_id": sheet.id}
+                    new.append(row | {"flagged": False})
+        self._insert(table, new)
         return made
 
-    def _write_scores(self, notebook: str, sheet: _Sheet, scores: Mapping[str, float | None]) -> None:
+    def _write_scores(self, entries: Mapping[str, Entry], notebooks: Mapping[Key, str]) -> None:
         table = api.Grade
-        columns = (table.id, table.cell_id, table.manual_score)
-        there = {row.cell_id: row for row in self._db.execute(select(*columns).where(table.notebook_id == notebook))}
+        found = select(table.id, table.notebook_id, table.cell_id, table.manual_score).where(
+            table.notebook_id.in_(list(notebooks.values()))
+        )
+        there = {(row.notebook_id, row.cell_id): row for row in self._db.execute(found)}
         new, changed = [], []
-        for name, cell in sheet.graded.items():
-            row, score = there.get(cell), scores.get(name)
-            by_hand = row is not None and row.manual_score is not None
-            values = {"auto_score": score, "needs_manual_grade": by_hand or score is None}
-            if row is None:
-                new.append({"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values})
-            elif name in scores:
-                changed.append({"id": row.id, **values})
-        if new:
-            self._db.execute(insert(table), new)
-        if changed:
-            self._db.execute(update(table), changed)
+        for (student, title), notebook in notebooks.items():
+            scores = entries[student].scores
+            for name, cell in self._sheets[title].graded.items():
+                row, score = there.get((notebook, cell)), scores.get((title, name))
+                by_hand = row is not None and row.manual_score is not None
+                values = {"auto_score": score, "needs_manual_grade": by_hand or score is None}
+                if row is None:
+                    new.append({"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values})
+                elif (title, name) in scores:
+                    changed.append({"id": row.id, **values})
+        self._insert(table, new)
+        self._update(table, changed)
 
-    def _write_comments(self, notebook: str, sheet: _Sheet, blank: set[str]) -> None:
+    def _write_comments(self, entries: Mapping[str, Entry], notebooks: Mapping[Key, str]) -> None:
         table = api.Comment
-        found = select(table.id, table.cell_id).where(table.notebook_id == notebook)
-        there = {row.cell_id: row.id for row in self._db.execute(found)}
+        found = select(table.id, table.notebook_id, table.cell_id).where(
+            table.notebook_id.in_(list(notebooks.values()))
+        )
+        there = {(row.notebook_id, row.cell_id): row.id for row in self._db.execute(found)}
         new, changed = [], []
-        for name, cell in sheet.commented.items():
-            values = {"auto_comment": "No response." if name in blank else None}
-            if cell in there:
-                changed.append({"id": there[cell], **values})
-            else:
-                new.append({"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values})
-        if new:
-            self._db.execute(insert(table), new)
-        if changed:
-            self._db.execute(update(table), changed)
+        for (student, title), notebook in notebooks.items():
+            for name, cell in self._sheets[title].commented.items():
+                values = {"auto_comment": "No response." if (title, name) in entries[student].blank else None}
+                if (notebook, cell) in there:
+                    changed.append({"id": there[notebook, cell], **values})
+                else:
+                    new.append({"id": api.new_uuid(), "cell_id": cell, "notebook_id": notebook, **values})
+        self._insert(table, new)
+        self._update(table, changed)
 
-    def _penalty(self, student: str, submission: Any, notebook: str) -> float | None:
+    def _insert(self, table: Any, rows: list[dict[str, Any]]) -> None:
+        if rows:
+            self._db.execute(insert(table), rows)
+
+    def _update(self, table: Any, rows: list[dict[str, Any]]) -> None:
+        """Sets what stands in the rows, each of which is found by its id."""
+        if rows:
+            self._db.execute(update(table), rows)
+
+    def _penalty(self, submission: Any, notebook: str) -> float | None:
         """What nbgrader's plugin takes off a notebook's points; None where it isn't late."""
         if self._due is None or submission.timestamp is None:
             return None
@@ -269,7 +338,7 @@ class Book:
         if not late:
             return None
         earned = self._earned(notebook)
-        penalty = self._plugin.late_submission_penalty(student, earned, late)
+        penalty = self._plugin.late_submission_penalty(submission.student_id, earned, late)
         return None if penalty is None else float(min(max(penalty, 0), earned))
 
     def _earned(self, notebook: str) -> float:
@@ -278,6 +347,6 @@ class Book:
         points = func.coalesce(table.manual_score, table.auto_score, 0.0) + func.coalesce(table.extra_credit, 0.0)
         return float(self._db.scalar(select(func.sum(points)).where(table.notebook_id == notebook)) or 0.0)
 
-    def _write_penalty(self, notebook: str, penalty: float | None) -> None:
-        table = api.SubmittedNotebook
-        self._db.execute(update(table).where(table.id == notebook).values(late_submission_penalty=penalty))
+    def _write_penalties(self, penalties: Mapping[str, float | None]) -> None:
+        rows = [{"id": notebook, "late_submission_penalty": penalty} for notebook, penalty in penalties.items()]
+        self._update(api.SubmittedNotebook, rows)

@@ -9,31 +9,34 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import importlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grader.errors import GraderError
 from grader.gradebook.files import unwritten, write_whole
 from grader.running.assignment import Assignment
+from grader.running.code import digest_of, packages_of
 from grader.running.intake import MAX_BYTES
 from grader.running.result import Result
-from grader.syllabus import find_lesson, library_of, load_lesson
 
 VERSION = 2
 _ENGINE = ("grader.authoring", "grader.checking", "grader.running")
 
 
 class Journal:
-    """The journal of one lesson, in the course's folder `.grader/`."""
+    """The journal of one lesson, in the course's folder `.grader/`.
+
+    What came of a submission stays in the file until somebody asks: a class may be larger than the memory.
+    """
 
     def __init__(self, root: Path, lesson: str) -> None:
         self.path = root / ".grader" / f"{lesson}.jsonl"
         self.seed: int | None = None
-        self._graded: dict[str, Mapping[str, Any]] = {}
+        self._graded: dict[str, tuple[str, int]] = {}  # by learner: the submission's digest, and where its line begins
 
     def begin(self, seed: int) -> None:
         """Starts anew: nothing is graded yet.
@@ -49,59 +52,97 @@ class Journal:
 
     def go_on(self) -> bool:
         """Takes up what an earlier run wrote; whether there was anything."""
+        self._graded = {}
         try:
-            lines = [
-                line for line in map(_parsed, self.path.read_text("utf-8", "replace").splitlines()) if line is not None
-            ]
+            with self.path.open("rb") as file:
+                header = _parsed(file.readline())
+                if header is None or header.get("version") != VERSION:
+                    return False
+                self.seed = int(header["seed"])
+                begins = file.tell()
+                for line in file:
+                    entry = _parsed(line)
+                    if entry is not None and "student" in entry:
+                        self._graded[entry["student"]] = (entry["digest"], begins)
+                    begins += len(line)
         except OSError:
             return False
-        if not lines or lines[0].get("version") != VERSION:
-            return False
-        self.seed = int(lines[0]["seed"])
-        self._graded = {line["student"]: line for line in lines[1:] if "student" in line}
         return True
 
     def graded(self, student: str, digest: str) -> Result | None:
         """What came of this very submission, if it is graded already."""
-        found = self._graded.get(student)
-        return _result(found) if found is not None and found["digest"] == digest else None
+        there, _ = self._graded.get(student, ("", 0))
+        return self._result(student) if there == digest else None
 
-    def results(self) -> dict[str, Result]:
-        """What came of each submission that is graded, by learner."""
-        return {student: _result(line) for student, line in sorted(self._graded.items())}
+    def results(self) -> Mapping[str, Result]:
+        """What came of each submission that is graded, by learner; each is read when it is asked for."""
+        return _Results(self._graded, self._result)
 
-    def add(self, student: str, digest: str, result: Result) -> None:
-        """Writes down that a submission is in the gradebook.
+    def add(self, entries: Iterable[tuple[str, str, Result]]) -> None:
+        """Writes down that submissions are in the gradebook: whose, the digest of each, and what came of it.
 
         Raises:
             GraderError: when the journal can't be written.
         """
-        entry = {"student": student, "digest": digest, "cells": result.cells, "result": result.to_json()}
-        line = json.dumps(entry).encode() + b"\n"
+        written: dict[str, tuple[str, int]] = {}
+        text = b""
+        for student, digest, result in entries:
+            written[student] = (digest, len(text))
+            entry = {"student": student, "digest": digest, "cells": result.cells, "result": result.to_json()}
+            text += json.dumps(entry).encode() + b"\n"
+        if not written:
+            return
         try:
             with self.path.open("ab+", buffering=0) as file:
-                if file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
-                    line = b"\n" + line  # after the half of a line, which a kill or a full disk left
-                if file.write(line) != len(line):
+                begins = file.seek(0, os.SEEK_END)
+                if begins and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+                    text = b"\n" + text  # after the half of a line, which a kill or a full disk left
+                    begins += 1
+                if file.write(text) != len(text):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
         except OSError as error:
             raise unwritten(error, self.path) from error
+        self._graded |= {student: (digest, begins + at) for student, (digest, at) in written.items()}
+
+    def _result(self, student: str) -> Result:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._graded[student][1])
+                entry = _parsed(file.readline())
+        except OSError as error:
+            raise GraderError(f"{self.path} can't be read: {error.strerror}.") from error
+        if entry is None or entry.get("student") != student:
+            raise GraderError(f"Somebody else has written to {self.path} meanwhile. Run this again when they are done.")
+        cells = tuple((int(number), float(seconds)) for number, seconds in entry.get("cells", ()))
+        return replace(Result.from_json(entry["result"]), cells=cells)
+
+
+class _Results(Mapping[str, Result]):
+    """Results by learner, in the order of their names."""
+
+    def __init__(self, students: Collection[str], read: Callable[[str], Result]) -> None:
+        self._students, self._read = students, read
+
+    def __getitem__(self, student: str) -> Result:
+        if student not in self._students:
+            raise KeyError(student)
+        return self._read(student)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._students))
+
+    def __len__(self) -> int:
+        return len(self._students)
 
 
 def basis(assignment: Assignment) -> str:
     """A digest of what marks are made from, beside the submission: the code that judges, and the assignment."""
-    packages: tuple[str, ...] = _ENGINE
-    if assignment.lesson is not None:
-        syllabus, name = find_lesson(assignment.lesson.name)
-        packages += (*library_of(load_lesson(name)), syllabus.package)
-    folders = {Path(str(importlib.import_module(package).__file__)).parent for package in packages}
+    lesson = None if assignment.lesson is None else assignment.lesson.name
+    code = digest_of((*_ENGINE, *packages_of(lesson)))
     cells = {title: sorted(cells.items()) for title, cells in assignment.notebooks.items()}
-    summed = hashlib.sha256(repr((cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
+    summed = hashlib.sha256(repr((code, cells, assignment.skipped)).encode("utf-8", "backslashreplace"))
     for file, data in sorted(assignment.files.items()):
         summed.update(repr(file).encode() + hashlib.sha256(data).digest())
-    # A lesson's text, "01_my_topic.py", is prose.
-    for path in sorted({path for folder in folders for path in folder.rglob("[!0-9]*.py")}):
-        summed.update(hashlib.sha256(path.read_bytes()).digest())
     return summed.hexdigest()
 
 
@@ -117,14 +158,9 @@ def digest(folder: Path, basis: str) -> str:
     return summed.hexdigest()
 
 
-def _result(line: Mapping[str, Any]) -> Result:
-    cells = tuple((int(number), float(seconds)) for number, seconds in line.get("cells", ()))
-    return replace(Result.from_json(line["result"]), cells=cells)
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode("utf-8", "replace"))
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -310,6 +310,15 @@ class _Pool:
         for process in unused:
             process.kill()
 
+    def close_idle(self) -> None:
+        with self.lock:
+            leaving, self.idle = self.idle, []
+            unused, self.warming = self.warming, []
+        for zygote in leaving:
+            zygote.close()
+        for process in unused:
+            process.kill()
+
     def lend(self, zygote: Zygote) -> None:
         zygote.borrower = threading.get_ident()
         with self.lock:
@@ -342,6 +351,11 @@ def end_work_of(threads: Collection[int]) -> None:
     """Ends the zygotes that these threads are using: what they were doing is over. Other threads' work goes on."""
     for zygote in [zygote for zygote in _POOL.lent if zygote.borrower in threads]:
         _POOL.end(zygote)
+
+
+def end_idle() -> None:
+    """Ends the zygotes that nobody has borrowed: whoever needs one later waits until it is warm."""
+    _POOL.close_idle()
 
 
 @contextlib.contextmanager

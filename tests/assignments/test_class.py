@@ -110,11 +110,11 @@ def test_a_run_that_was_killed_at_any_step_ends_as_one_that_was_not(
     straight = Course.open(straight_root)
     outcomes = grade(straight)
 
-    def at_once(paths: Sequence[Path], *_: Any) -> Generator[tuple[Path, Result | Failure]]:
-        """In place of `grade_files`, whose threads would take steps of their own."""
-        yield from ((path, outcomes[path.parent.name]) for path in paths)
+    def at_once(paths: Sequence[Path], *_: Any) -> Generator[list[tuple[Path, Result | Failure]]]:
+        """In place of `grade_in_groups`, whose threads would take steps of their own."""
+        yield [(path, outcomes[path.parent.name]) for path in paths]
 
-    monkeypatch.setattr(autograde, "grade_files", at_once)
+    monkeypatch.setattr(autograde, "grade_in_groups", at_once)
     killed = states(course, lambda: grade(course) and None)
     assert len(killed) > 30
     for left in killed[7 :: len(killed) // 4]:

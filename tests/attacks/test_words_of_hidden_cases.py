@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.checking.cards import card
 from grader.checking.judge import Judge
+from grader.gradebook.draft import outputs
 from grader.gradebook.feedback import page
-from grader.gradebook.writer import outputs
 from grader.running.grade import grade
 from grader.running.result import OwnTest
 from grader.syllabus import load_lesson, load_probes
@@ -54,7 +55,8 @@ def test_no_hidden_input_is_told(name: str, course: Path) -> None:
     own = [OwnTest("mine", f"{LATER}raise ValueError(told)", 1.0)]
     result = grade(notebook(cells), SEED, limits=PATIENT, own_tests=own)
     assert len(HIDDEN) > 3
-    shown = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {[outputs(v) for v in result.verdicts]}"
+    cells_shown = [outputs(verdict, card(verdict)) for verdict in result.verdicts]
+    shown = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {cells_shown}"
     assert not {number for number in HIDDEN if number in shown or number[:-3] in shown}
     assert [r for r in result.repairs if "ValueError" in r]  # something is said
 

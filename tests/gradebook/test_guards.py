@@ -356,9 +356,10 @@ def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
     path = hand_in(course, "bea", b"")
 
     def refused(paths: Any, job: Any, others: Any) -> Any:
-        yield path, Failure(str(path), "The file is empty.")
+        assert list(paths) == [path]
+        yield [(path, Failure(str(path), "The file is empty."))]
 
-    monkeypatch.setattr("grader.gradebook.autograde.grade_files", refused)
+    monkeypatch.setattr("grader.gradebook.autograde.grade_in_groups", refused)
     said = io.StringIO()
     grade(course, resume=True, says=Console(file=said, width=200))
     assert "bea: the gradebook still holds the marks of an earlier submission.\n" in said.getvalue()
@@ -370,10 +371,10 @@ def test_a_fault_in_writing_costs_one_learner_only(course: Course, monkeypatch: 
 
     page = writer.page
 
-    def faulty(found: Any, student: str) -> str:
+    def faulty(found: Any, student: str, cards: Any) -> str:
         if student == "bea":
             raise RecursionError("too deep")
-        return page(found, student)
+        return page(found, student, cards)
 
     monkeypatch.setattr(writer, "page", faulty)
     outcomes = grade(course)

@@ -207,16 +207,16 @@ def test_a_connection_that_is_lost_stops_the_run(
     address = server.new()
     served = on(course, address)
 
-    def cut(paths: Sequence[Path], job: Job, others: Callable[..., Any]) -> Generator[tuple[Path, Any]]:
+    def cut(paths: Sequence[Path], job: Job, others: Callable[..., Any]) -> Generator[list[tuple[Path, Any]]]:
         for number, path in enumerate(paths):
             if number == 1:
                 holder = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
                 assert server.does(holder) == [(True,)]
                 server.wait_until(lambda: not server.does("SELECT pid FROM pg_locks WHERE locktype = 'advisory'"))
-            yield path, result(path.parents[1].name, job.seed, str(path))
+            yield [(path, result(path.parents[1].name, job.seed, str(path)))]
 
     with monkeypatch.context() as patch:
-        patch.setattr(autograde, "grade_files", cut)
+        patch.setattr(autograde, "grade_in_groups", cut)
         assert command(served, patch, "--seed", "7") == 1
     said = capsys.readouterr().err.strip()
     assert re.fullmatch(r"The gradebook can't be \w+: .*What has been graded is kept: .* --resume\.", said)
@@ -224,7 +224,7 @@ def test_a_connection_that_is_lost_stops_the_run(
     assert command(served, monkeypatch, "--resume") == 0
     grade(course)
     assert content(address) == content(course.root)
-    assert graded_at_once is autograde.grade_files
+    assert graded_at_once is autograde.grade_in_groups
 
 
 # --- two graders --------------------------------------------------------------------------------------------------

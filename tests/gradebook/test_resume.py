@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -274,13 +275,13 @@ def anew_after_damage(course: Course) -> list[str]:
 
 
 def test_a_gradebook_that_says_something_else_is_an_error(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.gradebook.book import Book
+    from grader.gradebook.book import Book, Entry
 
     write = Book.write
 
-    def forgetful(self: Book, student: str, timestamp: Any, scores: dict[Any, float | None], blank: Any) -> None:
-        kept = scores | {(LESSON, f"test_{FIRST}"): None} if student == "bea" else scores
-        write(self, student, timestamp, kept, blank)
+    def forgetful(self: Book, entries: Sequence[Entry]) -> None:
+        forgotten = {(LESSON, f"test_{FIRST}"): None}
+        write(self, [replace(e, scores={**e.scores, **forgotten}) if e.student == "bea" else e for e in entries])
 
     monkeypatch.setattr(Book, "write", forgetful)
     outcomes = grade(course)

@@ -1,0 +1,262 @@
+"""This machine's side of a cluster: finds workers that may grade, sends them submissions, takes the answers in.
+
+Nobody's result arrives twice. A submission is in one task at a time; a task comes to an end once, however often Dask
+has begun it anew because a worker died; and grading is a pure function, so it does not matter which time counted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from distributed import Client
+from distributed.scheduler import KilledWorker
+from rich.console import Console
+from rich.markup import escape
+
+from grader.batch import Job, Work, failure, take
+from grader.cluster import messages, worker
+from grader.cluster.messages import Order
+from grader.errors import GraderError
+from grader.gradebook.draft import Drafted
+from grader.gradebook.files import Halt
+from grader.plain import harmless
+from grader.running.result import Failure
+
+TOGETHER = 20
+"""Submissions in one task, at most: what a task costs Dask is then nothing beside them."""
+TOGETHER_BYTES = 4 * 2**20
+"""Bytes of what was handed in, about: the scheduler holds what waits in its memory."""
+AHEAD = 1.5
+"""Tasks in the cluster for each of its threads: some wait, so that nobody idles."""
+ANSWER_SECONDS = 10.0  # until somebody answers at an address
+WORKER_SECONDS = 60.0  # until there is a worker: those that died are started again within some seconds
+LOOK_SECONDS = 1.0  # between two looks at who is there
+
+Done = tuple[Path, Drafted | Failure]
+
+
+@contextmanager
+def connected(address: str, console: Console) -> Iterator[Cluster]:
+    """The cluster whose scheduler is at an address, or wrote the file of this name.
+
+    Raises:
+        GraderError: when nobody answers there.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in a sentence
+    here: dict[str, str] = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions that differ: each worker is asked
+            client = Client(**here, timeout=ANSWER_SECONDS, set_as_default=False)
+    except OSError as error:  # a timeout is one
+        raise GraderError(
+            f"Nobody answers at {address}. Is a Dask scheduler running there, may this machine reach it, and do both "
+            "sides use TLS, or neither?"
+        ) from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise GraderError(
+            f"{address} is not the address of a Dask scheduler; one looks like tcp://HOST:8786, or is the path of the "
+            "file that dask scheduler --scheduler-file has written."
+        ) from error
+    cluster = Cluster(client, address, console)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+class Cluster:
+    """A cluster to grade on; see `grader.gradebook.autograde.Grading`."""
+
+    def __init__(self, client: Client, address: str, console: Console) -> None:
+        self.client = client
+        self.address = address
+        self.console = console
+        self._asked: dict[str, Future[bytes]] = {}  # by worker, those that haven't answered yet
+        self._threads: dict[str, int] = {}  # of those that may grade
+        self._refused: dict[str, str] = {}  # why others may not
+        self._run = uuid.uuid4().hex
+
+    def __call__(
+        self, paths: Iterable[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]]
+    ) -> Generator[list[Done], None, None]:
+        """Grades submissions on the cluster's workers; groups of what is done.
+
+        Raises:
+            GraderError: when there is no worker that may grade. A `Halt` when there is none any more.
+        """
+        lesson = None if job.assignment is None or job.assignment.lesson is None else job.assignment.lesson.name
+        code = worker.code_here(lesson)
+        order = Order(self._run, job, code, worker.versions_here()).to_bytes()
+        executor = self.client.get_executor(pure=False, resources={worker.resource(code): 1})
+        pieces = _Pieces(paths, job, others)
+        running: dict[Future[bytes], list[tuple[Path, Work]]] = {}
+        finished = False
+        try:
+            self._wait_for_workers(order)
+            while True:
+                self._look(order)
+                while len(running) < self._wanted and (piece := pieces.next(self._wanted)):
+                    works = messages.of_works([work for _, work in piece])
+                    running[executor.submit(worker.grade_some, order, works)] = piece
+                if pieces.unread:
+                    yield pieces.take_unread()
+                    continue
+                if not running:
+                    finished = True
+                    return
+                if not self._threads:
+                    self._wait_for_workers(order)
+                ready = wait(running, LOOK_SECONDS, return_when=FIRST_COMPLETED).done
+                group = [done for future in ready for done in self._done(future, running.pop(future), pieces)]
+                if group:
+                    yield group
+        except OSError as error:
+            raise self._lost() from error
+        finally:
+            if not finished:
+                for future in running:
+                    future.cancel()
+                self._tell(worker.stop, self._run)
+
+    @property
+    def _wanted(self) -> int:
+        """How many tasks the cluster should have."""
+        return math.ceil(AHEAD * sum(self._threads.values()))
+
+    def _done(self, future: Future[bytes], piece: list[tuple[Path, Work]], pieces: _Pieces) -> list[Done]:
+        """What came of a task: an outcome for each of its submissions, or nothing yet where they have to go again."""
+        names = [str(path) for path, _ in piece]
+        try:
+            answers = messages.answers(future.result(), names)
+        except KilledWorker:
+            if len(piece) > 1:  # whose fault it was, the next time will tell
+                pieces.again(piece)
+                return []
+            answers = [Failure(names[0], "Every worker that graded this died over it. Try grader grade on it.")]
+        except CancelledError as error:
+            raise self._lost() from error
+        except Exception as error:  # a fault of ours, which must not cost the others their marks
+            answers = [failure(name, error) for name in names]
+        return [(path, answer) for (path, _), answer in zip(piece, answers, strict=True)]
+
+    def _look(self, order: bytes) -> None:
+        """Sees who has come and who is gone, asks those who have come, and hears those who have answered."""
+        there: dict[str, int] = self.client.nthreads()
+        for known in (self._threads, self._refused, self._asked):
+            for gone in known.keys() - there.keys():
+                del known[gone]
+        for address in there.keys() - self._threads.keys() - self._refused.keys() - self._asked.keys():
+            asking = self.client.get_executor(pure=False, workers=[address], allow_other_workers=False)
+            self._asked[address] = asking.submit(worker.get_ready, order)
+        for address, future in list(self._asked.items()):
+            if future.done():
+                del self._asked[address]
+                reason = _reason(future)
+                if reason:
+                    self._refused[address] = reason
+                    line = f"The worker {harmless(address)} is not used: {reason.rstrip('.')}."
+                    self.console.print(escape(line), highlight=False, soft_wrap=True)
+                else:
+                    self._threads[address] = there[address]
+
+    def _wait_for_workers(self, order: bytes) -> None:
+        """Waits until a worker may grade.
+
+        Raises:
+            GraderError: when all that are there may not, or none comes.
+        """
+        begun = bool(self._threads)
+        end = time.monotonic() + WORKER_SECONDS
+        while True:
+            self._look(order)
+            if self._threads:
+                return
+            if self._refused and not self._asked:
+                raise GraderError(f"No worker of the cluster at {self.address} may grade; the lines above say why.")
+            if time.monotonic() > end and not self._asked:
+                break
+            wait(list(self._asked.values()), LOOK_SECONDS) if self._asked else time.sleep(LOOK_SECONDS)
+        if begun:
+            raise Halt(f"The cluster at {self.address} has no workers any more")
+        raise GraderError(f"The cluster at {self.address} has no workers: start some, with dask worker {self.address}.")
+
+    def _lost(self) -> Halt:
+        return Halt(f"The connection to the cluster at {self.address} is lost")
+
+    def _tell(self, function: Callable[..., None], *arguments: str) -> None:
+        """Has the workers that graded do something, if they can be reached."""
+        with suppress(Exception):
+            self.client.run(function, *arguments, workers=list(self._threads), on_error="ignore")
+
+    def close(self) -> None:
+        """Says goodbye."""
+        self._tell(worker.rest)
+        with suppress(Exception):
+            self.client.close(timeout=ANSWER_SECONDS)
+
+
+class _Pieces:
+    """Submissions, cut into pieces for a task each: small ones first, so that a small class is spread over all."""
+
+    def __init__(self, paths: Iterable[Path], job: Job, others: Callable[[Path], Mapping[str, bytes]]) -> None:
+        self._paths = iter(paths)
+        self._job, self._others = job, others
+        self._sent = 0
+        self._again: deque[list[tuple[Path, Work]]] = deque()
+        self.unread: list[Done] = []
+        """Submissions that can't be read: nobody needs to grade them."""
+
+    def next(self, wanted: int) -> list[tuple[Path, Work]]:
+        """The next piece, while the cluster wants so many; empty when there is none left."""
+        if self._again:
+            return self._again.popleft()
+        most = min(TOGETHER, 1 + self._sent // max(1, 2 * wanted))
+        self._sent += 1
+        piece: list[tuple[Path, Work]] = []
+        size = 0
+        while len(piece) < most and size < TOGETHER_BYTES and (path := next(self._paths, None)) is not None:
+            try:
+                work = take(path, self._job, self._others(path))
+            except Exception as error:  # must not cost the others their marks
+                self.unread.append((path, failure(str(path), error)))
+                continue
+            piece.append((path, replace(work, name="")))
+            size += sum(map(len, (work.notebook or b"", *work.files.values(), *_read(work))))
+        return piece
+
+    def again(self, piece: list[tuple[Path, Work]]) -> None:
+        """Sends the submissions of a piece once more, each in a piece of its own."""
+        self._again.extend([one] for one in piece)
+
+    def take_unread(self) -> list[Done]:
+        """Those that can't be read, once."""
+        unread, self.unread = self.unread, []
+        return unread
+
+
+def _read(work: Work) -> Iterator[bytes]:
+    return (found for found in work.notebooks.values() if isinstance(found, bytes))
+
+
+def _reason(future: Future[bytes]) -> str:
+    """Why a worker may not grade; empty where it may."""
+    try:
+        return str(json.loads(future.result())["refused"])
+    except ModuleNotFoundError as error:
+        return f"{error.name} isn't installed there: install the course with its extras grading and cluster"
+    except CancelledError:
+        return "it went away"
+    except Exception as error:  # whatever stops it
+        return f"it can't get ready ({type(error).__name__}: {harmless(str(error))})"

@@ -1,0 +1,155 @@
+"""What a worker of the cluster does: it says whether it may grade, and grades.
+
+Learners' code runs in a fork of a warm process, walled in, as on one machine; the seed stays in this process. A worker
+that can't build all the walls is refused: nobody sits beside it to read a warning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import threading
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import dask
+from distributed import get_worker
+from distributed.utils import sync
+
+from grader.batch import Job, Work, failure, grade_work
+from grader.cluster import messages
+from grader.cluster.messages import Order
+from grader.errors import GraderError
+from grader.gradebook.draft import Draft, Drafted, draft
+from grader.running import zygotes
+from grader.running.code import digest_of, packages_of
+from grader.running.handed_in import is_notebook
+from grader.running.protection import missing_walls, say_missing
+from grader.running.result import Failure
+
+_DECISIVE = ("torch", "numpy", "distributed")
+_runs: dict[int, str] = {}
+"""By thread, the run it is grading for."""
+_over: set[str] = set()
+"""Runs that were stopped."""
+
+
+def code_here(lesson: str | None) -> str:
+    """A digest of the modules that judge.
+
+    Raises:
+        GraderError: when the lesson is not known here.
+    """
+    return digest_of(("grader", *packages_of(lesson)))
+
+
+def versions_here() -> dict[str, str]:
+    """The versions of what a verdict may depend on, beside the course and the grader."""
+    return {"Python": ".".join(platform.python_version_tuple()[:2]), **{name: _version(name) for name in _DECISIVE}}
+
+
+def resource(code: str) -> str:
+    """What a worker offers, in Dask's words, once it may grade with this code."""
+    return f"grader-{code[:16]}"
+
+
+def get_ready(message: bytes) -> bytes:
+    """Makes this worker one that may grade for an order; answers with the reason where it may not, as JSON.
+
+    Dask gives the run's tasks to nobody else: not to a worker that came later, nor to one that takes the place of one
+    that died, before it was asked too.
+    """
+    worker = get_worker()
+    try:
+        _hide(worker.local_directory)
+        reason = _unfit(message)
+    except GraderError as error:
+        reason = str(error)
+    if not reason:
+        code = json.loads(message)["code"]
+        sync(worker.loop, worker.set_resources, **{resource(code): worker.state.nthreads})
+    return json.dumps({"refused": reason}).encode()
+
+
+def grade_some(order_message: bytes, works_message: bytes) -> bytes:
+    """Grades some submissions, and drafts what is to be written of each; see `messages.answers`."""
+    order = _order(order_message)
+    thread = threading.get_ident()
+    _runs[thread] = order.run
+    try:
+        return messages.of_answers([_answer(work, order) for work in messages.works(works_message)])
+    finally:
+        del _runs[thread]
+
+
+def stop(run: str) -> None:
+    """Ends what this worker does for a run, at once; what it does for others goes on."""
+    _over.add(run)
+    threads = {thread for thread, theirs in list(_runs.items()) if theirs == run}
+    # Not here: this is where the worker speaks with the scheduler, and a process may take some time to end.
+    threading.Thread(target=zygotes.end_work_of, args=(threads,), daemon=True).start()
+
+
+def rest() -> None:
+    """Ends the warm processes that nobody uses: they take memory that others may want."""
+    threading.Thread(target=zygotes.end_idle, daemon=True).start()
+
+
+def _answer(work: Work, order: Order) -> Drafted | Failure:
+    if order.run in _over:
+        return Failure(work.name, "The run was stopped.")
+    try:
+        return _drafted(work, order.job)
+    except Exception as error:  # must not cost the others their marks
+        return failure(work.name, error)
+
+
+def _drafted(work: Work, job: Job) -> Drafted:
+    result = grade_work(work, job)
+    assert job.assignment is not None
+    if result.lesson != job.assignment.name:  # which is refused where it is written
+        return Drafted(result, Draft({}, {}, frozenset(), {}))
+    notebooks = {title: data for title, data in work.notebooks.items() if isinstance(data, bytes) and is_notebook(data)}
+    if work.notebook is not None:
+        notebooks = {job.assignment.name: work.notebook, **notebooks}
+    return Drafted(result, draft(job.assignment, notebooks, result))
+
+
+def _unfit(message: bytes) -> str:
+    """Why this worker may not grade; empty where it may.
+
+    Raises:
+        GraderError: when it doesn't know the lesson, or can't run submissions.
+    """
+    wanted = json.loads(message)
+    differ = [
+        f"{name} {there or 'is missing'} (here it is {wanted['versions'][name]})"
+        for name, there in versions_here().items()
+        if there != wanted["versions"][name]
+    ]
+    if differ:
+        return f"it has {', '.join(differ)}: install the same versions there"
+    if code_here(wanted["lesson"]) != wanted["code"]:
+        return "its course or its grader is not the one here: install the same version there"
+    missing = missing_walls(wanted["lesson"])
+    return say_missing(missing) if missing else ""
+
+
+@lru_cache(maxsize=2)
+def _order(message: bytes) -> Order:
+    return Order.from_bytes(message)
+
+
+def _hide(folder: str) -> None:
+    """Dask keeps what does not fit into memory in a folder: other people's work. And whoever has its key is trusted."""
+    keys = [dask.config.get(f"distributed.comm.tls.{role}.key", None) for role in ("worker", "scheduler", "client")]
+    zygotes.hide(Path(folder), *(Path(os.path.expanduser(key)) for key in keys if key))
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,193 @@
+"""What a graded submission becomes: its notebooks with the marks in them, and a score for each cell.
+
+Nothing is written here, and no gradebook is asked. It follows from what was handed in, the assignment and the result,
+so whichever process has graded a submission can make it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import utils
+
+from grader.checking.cards import card, plain
+from grader.checking.judge import Verdict
+from grader.gradebook.repair import sound_notebook, sound_plain
+from grader.running.assignment import Assignment, Cells
+from grader.running.cleaning import as_typed
+from grader.running.reader import read_apart
+from grader.running.reading import Unreadable
+from grader.running.result import Result
+
+Key = tuple[str, str]
+"""A cell: its notebook's name, and its own."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """See the module's docstring."""
+
+    notebooks: Mapping[str, str]
+    """The text of each notebook's file, by the notebook's name."""
+    scores: Mapping[Key, float | None]
+    """Per graded cell its score; None where a person must look."""
+    blank: frozenset[Key]
+    """The answer cells that are as they were released."""
+    cards: Mapping[str, str]
+    """Per exercise the card that its check shows."""
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What came of a submission, with what is to be written of it."""
+
+    result: Result
+    draft: Draft
+
+
+def draft(assignment: Assignment, notebooks: Mapping[str, bytes], result: Result) -> Draft:
+    """What is to be written of a submission.
+
+    Args:
+        assignment: as it was released.
+        notebooks: what was handed in of its notebooks, by name.
+        result: what came of it.
+
+    Raises:
+        GraderError: when a notebook can't be read.
+    """
+    made: dict[str, str] = {}
+    scores: dict[Key, float | None] = {}
+    blank: set[Key] = set()
+    cards = {verdict.symbol: card(verdict) for verdict in result.verdicts}
+    for title, cells in assignment.notebooks.items():
+        if title not in notebooks:  # nothing was handed in of it
+            scores |= {(title, name): 0.0 for name, cell in cells.items() if cell.points is not None}
+            continue
+        notebook, lost = _made(assignment, title, notebooks[title])
+        _show(notebook, result, cards, title if assignment.several else "")
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if utils.is_grade(cell) or utils.is_task(cell):
+                scores[title, name] = None if name in lost else _score(cell)
+            if utils.is_solution(cell) and not utils.is_task(cell) and name not in lost and _is_released(cell):
+                blank.add((title, name))
+        made[title] = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    scores |= verdicts(assignment, result)  # a verdict is a mark, whatever became of its cell
+    return Draft(made, scores, frozenset(blank), cards)
+
+
+def verdicts(assignment: Assignment, result: Result) -> dict[Key, float]:
+    """The score of each test cell that was judged."""
+    alone = next(iter(assignment.notebooks), "")
+    own = {(test.notebook or alone, test.name): test.score for test in result.own_tests}
+    return own | {(assignment.name, f"test_{verdict.symbol}"): verdict.score for verdict in result.verdicts}
+
+
+def _made(assignment: Assignment, title: str, data: bytes) -> tuple[NotebookNode, frozenset[str]]:
+    """A notebook as it is kept (sound, with the marks it was released with, tame), and the answers it has lost."""
+    lesson, source = assignment.lesson, assignment.notebooks[title]
+    if lesson is not None and title == assignment.name:
+        notebook, lost = sound_notebook(data, lesson), frozenset[str]()
+    else:
+        notebook, lost = sound_plain(data, source)
+    _as_released(notebook, source)
+    _tame(notebook)
+    return notebook, lost
+
+
+def _as_released(notebook: NotebookNode, source_cells: Cells) -> None:
+    """Gives nbgrader's cells the marks, and locked ones the text, that they were released with."""
+    for cell in notebook.cells:
+        marks = cell.metadata.get("nbgrader")
+        if marks is None:
+            continue
+        source = source_cells.get(marks["grade_id"])
+        if source is None:
+            del cell.metadata["nbgrader"]
+            continue
+        if cell.cell_type != source.cell_type:
+            cell.cell_type = source.cell_type
+            for name in ("outputs", "execution_count"):
+                cell.pop(name, None)
+            if source.cell_type == "code":
+                cell.update(outputs=[], execution_count=None)
+        graded = source.points is not None
+        marks.update(
+            cell_type=source.cell_type,
+            locked=source.locked,
+            checksum=source.checksum,
+            grade=graded and not marks.get("task", False),
+            solution=source.answer and not marks.get("task", False),
+        )
+        if graded:
+            marks["points"] = source.points
+        if source.locked:
+            cell.source = source.source
+
+
+def _tame(notebook: NotebookNode) -> None:
+    """Takes out of force what a learner's text would do on a page that shows it. Code is shown as text anyway."""
+    for cell in notebook.cells:
+        if cell.cell_type == "raw" and "<" in cell.source and not _is_released(cell):  # nbconvert shows it as HTML
+            cell.update(cell_type="markdown", source=as_typed(cell.source))
+    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not _is_released(cell)]
+    if not texts:
+        return
+    job = [{"source": cell.source, "pictures": cell.get("attachments", {})} for cell in texts]
+    try:
+        sources = read_apart("cleaned", json.dumps(job).encode())
+    except Unreadable:
+        sources = [as_typed(cell.source) for cell in texts]
+    for cell, source in zip(texts, sources, strict=True):
+        cell.source = source
+
+
+def _is_released(cell: NotebookNode) -> bool:
+    """Whether it is as the instructor wrote it."""
+    checksum = cell.metadata.get("nbgrader", {}).get("checksum")
+    return checksum is not None and checksum == utils.compute_checksum(cell)
+
+
+def _show(notebook: NotebookNode, result: Result, cards: Mapping[str, str], title: str) -> None:
+    """Puts into each test cell what its check would have left there: the card, and the score as nbgrader reads it."""
+    verdicts = {f"test_{verdict.symbol}": verdict for verdict in result.verdicts}
+    own = {test.name: test for test in result.own_tests if test.notebook == title}
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in verdicts and cell.cell_type == "code":
+            verdict = verdicts[name]
+            cell.outputs = outputs(verdict, cards[verdict.symbol])
+        elif name in own and cell.cell_type == "code":
+            score, message = own[name].score, own[name].message
+            cell.outputs = [nbformat.from_dict(_number({"text/plain": repr(score)}) if score else _error(message))]
+
+
+def outputs(verdict: Verdict, html: str) -> list[NotebookNode]:
+    """What `check` leaves in a notebook; `html` is the verdict's card."""
+    if verdict.score > 0:
+        shown = [_number({"text/plain": repr(verdict.score), "text/html": html})]
+    else:
+        data = {"text/plain": plain(verdict), "text/html": html}
+        shown = [{"output_type": "display_data", "data": data, "metadata": {}}, _error(verdict.message)]
+    return [nbformat.from_dict(output) for output in shown]
+
+
+def _number(data: dict[str, str]) -> dict[str, object]:
+    return {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}
+
+
+def _error(message: str) -> dict[str, object]:
+    return {"output_type": "error", "ename": "NotYet", "evalue": message, "traceback": [message]}
+
+
+def _score(cell: NotebookNode) -> float | None:
+    """nbgrader's own reading of a cell's mark."""
+    if utils.is_task(cell):
+        return None
+    score = utils.determine_grade(cell)[0]
+    return None if score is None else float(score)

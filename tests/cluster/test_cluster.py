@@ -1,0 +1,309 @@
+"""A class that is graded on a cluster: whatever happens to workers, everybody gets the marks of one machine, once."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+from rich.console import Console
+
+from grader import cli
+from grader.batch import Job
+from grader.cluster import client as clients
+from grader.cluster import worker
+from grader.cluster.client import connected
+from grader.demo.learners import Learner
+from grader.errors import GraderError
+from grader.gradebook.autograde import Outcomes, autograde_assignment
+from grader.gradebook.course import Course
+from grader.gradebook.files import Halt
+from grader.running.result import Failure, Result
+from tests.gradebook.small_class import (
+    FIRST,
+    LESSON,
+    REPOSITORY,
+    SEED,
+    content,
+    copy_of,
+    files,
+    hand_in,
+    journal,
+    small_course,
+)
+
+OTHER_LESSON = REPOSITORY.notebook("02_tokenizer").read_bytes()
+RELEASED = REPOSITORY.notebook(LESSON).read_text("utf-8")
+WRONG = Learner("bea", LESSON, types={FIRST: f"def {FIRST}(*arguments, **named):\n    return None"})
+SLEEPY = "import time\ntime.sleep(600)"  # longer than any test
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Right, wrong and half-done work, and two files that can't be graded."""
+    made = small_course(tmp_path_factory.mktemp("class") / "course")
+    for learner in (Learner("ada", LESSON), WRONG, Learner("cy", LESSON, begins=1), Learner("dan", LESSON, begins=0)):
+        hand_in(made, learner.name, learner.hand_in(RELEASED).encode())
+    hand_in(made, "eve", b"{")
+    hand_in(made, "fay", OTHER_LESSON)
+    return made
+
+
+@dataclass(frozen=True)
+class Alone:
+    """The same class, graded on one machine."""
+
+    course: Course
+    outcomes: Outcomes
+    said: str
+
+
+@pytest.fixture(scope="module")
+def alone(handed_in: Course) -> Alone:
+    course, said = copy_of(handed_in, "alone"), StringIO()
+    return Alone(course, grade(course, None, said), said.getvalue())
+
+
+@pytest.fixture
+def course(handed_in: Course, request: pytest.FixtureRequest) -> Course:
+    """A copy of what was handed in."""
+    return copy_of(handed_in, request.node.name)
+
+
+def grade(
+    course: Course, cluster: LocalCluster | None, said: StringIO | None = None, *, resume: bool = False
+) -> Outcomes:
+    """`grader autograde --cluster`, without its tables."""
+    console = Console(file=said or StringIO(), width=200)
+    if cluster is None:
+        return autograde_assignment(course, LESSON, Job(SEED, LESSON), console, resume=resume)[0]
+    with connected(cluster.scheduler_address, console) as grading:
+        return autograde_assignment(course, LESSON, Job(SEED, LESSON), console, resume=resume, grading=grading)[0]
+
+
+def pages(root: Path) -> Mapping[str, bytes]:
+    """What was written, without the seconds that each cell took."""
+    times = re.compile(rb"<h2>How long it took</h2>.*?</main>", re.DOTALL)
+    return {name: times.sub(b"", data) for name, data in files(root).items()}
+
+
+def on_workers(cluster: LocalCluster, function: Callable[..., Any], *arguments: Any, workers: Any = None) -> Any:
+    with Client(cluster, set_as_default=False) as client:
+        return client.run(function, *arguments, workers=workers)
+
+
+def workers(cluster: LocalCluster) -> list[str]:
+    with Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)
+        return sorted(client.nthreads())
+
+
+# --- as on one machine --------------------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_what_one_machine_writes(course: Course, alone: Alone, cluster: LocalCluster) -> None:
+    said, here = StringIO(), alone.outcomes
+    there = grade(course, cluster, said)
+    assert {name for name, found in here.items() if isinstance(found, Failure)} == {"eve", "fay"}
+    assert [isinstance(found, Result) and found.score for found in there.values()] == [
+        isinstance(found, Result) and found.score for found in here.values()
+    ]
+    assert content(course.root) == content(alone.course.root)
+    assert pages(course.root) == pages(alone.course.root)
+    assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
+    assert sorted(said.getvalue().splitlines()) == sorted(alone.said.splitlines())
+
+
+# --- stopped on the way -------------------------------------------------------------------------------------------
+
+
+def busy_worker(cluster: LocalCluster) -> int:
+    """The process of a worker that is grading, once there is one."""
+    with Client(cluster, set_as_default=False) as client:
+        for _ in wait_until(lambda: any(client.run(lambda: bool(worker._runs)).values())):
+            pass
+        busy = client.run(lambda: (os.getpid(), bool(worker._runs)))
+        return next(pid for pid, grading in busy.values() if grading)
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> Iterator[None]:
+    """Yields until it holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it takes too long"
+        yield
+        threading.Event().wait(0.02)
+
+
+def test_a_worker_is_killed_in_the_middle(course: Course, alone: Alone, cluster: LocalCluster) -> None:
+    """Whatever it was grading is graded by another one; each submission arrives once."""
+    killed: list[int] = []
+
+    def kill() -> None:
+        killed.append(busy_worker(cluster))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcomes = grade(course, cluster)
+    killer.join()
+    assert killed
+    assert {name for name, found in outcomes.items() if isinstance(found, Failure)} == {"eve", "fay"}
+    assert content(course.root) == content(alone.course.root)
+    assert pages(course.root) == pages(alone.course.root)
+    assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
+
+
+def test_ctrl_c_stops_the_workers_and_resume_goes_on(course: Course, alone: Alone, cluster: LocalCluster) -> None:
+    workers(cluster)
+    hand_in(course, "zoe", Learner("zoe", LESSON, types={FIRST: SLEEPY}).hand_in(RELEASED).encode())
+
+    console = Console(file=StringIO())
+    with connected(cluster.scheduler_address, console) as grading:
+
+        def interrupted(*arguments: Any) -> Any:
+            """Ctrl-C comes once all others are graded."""
+            left = {"ada", "bea", "cy", "dan", "eve", "fay"}
+            with closing(grading(*arguments)) as groups:
+                for group in groups:
+                    left -= {path.parents[1].name for path, _ in group}
+                    yield group
+                    if not left:
+                        raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            autograde_assignment(course, LESSON, Job(SEED, LESSON), console, grading=interrupted)
+    # The sleeper would have slept on for half a minute: its process is ended, and its worker is free.
+    begun = time.monotonic()
+    for _ in wait_until(lambda: not any(on_workers(cluster, lambda: bool(worker._runs)).values()), 10.0):
+        pass
+    assert time.monotonic() - begun < 10.0
+    assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
+    hand_in(course, "zoe", b"{")
+    grade(course, cluster, resume=True)
+    assert content(course.root) == content(alone.course.root)
+    assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
+
+
+# --- who may not grade --------------------------------------------------------------------------------------------
+
+
+def leave_only(course: Course, student: str) -> None:
+    """Nobody else has handed in."""
+    for folder in (course.root / "submitted").iterdir():
+        if folder.name != student:
+            shutil.rmtree(folder)
+
+
+def without_namespaces(lesson: str | None) -> dict[str, str]:
+    return {"namespaces": "the kernel says no"}
+
+
+def take_walls_away() -> None:
+    worker.missing_walls = without_namespaces
+
+
+def put_walls_back() -> None:
+    from grader.running.protection import missing_walls
+
+    worker.missing_walls = missing_walls
+
+
+def other_code() -> None:
+    worker.code_here = lambda lesson: "of last year"
+
+
+def same_code() -> None:
+    from importlib import reload
+
+    reload(worker)
+
+
+def test_a_worker_without_a_sandbox_is_refused(course: Course, cluster: LocalCluster) -> None:
+    first, second = workers(cluster)
+    said = StringIO()
+    leave_only(course, "ada")
+    on_workers(cluster, take_walls_away, workers=[first])
+    try:
+        outcomes = grade(course, cluster, said)
+        assert isinstance(outcomes["ada"], Result)
+        assert f"The worker {first} is not used: This machine lacks protections: namespaces" in said.getvalue()
+        assert f"The worker {second}" not in said.getvalue()
+        before = content(course.root), files(course.root)
+        on_workers(cluster, take_walls_away, workers=[second])
+        with pytest.raises(GraderError, match=r"No worker of the cluster at .* may grade; the lines above say why\."):
+            grade(course, cluster, said)
+        assert (content(course.root), files(course.root)) == before
+    finally:
+        on_workers(cluster, put_walls_back)
+
+
+def test_a_worker_with_other_code_is_refused(course: Course, cluster: LocalCluster) -> None:
+    first, _ = workers(cluster)
+    said = StringIO()
+    leave_only(course, "dan")
+    on_workers(cluster, other_code, workers=[first])
+    try:
+        grade(course, cluster, said)
+    finally:
+        on_workers(cluster, same_code, workers=[first])
+    assert f"The worker {first} is not used: its course or its grader is not the one here" in said.getvalue()
+
+
+# --- one sentence -------------------------------------------------------------------------------------------------
+
+
+def said_by_command(course: Course, monkeypatch: pytest.MonkeyPatch, capsys: Any, *options: str) -> str:
+    """What `grader autograde` says of wrong usage."""
+    monkeypatch.chdir(course.root)
+    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    said = str(capsys.readouterr().err)
+    assert end.value.code == 2
+    assert said.count("\n") == 1, said
+    assert "Traceback" not in said
+    return said
+
+
+def test_nobody_answers(
+    course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.5)
+    assert f"Nobody answers at {nobody}." in said_by_command(course, monkeypatch, capsys, "--cluster", nobody)
+    said = said_by_command(course, monkeypatch, capsys, "--cluster", "slurm://here")
+    assert "slurm://here is not the address of a Dask scheduler; one looks like tcp://HOST:8786" in said
+    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody, "--jobs", "2")
+    assert "leave --jobs out" in said
+
+
+def test_there_are_no_workers(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clients, "WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(clients, "LOOK_SECONDS", 0.1)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
+        pytest.raises(GraderError, match=r"has no workers: start some, with dask worker tcp://") as found,
+    ):
+        grade(course, empty)
+    assert not isinstance(found.value, Halt)
+
+
+def test_the_extra_is_not_installed(
+    course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "grader.cluster.client", raising=False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody)
+    assert "needs the package distributed, which isn't installed: install the course with its extra `cluster`" in said
