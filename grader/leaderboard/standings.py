@@ -60,7 +60,7 @@ def table(lines: Sequence[Line], contest: Contest) -> Table:
     made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     made.add_column("", justify="right", no_wrap=True)
     made.add_column("who", overflow="fold", min_width=10)
-    for column in ("mean", *map(str, contest.hidden), "params", "train", "answer"):
+    for column in ("mean", *map(str, contest.hidden), "params", "training", "answer"):
         made.add_column(column, justify="right", no_wrap=True)
     for kind in (TRAINED, HANDED_IN):
         there = [line for line in lines if line.place and line.kind == kind]
