@@ -175,6 +175,7 @@ def watched(course: Course, lesson: str, file: Path, others: Sequence[psutil.Pro
     command = [sys.executable, "-m", "grader", "autograde", lesson, "--seed", str(SEED), "--cluster", str(file)]
     journal = course.root / ".grader" / f"{lesson}.jsonl"
     looks, done, at = [], 0, 0
+    total = sum(1 for _ in course.root.glob("submitted/*"))
     with said.open("w") as log:
         begun = time.monotonic()
         run = subprocess.Popen(command, cwd=course.root, stdout=log, stderr=log)
@@ -186,7 +187,8 @@ def watched(course: Course, lesson: str, file: Path, others: Sequence[psutil.Pro
                 at += len(new)
                 done += new.count(b"\n")
             with contextlib.suppress(psutil.Error):  # gone between two lines
-                looks.append(look(lesson, begun, max(0, done - 1), (process, *others)))
+                if done <= total:  # then it only prints what came of them
+                    looks.append(look(lesson, begun, max(0, done - 1), (process, *others)))
             with contextlib.suppress(subprocess.TimeoutExpired):
                 run.wait(EVERY)
     if run.returncode not in (0, 1):
