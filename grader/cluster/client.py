@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import time
 import uuid
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from distributed import Client
+from distributed import Client, Security
 from distributed.scheduler import KilledWorker
 from rich.console import Console
 from rich.markup import escape
@@ -41,6 +42,7 @@ AHEAD = 1.5
 """Tasks in the cluster for each of its threads: some wait, so that nobody idles."""
 ANSWER_SECONDS = 10.0  # until somebody answers at an address
 WORKER_SECONDS = 60.0  # until there is a worker: those that died are started again within some seconds
+TRIES = 4  # times that all workers may die while they have a submission
 LOOK_SECONDS = 1.0  # between two looks at who is there
 
 Done = tuple[Path, Drafted | Failure]
@@ -54,26 +56,47 @@ def connected(address: str, console: Console) -> Iterator[Cluster]:
         GraderError: when nobody answers there.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in a sentence
-    here: dict[str, str] = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    address = _address(address)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions that differ: each worker is asked
-            client = Client(**here, timeout=ANSWER_SECONDS, set_as_default=False)
+            client = Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
     except OSError as error:  # a timeout is one
         raise GraderError(
             f"Nobody answers at {address}. Is a Dask scheduler running there, may this machine reach it, and do both "
             "sides use TLS, or neither?"
-        ) from error
-    except (ValueError, TypeError, KeyError) as error:
-        raise GraderError(
-            f"{address} is not the address of a Dask scheduler; one looks like tcp://HOST:8786, or is the path of the "
-            "file that dask scheduler --scheduler-file has written."
         ) from error
     cluster = Cluster(client, address, console)
     try:
         yield cluster
     finally:
         cluster.close()
+
+
+def _address(text: str) -> str:
+    """The address that a text is, or that stands in the scheduler's file of this name.
+
+    Raises:
+        GraderError: when it can't be one.
+    """
+    address = text
+    if Path(text).is_file():
+        try:
+            address = str(json.loads(Path(text).read_text("utf-8"))["address"])
+        except (OSError, ValueError, KeyError, TypeError):
+            address = ""
+    scheme, _, where = address.partition("://")
+    if scheme not in ("tcp", "tls") or not re.fullmatch(r".+:\d+", where):
+        raise GraderError(
+            f"{text} is not the address of a Dask scheduler; one looks like tcp://HOST:8786 or tls://HOST:8786, or is "
+            "the path of the file that dask scheduler --scheduler-file has written."
+        )
+    if scheme == "tls" and Security().get_connection_args("client").get("ssl_context") is None:
+        raise GraderError(
+            f"{text} is reached by TLS, but Dask knows of no certificates here: set distributed.comm.tls in its "
+            "configuration."
+        )
+    return address
 
 
 class Cluster:
@@ -86,6 +109,8 @@ class Cluster:
         self._asked: dict[str, Future[bytes]] = {}  # by worker, those that haven't answered yet
         self._threads: dict[str, int] = {}  # of those that may grade
         self._refused: dict[str, str] = {}  # why others may not
+        self._stranded = False  # whether all that might grade died: Dask then forgets to give their tasks to others
+        self._losses: Counter[Path] = Counter()
         self._run = uuid.uuid4().hex
 
     def __call__(
@@ -118,6 +143,9 @@ class Cluster:
                     return
                 if not self._threads:
                     self._wait_for_workers(order)
+                if self._stranded:
+                    yield from self._recover(running, pieces)
+                    continue
                 ready = wait(running, LOOK_SECONDS, return_when=FIRST_COMPLETED).done
                 group = [done for future in ready for done in self._done(future, running.pop(future), pieces)]
                 if group:
@@ -144,19 +172,35 @@ class Cluster:
             if len(piece) > 1:  # whose fault it was, the next time will tell
                 pieces.again(piece)
                 return []
-            answers = [Failure(names[0], "Every worker that graded this died over it. Try grader grade on it.")]
+            answers = [_killer(piece[0][0])]
         except CancelledError as error:
             raise self._lost() from error
         except Exception as error:  # a fault of ours, which must not cost the others their marks
             answers = [failure(name, error) for name in names]
         return [(path, answer) for (path, _), answer in zip(piece, answers, strict=True)]
 
+    def _recover(self, running: dict[Future[bytes], list[tuple[Path, Work]]], pieces: _Pieces) -> Iterator[list[Done]]:
+        """Takes back what the workers had that are all gone, and has it graded anew, submission by submission.
+
+        A submission may be what ended them: one that was there each time is not tried for ever.
+        """
+        self._stranded = False
+        for future in [future for future in running if future.cancel()]:
+            piece = running.pop(future)
+            self._losses.update(path for path, _ in piece)
+            lost = [(path, work) for path, work in piece if self._losses[path] >= TRIES]
+            if lost:
+                yield [(path, _killer(path)) for path, _ in lost]
+            pieces.again([one for one in piece if one not in lost])
+
     def _look(self, order: bytes) -> None:
         """Sees who has come and who is gone, asks those who have come, and hears those who have answered."""
         there: dict[str, int] = self.client.nthreads()
+        had_some = bool(self._threads)
         for known in (self._threads, self._refused, self._asked):
             for gone in known.keys() - there.keys():
                 del known[gone]
+        self._stranded |= had_some and not self._threads
         for address in there.keys() - self._threads.keys() - self._refused.keys() - self._asked.keys():
             asking = self.client.get_executor(pure=False, workers=[address], allow_other_workers=False)
             self._asked[address] = asking.submit(worker.get_ready, order)
@@ -244,6 +288,10 @@ class _Pieces:
         """Those that can't be read, once."""
         unread, self.unread = self.unread, []
         return unread
+
+
+def _killer(path: Path) -> Failure:
+    return Failure(str(path), "Every worker that graded this died over it. Try grader grade on it.")
 
 
 def _read(work: Work) -> Iterator[bytes]:

@@ -79,7 +79,7 @@ def alone(handed_in: Course) -> Alone:
 @pytest.fixture
 def course(handed_in: Course, request: pytest.FixtureRequest) -> Course:
     """A copy of what was handed in."""
-    return copy_of(handed_in, request.node.name)
+    return copy_of(handed_in, re.sub(r"\W", " ", request.node.name))
 
 
 def grade(
@@ -129,13 +129,13 @@ def test_what_is_written_is_what_one_machine_writes(course: Course, alone: Alone
 # --- stopped on the way -------------------------------------------------------------------------------------------
 
 
-def busy_worker(cluster: LocalCluster) -> int:
-    """The process of a worker that is grading, once there is one."""
+def busy_workers(cluster: LocalCluster) -> list[int]:
+    """The workers' processes, once one is grading, and that one first."""
     with Client(cluster, set_as_default=False) as client:
         for _ in wait_until(lambda: any(client.run(lambda: bool(worker._runs)).values())):
             pass
-        busy = client.run(lambda: (os.getpid(), bool(worker._runs)))
-        return next(pid for pid, grading in busy.values() if grading)
+        there = client.run(lambda: (os.getpid(), bool(worker._runs)))
+        return [pid for pid, _ in sorted(there.values(), key=lambda found: not found[1])]
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> Iterator[None]:
@@ -147,19 +147,21 @@ def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> Iterator[Non
         threading.Event().wait(0.02)
 
 
-def test_a_worker_is_killed_in_the_middle(course: Course, alone: Alone, cluster: LocalCluster) -> None:
-    """Whatever it was grading is graded by another one; each submission arrives once."""
+@pytest.mark.parametrize("which", ["one", "all"])
+def test_workers_are_killed_in_the_middle(which: str, course: Course, alone: Alone, cluster: LocalCluster) -> None:
+    """Whatever they were grading is graded by others; each submission arrives once."""
     killed: list[int] = []
 
     def kill() -> None:
-        killed.append(busy_worker(cluster))
-        os.kill(killed[0], signal.SIGKILL)
+        killed.extend(busy_workers(cluster)[: 1 if which == "one" else 2])
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     outcomes = grade(course, cluster)
     killer.join()
-    assert killed
+    assert len(killed) == (1 if which == "one" else 2)
     assert {name for name, found in outcomes.items() if isinstance(found, Failure)} == {"eve", "fay"}
     assert content(course.root) == content(alone.course.root)
     assert pages(course.root) == pages(alone.course.root)
@@ -285,6 +287,10 @@ def test_nobody_answers(
     assert f"Nobody answers at {nobody}." in said_by_command(course, monkeypatch, capsys, "--cluster", nobody)
     said = said_by_command(course, monkeypatch, capsys, "--cluster", "slurm://here")
     assert "slurm://here is not the address of a Dask scheduler; one looks like tcp://HOST:8786" in said
+    said = said_by_command(course, monkeypatch, capsys, "--cluster", "nbgrader_config.py")
+    assert "nbgrader_config.py is not the address" in said
+    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody.replace("tcp", "tls"))
+    assert "Dask knows of no certificates here" in said
     said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody, "--jobs", "2")
     assert "leave --jobs out" in said
 

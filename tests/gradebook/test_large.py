@@ -1,0 +1,149 @@
+"""What a large class needs: batches, results that stay on the disk, lines in a log, no table that nobody reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from sqlalchemy import Engine, event
+
+from grader import batch
+from grader.cli import grading, shared
+from grader.errors import GraderError
+from grader.gradebook import autograde
+from grader.gradebook.book import Book, Entry
+from grader.gradebook.course import Course
+from grader.gradebook.journal import Journal
+from grader.running.result import Failure, to_json
+from grader.tables import Summary, summary_table
+from tests.gradebook.small_class import (
+    FIRST,
+    LESSON,
+    STANDS,
+    command,
+    content,
+    copy_of,
+    course,
+    files,
+    grade,
+    quick,
+    result,
+)
+
+__all__ = ["course", "quick"]
+
+
+def commits(work: Course) -> int:
+    """How many transactions grading takes."""
+    seen: list[None] = []
+    work.ensure_assignment(LESSON)
+
+    def committed(connection: object) -> None:
+        seen.append(None)
+
+    event.listen(Engine, "commit", committed)
+    try:
+        grade(work)
+    finally:
+        event.remove(Engine, "commit", committed)
+    return len(seen)
+
+
+def test_what_is_done_together_is_one_transaction(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_by_one = copy_of(course, "one by one")
+    together = commits(course)
+    monkeypatch.setattr(autograde, "TOGETHER", 1)
+    assert commits(one_by_one) == together + 1  # `graded_at_once` has two of the three done at the same time
+    assert content(course.root) == content(one_by_one.root)
+    assert files(course.root) == files(one_by_one.root)
+
+
+def test_whoever_is_at_fault_pays_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Book.write
+
+    def faulty(self: Book, entries: Sequence[Entry]) -> None:
+        if any(entry.student == "bea" for entry in entries):
+            raise GraderError("there is a fault")
+        write(self, entries)
+
+    monkeypatch.setattr(Book, "write", faulty)
+    outcomes = grade(course)
+    assert {name for name, found in outcomes.items() if isinstance(found, Failure)} == {"bea"}
+    assert outcomes["bea"].message == "The marks can't be written: there is a fault"
+    assert len(content(course.root)["submitted_assignment"]) == len(STANDS) - 1
+
+
+def test_a_journal_holds_places_and_reads_results_when_asked(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, LESSON)
+    journal.begin(7)
+    journal.add((name, f"digest of {name}", result(name)) for name in ("bea", "ada"))
+    journal.add([("bea", "another digest", result("cy"))])
+    again = Journal(tmp_path, LESSON)
+    assert again.go_on()
+    for there in (journal, again):
+        assert list(there.results()) == ["ada", "bea"]
+        assert there.results()["bea"] == again.results()["bea"]
+        assert there.results()["bea"].score == result("cy").score
+        assert there.graded("bea", "digest of bea") is None
+        assert there.graded("bea", "another digest") is not None
+        with pytest.raises(KeyError):
+            there.results()["cy"]
+    Journal(tmp_path, LESSON).begin(8)  # another grader's
+    with pytest.raises(GraderError, match="Somebody else has written to"):
+        again.results()["bea"]
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(seconds: float) -> list[str]:
+        monkeypatch.setattr(batch, "LOG_SECONDS", seconds)
+        log = StringIO()
+        with batch.progress(Console(file=log), "grading", 3) as advance:
+            for name in ("ada", "bea", "cy"):
+                advance(name)
+        return log.getvalue().splitlines()
+
+    first, second = said(0.0)  # of the end, the tables speak
+    line = r"grading: {} of 3, \d+\.\d (a second|seconds each), \d+ (seconds|minutes) left"
+    assert re.fullmatch(line.format(1), first)
+    assert re.fullmatch(line.format(2), second)
+    assert said(3600.0) == []
+
+
+def test_results_are_written_one_by_one_as_they_would_be_at_once(tmp_path: Path) -> None:
+    good, bad = result("ada", path="a.ipynb"), Failure("b.ipynb", 'It is "empty".\n')
+    for outcomes in ([], [good], [bad], [bad, good, good, bad]):
+        shared.write_results(tmp_path / "streamed", outcomes)
+        shared.write_json(tmp_path / "at once", to_json(outcomes))
+        assert (tmp_path / "streamed").read_bytes() == (tmp_path / "at once").read_bytes()
+        assert json.loads((tmp_path / "streamed").read_text())["version"] == 1
+    with pytest.raises(GraderError, match="can't be written"):
+        shared.write_results(tmp_path / "no" / "folder", [good])
+
+
+def test_a_summary_counts_on_the_way() -> None:
+    outcomes = [result("ada"), result("bea"), Failure("x", "y"), result("cy")]
+    summary = Summary()
+    assert list(summary.counting((str(n), found) for n, found in enumerate(outcomes))) == [
+        (str(n), found) for n, found in enumerate(outcomes)
+    ]
+    shown = [Console(file=StringIO(), width=200, record=True) for _ in range(2)]
+    shown[0].print(summary.table())
+    shown[1].print(summary_table(outcomes))
+    assert shown[0].export_text() == shown[1].export_text()
+    assert summary.standings()[0].right == 1
+
+
+def test_a_large_class_gets_no_table_of_everybody(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(grading, "LONG", 2)
+    assert command(course, monkeypatch, "--seed", "7") == 0
+    said = capsys.readouterr().out
+    assert f"3 submissions, 0 not graded: grader export {LESSON} lists them all." in said
+    assert not re.search("^ada ", said, re.MULTILINE)
+    assert FIRST in said
