@@ -290,27 +290,33 @@ def per_submission(looks: pd.DataFrame, window: int) -> pd.DataFrame:
 
 
 def plot(looks: pd.DataFrame, path: Path) -> None:
-    """Cost, memory and descriptors against the number of submissions done."""
+    """Cost, memory and descriptors against the number of submissions done; a column for each lesson."""
     sns.set_theme(context="paper", style="whitegrid", palette="colorblind")
-    figure, axes = plt.subplots(3, 1, figsize=(8, 9), layout="constrained")
-    window = max(1, int(looks["done"].max()) // 40)
-    cost = per_submission(looks, window)
-    sns.lineplot(cost, x="done", y="milliseconds", hue="lesson", style="who", ax=axes[0])
-    axes[0].set(title="processor time of each submission", xlabel="", ylabel="milliseconds", ylim=(0, None))
-    names = {
+    lessons = list(dict.fromkeys(looks["lesson"]))
+    figure, axes = plt.subplots(3, len(lessons), figsize=(5 * len(lessons), 8), sharex="col", squeeze=False)
+    memory = {
         "writer_mb": "grader autograde",
         "worker_mb": "a worker",
         "warm_mb": "a warm process",
         "scheduler_mb": "the scheduler",
     }
-    for axis, kept, unit in (
-        (axes[1], names, "MB"),
-        (axes[2], {"writer_files": "grader autograde", "worker_files": "a worker"}, "open descriptors"),
-    ):
-        long = looks.rename(columns=kept).melt(["lesson", "done"], list(kept.values()), "process", unit)
-        sns.lineplot(long, x="done", y=unit, hue="process", style="lesson", ax=axis)
-        axis.set(title={"MB": "memory"}.get(unit, unit), xlabel="submissions done", ylim=(0, None))
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    files = {"writer_files": "grader autograde", "worker_files": "a worker"}
+    for column, lesson in zip(axes.T, lessons, strict=True):
+        rows = looks[looks["lesson"] == lesson]
+        cost = per_submission(rows, max(1, int(rows["done"].max()) // 40))
+        cost["who"] = cost["who"].map({"workers": "workers", "writer": "grader autograde"})
+        sns.lineplot(
+            cost, x="done", y="milliseconds", hue="who", hue_order=["grader autograde", "workers"], ax=column[0]
+        )
+        column[0].set(title=lesson, ylabel="processor time of one, ms", yscale="log")
+        for axis, kept, unit in ((column[1], memory, "memory, MB"), (column[2], files, "open descriptors")):
+            long = rows.rename(columns=kept).melt(["lesson", "done"], list(kept.values()), "process", unit)
+            sns.lineplot(long, x="done", y=unit, hue="process", estimator=None, ax=axis)
+            axis.set(xlabel="submissions done", ylim=(0, None))
+        for axis in column:
+            axis.legend(fontsize="small", frameon=True, framealpha=0.9, title=None)
+    figure.tight_layout()
+    figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
 def extrapolated(looks: pd.DataFrame, writing: float, reading: dict[str, float]) -> list[str]:
