@@ -23,8 +23,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import IO
 
 import matplotlib
 import pandas as pd
@@ -170,8 +171,13 @@ def _cpu(process: psutil.Process) -> float:
     return round(times.user + times.system + times.children_user + times.children_system, 2)
 
 
-def watched(course: Course, lesson: str, file: Path, others: Sequence[psutil.Process], said: Path) -> list[Look]:
-    """Grades a class on the cluster, and looks at it every few seconds."""
+def watched(
+    course: Course, lesson: str, file: Path, others: Sequence[psutil.Process], said: Path, kept: IO[str]
+) -> list[Look]:
+    """Grades a class on the cluster, and looks at it every few seconds; `kept` gets a line each time."""
+    rows = csv.DictWriter(kept, [field.name for field in fields(Look)], lineterminator="\n")
+    if not kept.tell():
+        rows.writeheader()
     command = [sys.executable, "-m", "grader", "autograde", lesson, "--seed", str(SEED), "--cluster", str(file)]
     journal = course.root / ".grader" / f"{lesson}.jsonl"
     looks, done, at = [], 0, 0
@@ -189,6 +195,8 @@ def watched(course: Course, lesson: str, file: Path, others: Sequence[psutil.Pro
             with contextlib.suppress(psutil.Error):  # gone between two lines
                 if done <= total:  # then it only prints what came of them
                     looks.append(look(lesson, begun, max(0, done - 1), (process, *others)))
+                    rows.writerow(asdict(looks[-1]))
+                    kept.flush()  # a run takes long, and may be stopped
             with contextlib.suppress(subprocess.TimeoutExpired):
                 run.wait(EVERY)
     if run.returncode not in (0, 1):
@@ -380,16 +388,15 @@ def main() -> None:
             reading[lesson] = 2 * (time.process_time() - start) / 20  # once to grade it, once to draft
         table, writing = writer_table(courses[0], classes[0][0])
         console.print(table)
-        with cluster(folder, options.workers) as (file, *others):
+        with (
+            cluster(folder, options.workers) as (file, *others),
+            (options.out / "cluster.csv").open("w", newline="") as kept,
+        ):
             for (lesson, _), course in zip(classes, courses, strict=True):
                 said = options.out / f"cluster-{lesson}.log"
-                looks += watched(course, lesson, file, others, said)
+                looks += watched(course, lesson, file, others, said, kept)
                 failures = [line for line in said.read_text().splitlines() if "not used" in line or "disagrees" in line]
                 console.print(*itertools.islice(failures, 5), sep="\n", highlight=False)
-    with (options.out / "cluster.csv").open("w", newline="") as target:
-        rows = csv.DictWriter(target, list(asdict(looks[0])), lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(map(asdict, looks))
     frame = pd.DataFrame(map(asdict, looks))
     plot(frame, options.out / "cluster.png")
     console.print(*extrapolated(frame, writing, reading), sep="\n", highlight=False)
