@@ -256,6 +256,10 @@ lab.by_digits(lines, "Random sums, with and without hints")
 #
 # ![A table of twelve vectors. Without an offset, a row of four tokens always uses the vectors 0 to 3. With random offsets it uses 6 to 9, then 1 to 4, then 8 to 11.](picture:rows_of_a_table)
 #
+# With an offset $o$, token $j$ of a row of length $n$ is at position
+#
+# $$p_j = o + j, \qquad 0 \le o \le \text{max length} - n$$
+#
 # In numbers: with a length of 4 and a table of 12, the offset is one of 0, 1, ..., 8, and the last position is 11 at most.
 #
 # Ruoss and others (2023) had this idea in a different form: they draw positions with gaps between them. McLeish and
@@ -388,6 +392,10 @@ lab.by_digits(lines, "Random sums, with offsets")
 # tokens whose places differ from its own by less than a **window**.
 #
 # ![345 + 678 by places, ones first. To write place 3 of the answer, a window of two lets the model see the places 2, 3 and 4 of both numbers, and what it has written at place 2.](picture:window_of_places)
+#
+# With the positions $p$ and a window of $w$, token $i$ sees token $j$ where
+#
+# $$|p_i - p_j| < w \qquad (n, n)$$
 #
 # In numbers: for the places 2, 1, 0 and a window of 2, the first token sees itself and the second, the second sees all three,
 # and the third sees the second and itself.
