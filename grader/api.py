@@ -50,7 +50,7 @@ def grade_notebook(
     _get_ready(seed, 1)
     if course is not None:
         return _grade_plain(notebook, _plain_job(course, lesson, 1, limits), require_sandbox)
-    from grader.running.grade import grade
+    from grader.running.grade import grade, prepare
     from grader.running.intake import read_file, read_submission
     from grader.running.protection import check_walls
     from grader.running.zygotes import hide
@@ -61,9 +61,12 @@ def grade_notebook(
     if not isinstance(notebook, bytes):
         hide(Path(notebook).parent)
     data = notebook if isinstance(notebook, bytes) else read_file(Path(notebook))
-    check_walls(read_submission(data, lesson).lesson.name, require_sandbox)
+    found = read_submission(data, lesson).lesson.name
+    seed = hidden_seed() if seed is None else seed
+    prepare(found, seed)  # meanwhile the process that runs submissions gets warm
+    check_walls(found, require_sandbox)
     name = "" if isinstance(notebook, bytes) else os.fspath(notebook)
-    return grade(data, hidden_seed() if seed is None else seed, lesson=lesson, name=name, limits=limits)
+    return grade(data, seed, lesson=lesson, name=name, limits=limits)
 
 
 def grade_notebooks(
@@ -98,6 +101,7 @@ def grade_notebooks(
     paths = [Path(notebook) for notebook in notebooks]
     _get_ready(seed, min(jobs, len(paths)))
     from grader.batch import Job
+    from grader.running.grade import prepare
     from grader.running.limits import Limits
     from grader.running.protection import check_walls
     from grader.running.zygotes import hide
@@ -109,9 +113,11 @@ def grade_notebooks(
         check_walls(None, require_sandbox)
         return _graded(paths, job)
     name = _lesson_of(paths) if lesson is None else load_lesson(lesson).name
+    seed = hidden_seed() if seed is None else seed
     if name is not None:
+        prepare(name, seed)  # meanwhile the processes that run submissions get warm
         check_walls(name, require_sandbox)
-    return _graded(paths, Job(hidden_seed() if seed is None else seed, lesson, jobs, limits or Limits()))
+    return _graded(paths, Job(seed, lesson, jobs, limits or Limits()))
 
 
 def hidden_seed() -> int:

@@ -5,6 +5,7 @@ Exit code 0: done; 1: something could not be done, all else was; 2: wrong usage.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 
@@ -25,6 +26,7 @@ def main() -> None:
     # Cases are tiny: threads gain nothing, and on a busy machine they wait for each other. torch asks when it loads.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(50_000, 20, 20)  # most of what a command makes is modules, which stay: look for garbage less often
+    atexit.register(gc.freeze)  # at the end, too: the whole of PyTorch would be looked through once more
     try:
         app(standalone_mode=True)
     except GraderError as error:

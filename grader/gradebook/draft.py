@@ -6,6 +6,7 @@ so whichever process has graded a submission can make it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ from grader.running.result import Result
 
 Key = tuple[str, str]
 """A cell: its notebook's name, and its own."""
+MOST_HARMLESS = 10_000
+_harmless: set[bytes] = set()
+"""Digests of texts that may be shown as they are: most texts of a class are the lesson's own."""
 
 
 @dataclass(frozen=True)
@@ -136,15 +140,19 @@ def _tame(notebook: NotebookNode) -> None:
         if cell.cell_type == "raw" and "<" in cell.source and not _is_released(cell):  # nbconvert shows it as HTML
             cell.update(cell_type="markdown", source=as_typed(cell.source))
     texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not _is_released(cell)]
-    if not texts:
+    jobs = [{"source": cell.source, "pictures": cell.get("attachments", {})} for cell in texts]
+    keys = [hashlib.sha256(json.dumps(job).encode()).digest() for job in jobs]
+    new = [place for place, key in enumerate(keys) if key not in _harmless]
+    if not new:
         return
-    job = [{"source": cell.source, "pictures": cell.get("attachments", {})} for cell in texts]
     try:
-        sources = read_apart("cleaned", json.dumps(job).encode())
+        sources = read_apart("cleaned", json.dumps([jobs[place] for place in new]).encode())
     except Unreadable:
-        sources = [as_typed(cell.source) for cell in texts]
-    for cell, source in zip(texts, sources, strict=True):
-        cell.source = source
+        sources = [as_typed(texts[place].source) for place in new]
+    for place, source in zip(new, sources, strict=True):
+        if source == texts[place].source and len(_harmless) < MOST_HARMLESS:
+            _harmless.add(keys[place])
+        texts[place].source = source
 
 
 def _is_released(cell: NotebookNode) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from grader.running.reader import read_apart
 from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session
 from grader.running.setting import Setting, setting_of
-from grader.running.walk import TOLD, Walk
+from grader.running.walk import JUDGING, TOLD, Walk
 from grader.syllabus import load_lesson, load_probes
 
 
@@ -124,6 +125,20 @@ def grade_plain(
     seconds = time.monotonic() - start
     # Where there are several notebooks, a cell's number would not say which cell it is.
     return Result(name, assignment.name, (), tuple(repairs), seconds, tuple(own), () if several else tuple(took))
+
+
+def prepare(lesson: str, seed: int) -> None:
+    """Draws a lesson's hidden cases and sees what is right there: the first submission would have to wait for it.
+
+    Raises:
+        UnknownLesson: when there is no such lesson.
+        GraderError: when its folder is at fault.
+    """
+    _, judges = _prepared(lesson, seed)
+    with _one_thread(), JUDGING, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for judge, _ in judges.values():
+            _ = judge.references
 
 
 @contextmanager

@@ -36,7 +36,7 @@ from grader.running.session import Question, Session, Stopped, error_in
 TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
 
 # References draw from torch's global generator; two threads at once would disturb each other.
-_JUDGING = threading.Lock()
+JUDGING = threading.Lock()
 
 
 class Walk:
@@ -186,7 +186,7 @@ class Walk:
             self._fresh(self.session.restart)
             limits = self.session.limits
             return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
-        with _JUDGING, warnings.catch_warnings():
+        with JUDGING, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so to the instructor
             verdict = judge.verdict(seen)
         if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):

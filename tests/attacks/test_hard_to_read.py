@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -130,13 +131,44 @@ def test_too_much_time_or_memory_is_the_end_of_one_file(
 
 
 def test_a_reader_that_was_ended_is_started_again() -> None:
-    good = notebook([SETUP, PICK])
-    read_submission(good)
+    def good(number: int) -> bytes:
+        return notebook([SETUP, PICK, code(f"ended = {number}")])
+
+    read_submission(good(1))
     process = reader._READER.process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert read_submission(good).lesson.name == LESSON
+    assert read_submission(good(2)).lesson.name == LESSON
+    assert reader._READER.process is not process
+
+
+def test_nobody_is_asked_again_about_a_file_that_was_just_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = reader._Reader()
+    asked: list[tuple[str, bytes]] = []
+
+    def answer(work: str, data: bytes) -> bytes:
+        asked.append((work, data))
+        if data == b"too hard":
+            raise TimeoutError
+        return json.dumps({"found": "x" * (reader.KEPT_BYTES if data == b"long" else 1)}).encode()
+
+    monkeypatch.setattr(reader, "_READER", own)
+    monkeypatch.setattr(own, "_ask", answer)
+    for work in ("cells", "cleaned", "cells", "cleaned"):
+        assert reader.read_apart(work, b"one") == "x"
+    assert asked == [("cells", b"one"), ("cleaned", b"one")]  # two works, each once
+    asked.clear()
+    for data in (b"too hard", b"long") * 2:
+        with contextlib.suppress(Unreadable):
+            reader.read_apart("cells", data)
+    assert asked == [("cells", b"too hard"), ("cells", b"long")] * 2  # neither is kept
+    for number in range(2 * reader.KEPT):
+        reader.read_apart("cells", b"%d" % number)
+    assert len(own._lately) == reader.KEPT  # memory stays flat
+    asked.clear()
+    reader.read_apart("cells", b"0")
+    assert asked
 
 
 def test_the_batch_goes_on(tmp_path: Path) -> None:
