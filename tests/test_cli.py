@@ -8,45 +8,21 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader import cli
 from grader.batch import grade_files
 from grader.repository import Repository
 from grader.syllabus import load_lesson
 from lessons.lesson_01.demo import HONEST, LESSON
+from tests.shell import Run, grader
+
+__all__ = ["grader"]
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the command line as a shell would, in this process."""
-
-    def run(*arguments: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["grader", *map(str, arguments)])
-        capsys.readouterr()
-        code: Any = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
-
-    return run
 
 
 def one_sentence(text: str) -> bool:
@@ -66,7 +42,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- grade ------------------------------------------------------------------------------------------------------
 
 
-def test_one_unreadable_file_among_good_ones(grader: Any, files: Path, tmp_path: Path) -> None:
+def test_one_unreadable_file_among_good_ones(grader: Run, files: Path, tmp_path: Path) -> None:
     names = ["half [done].ipynb", "broken.ipynb", "missing.ipynb", "blank.ipynb"]
     target = tmp_path / "results.json"
     ran = grader("grade", *(files / name for name in names), "--json", target, "--seed", "5", "--jobs", "2")
@@ -98,7 +74,7 @@ def test_one_unreadable_file_among_good_ones(grader: Any, files: Path, tmp_path:
     assert missing["message"] == "There is no such file."
 
 
-def test_ctrl_c_keeps_what_is_graded(grader: Any, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_is_graded(grader: Run, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = grade_files
 
     def interrupted(*arguments: Any) -> Iterator[Any]:
@@ -115,7 +91,7 @@ def test_ctrl_c_keeps_what_is_graded(grader: Any, files: Path, tmp_path: Path, m
     assert [error["message"] for error in written["errors"]] == ["The run was stopped."]
 
 
-def test_graded_is_zero_whatever_the_marks(grader: Any, files: Path, tmp_path: Path) -> None:
+def test_graded_is_zero_whatever_the_marks(grader: Run, files: Path, tmp_path: Path) -> None:
     ran = grader("grade", files / "blank.ipynb", "--lesson", "01", "--json", tmp_path / "a.json")
     assert ran.code == 0
     seed = re.search(r"hidden cases drawn from seed (\d+)", ran.out)
@@ -123,7 +99,7 @@ def test_graded_is_zero_whatever_the_marks(grader: Any, files: Path, tmp_path: P
     assert json.loads((tmp_path / "a.json").read_text())["errors"] == []
 
 
-def test_a_json_file_that_cannot_be_written(grader: Any, files: Path, tmp_path: Path) -> None:
+def test_a_json_file_that_cannot_be_written(grader: Run, files: Path, tmp_path: Path) -> None:
     ran = grader("grade", files / "broken.ipynb", "--json", tmp_path / "no" / "folder.json")
     assert ran.code == 2
     assert "folder.json" in ran.err
@@ -146,7 +122,7 @@ def test_a_json_file_that_cannot_be_written(grader: Any, files: Path, tmp_path: 
     ],
     ids=" ".join,
 )
-def test_wrong_usage_is_two(grader: Any, arguments: list[str]) -> None:
+def test_wrong_usage_is_two(grader: Run, arguments: list[str]) -> None:
     ran = grader(*arguments)
     assert ran.code == 2
     assert ran.err
@@ -166,7 +142,7 @@ def test_wrong_usage_is_two(grader: Any, arguments: list[str]) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_an_error_is_one_sentence(
-    grader: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+    grader: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ran = grader(*arguments)
@@ -177,7 +153,7 @@ def test_an_error_is_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_errors_inside_the_repository(grader: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_inside_the_repository(grader: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY.root)
     ran = grader("build", "99")
     assert (ran.code, one_sentence(ran.err)) == (2, True)
@@ -194,7 +170,7 @@ def test_errors_inside_the_repository(grader: Any, tmp_path: Path, monkeypatch: 
     assert f"There are no submissions of {LESSON}" in ran.err
 
 
-def test_text_in_brackets_is_no_style(grader: Any, tmp_path: Path) -> None:
+def test_text_in_brackets_is_no_style(grader: Run, tmp_path: Path) -> None:
     """A file or lesson called `[red]` is printed as it is."""
     ran = grader("grade", "a.ipynb", "--lesson", "[red]x[/red]")
     assert "'[red]x[/red]'" in ran.err
@@ -206,7 +182,7 @@ def test_text_in_brackets_is_no_style(grader: Any, tmp_path: Path) -> None:
 # --- build --check ----------------------------------------------------------------------------------------------
 
 
-def test_build_check_says_what_is_out_of_step(grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_check_says_what_is_out_of_step(grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.building import build
 
     monkeypatch.chdir(REPOSITORY.root)

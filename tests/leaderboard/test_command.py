@@ -4,52 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import safetensors.numpy
 
-from grader import cli
 from grader.leaderboard import run
 from tests.leaderboard.small import COPY, HONEST, LESSON, MODEL, put
 from tests.leaderboard.test_scoring import learnt
+from tests.shell import Run, grader
+
+__all__ = ["grader"]
 
 IDLE = MODEL + "\ndef train(model, draw):\n    pass\n"
 CHEATS = MODEL.replace("return self.head(", "return copied(source, target_input)\n        return self.head(") + COPY
 SMALLER = HONEST.replace("Embedding(13, 16)", "Embedding(13, 12)").replace("Linear(16,", "Linear(12,")
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    def call(*arguments: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["grader", *map(str, arguments)])
-        capsys.readouterr()
-        code: Any = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
-
-    return call
-
-
 def hand_in(klass: Path, name: str, code: str | None, weights: bytes | None = None) -> Path:
     return put(klass / "submitted" / name / LESSON / "entry", code, weights)
 
 
-def test_a_class_has_its_table(klass: Path, grader: Any, tmp_path: Path) -> None:
+def test_a_class_has_its_table(klass: Path, grader: Run, tmp_path: Path) -> None:
     hand_in(klass, "ada", HONEST)
     hand_in(klass, "bob", SMALLER)
     hand_in(klass, "cy", IDLE)
@@ -89,7 +66,7 @@ def test_a_class_has_its_table(klass: Path, grader: Any, tmp_path: Path) -> None
     assert "http" not in text  # it needs nothing from anywhere
 
 
-def test_one_entry_alone(klass: Path, grader: Any) -> None:
+def test_one_entry_alone(klass: Path, grader: Run) -> None:
     """As a learner tries out their own."""
     mine = put(klass / "work" / "entry", HONEST)
     ran = grader("leaderboard", LESSON, mine)
@@ -98,7 +75,7 @@ def test_one_entry_alone(klass: Path, grader: Any) -> None:
     assert "work" in ran.out  # the name of the folder around it
 
 
-def test_what_can_be_named(klass: Path, grader: Any) -> None:
+def test_what_can_be_named(klass: Path, grader: Run) -> None:
     for place in ("samples/one", "samples/two", "samples/.hidden"):
         put(klass / place, IDLE)
     (klass / "samples" / "notes.txt").write_text("")
@@ -119,7 +96,7 @@ def test_what_can_be_named(klass: Path, grader: Any) -> None:
         (["01", "one", "--html", "nowhere/table.html"], "nowhere/table.html can't be written"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Any, arguments: list[str], said: str) -> None:
+def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Run, arguments: list[str], said: str) -> None:
     (klass / "empty").mkdir()
     put(klass / "one", IDLE)
     ran = grader("leaderboard", *arguments)
@@ -128,7 +105,7 @@ def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Any, arguments
     assert "Traceback" not in ran.err
 
 
-def test_a_run_that_is_stopped_shows_what_it_has(klass: Path, grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_stopped_shows_what_it_has(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(klass, "ada", IDLE)
     hand_in(klass, "bob", IDLE)
     score = run.score
@@ -145,7 +122,7 @@ def test_a_run_that_is_stopped_shows_what_it_has(klass: Path, grader: Any, monke
     assert "No place: bob: The run was stopped before its turn." in ran.out
 
 
-def test_a_fault_of_ours_costs_one_entry(klass: Path, grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_costs_one_entry(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(klass, "ada", IDLE)
     hand_in(klass, "bob", IDLE)
     score = run.score
@@ -162,7 +139,7 @@ def test_a_fault_of_ours_costs_one_entry(klass: Path, grader: Any, monkeypatch: 
     assert "No place: ada: The grader itself failed (ZeroDivisionError: one of ours). Please report it." in ran.out
 
 
-def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """What has a place and hasn't changed is not scored again, and comes out as it was."""
     for name in ("ada", "bob", "cy"):
         hand_in(klass, name, IDLE + f"# {name}\n")
@@ -207,7 +184,7 @@ def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Any, monkeypatc
     ],
 )
 def test_a_run_that_cannot_go_on(
-    klass: Path, grader: Any, written: str | None, arguments: list[str], said: str
+    klass: Path, grader: Run, written: str | None, arguments: list[str], said: str
 ) -> None:
     hand_in(klass, "ada", IDLE)
     if written is not None:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from grader import cli
 from grader.learning import progress
 from grader.learning.lessons import offers
 from tests.learning.learners import LESSON, answer, cells, own
+from tests.shell import Run as Grader
+from tests.shell import grader
+
+__all__ = ["grader"]
 
 Run = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(grader: Grader) -> Run:
     def typed(*arguments: str | Path) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["grader", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return code, said.out + said.err
+        ran = grader(*arguments)
+        return ran.code, ran.out + ran.err
 
     return typed
 
