@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import dask
-from distributed import get_worker
+from distributed import Worker, get_worker
 from distributed.utils import sync
 
 from grader.batch import Job, Work, failure, grade_work
@@ -70,6 +70,7 @@ def get_ready(message: bytes) -> bytes:
     if not reason:
         code = json.loads(message)["code"]
         sync(worker.loop, worker.set_resources, **{resource(code): worker.state.nthreads})
+        _look_at_stacks(worker, False)
     return json.dumps({"refused": reason}).encode()
 
 
@@ -92,8 +93,9 @@ def stop(run: str) -> None:
     threading.Thread(target=zygotes.end_work_of, args=(threads,), daemon=True).start()
 
 
-def rest() -> None:
+def rest(dask_worker: Worker) -> None:
     """Ends the warm processes that nobody uses: they take memory that others may want."""
+    _look_at_stacks(dask_worker, True)
     threading.Thread(target=zygotes.end_idle, daemon=True).start()
 
 
@@ -140,6 +142,13 @@ def _unfit(message: bytes) -> str:
 @lru_cache(maxsize=2)
 def _order(message: bytes) -> Order:
     return Order.from_bytes(message)
+
+
+def _look_at_stacks(worker: Worker, wanted: bool) -> None:
+    """Dask looks at a worker's stack a hundred times a second, and keeps an hour of that: hundreds of megabytes."""
+    looking = worker.periodic_callbacks.get("profile")
+    if looking is not None and looking.is_running() != wanted:  # a worker's own settings may do without
+        worker.loop.add_callback(looking.start if wanted else looking.stop)
 
 
 def _hide(folder: str) -> None:

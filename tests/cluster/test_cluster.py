@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Worker
 from rich.console import Console
 
 from grader import cli
@@ -262,6 +262,28 @@ def test_a_worker_with_other_code_is_refused(course: Course, cluster: LocalClust
     finally:
         on_workers(cluster, same_code, workers=[first])
     assert f"The worker {first} is not used: its course or its grader is not the one here" in said.getvalue()
+
+
+# --- what a long run leaves behind --------------------------------------------------------------------------------
+
+
+def looked_at(dask_worker: Worker) -> bool:
+    return bool(dask_worker.periodic_callbacks["profile"].is_running())
+
+
+def look_again(dask_worker: Worker) -> None:
+    worker._look_at_stacks(dask_worker, True)
+
+
+def test_no_worker_remembers_its_stacks(course: Course, cluster: LocalCluster) -> None:
+    """Dask would, for an hour. Whoever else uses the cluster gets it back."""
+    leave_only(course, "dan")
+    on_workers(cluster, look_again)
+    grade(course, cluster)  # in these tests, workers don't come to rest
+    assert not all(on_workers(cluster, looked_at).values())  # one has graded; the other may have come too late
+    on_workers(cluster, look_again)
+    for _ in wait_until(lambda: all(on_workers(cluster, looked_at).values())):
+        pass
 
 
 # --- one sentence -------------------------------------------------------------------------------------------------
