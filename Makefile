@@ -43,7 +43,7 @@ kills: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gradebook/long --long --verbose
 
 bench: .venv/ready-to-test
-	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.bench
 
 build: .venv/ready-to-test
 	@$(BIN)/grader build

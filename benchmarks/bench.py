@@ -26,6 +26,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import cluster
 from grader.building.build import out_of_step
 from grader.checking.judge import Judge
 from grader.checking.notebook import Checker
@@ -42,6 +43,7 @@ from grader.syllabus import lesson_names, load_lesson, load_probes
 
 BUILT = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
+ON_A_CLUSTER = (("02_tokenizer", 240), (GRADED, 60))
 SEED = 1
 AT_ONCE = 0.2  # seconds: what feels like an answer at once; an exercise that trains a model may take longer
 
@@ -223,8 +225,13 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
     """Where the processor's time for one right submission goes, once all is warm; gradebook and pages not counted."""
     data = repository.solution(lesson).read_bytes()
     exercises, probes = load_lesson(lesson).exercises, load_probes(lesson)
-    questions = sum(len(Judge(exercise, probes[exercise.symbol], SEED).cases) for exercise in exercises)
+    judges = [Judge(exercise, probes[exercise.symbol], SEED) for exercise in exercises]
+    questions = sum(len(judge.cases) for judge in judges)
     cells = [step.source for step in read_submission(data).steps if isinstance(step, Cell)]
+
+    def answer_here() -> None:
+        for judge in judges:
+            judge.observe(judge.exercise.references[0])
 
     def run_cells() -> None:
         with Session(setting_of(lesson), Limits()) as session:
@@ -233,6 +240,7 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
 
     whole = processor_milliseconds(lambda: grade(data, SEED), repeats)
     bare = processor_milliseconds(run_cells, repeats)
+    here = processor_milliseconds(answer_here, repeats)
     table = Table(
         title=f"one right submission of {lesson}: milliseconds of processor time", box=None, show_header=False
     )
@@ -241,6 +249,8 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
     answering = f"{whole['child'] - bare['child']:.0f}"
     table.add_row(f"in it: answering {questions} questions, gradients included", answering)
     table.add_row("the grader: reading, asking, comparing", f"{whole['grader']:.0f}")
+    bound = "no grader can be cheaper: the course's own answers, in a process that has no walls and sends nothing"
+    table.add_row(bound, f"{here['grader']:.0f}")
     return table
 
 
@@ -280,6 +290,8 @@ def main() -> None:
         console.print(cost_of_one(repository, GRADED))
         console.print()
         console.print(large_class(repository, Path(folder, "many"), GRADED, 300, bin_folder))
+        console.print("\non a cluster of this machine's, with two workers:")
+        cluster.measure(repository, ON_A_CLUSTER, 2, Path(folder), Path(folder), console)
 
 
 if __name__ == "__main__":

@@ -362,6 +362,32 @@ def _slope(rows: pd.DataFrame, column: str) -> float:
     return float((rows[column].iloc[-1] - rows[column].iloc[0]) / (rows["done"].iloc[-1] - rows["done"].iloc[0]))
 
 
+def measure(
+    repository: Repository, classes: Sequence[tuple[str, int]], workers: int, folder: Path, out: Path, console: Console
+) -> None:
+    """Grades classes, made in `folder`, with so many workers; says what it cost, and draws it in `out`."""
+    looks: list[Look] = []
+    reading = {}
+    courses = [course_with(repository, folder / lesson, lesson, count) for lesson, count in classes]
+    for (lesson, _), course in zip(classes, courses, strict=True):
+        data = next(course.root.glob(f"submitted/*/{lesson}/*.ipynb")).read_bytes()
+        start = time.process_time()
+        for _ in range(20):
+            json.dumps(cells_of(data))
+        reading[lesson] = (time.process_time() - start) / 20
+    table, writing = writer_table(courses[0], classes[0][0])
+    console.print(table)
+    with cluster(folder, workers) as (file, *others), (out / "cluster.csv").open("w", newline="") as kept:
+        for (lesson, _), course in zip(classes, courses, strict=True):
+            said = out / f"cluster-{lesson}.log"
+            looks += watched(course, lesson, file, others, said, kept)
+            failures = [line for line in said.read_text().splitlines() if "not used" in line or "disagrees" in line]
+            console.print(*itertools.islice(failures, 5), sep="\n", highlight=False)
+    frame = pd.DataFrame(map(asdict, looks))
+    plot(frame, out / "cluster.png")
+    console.print(*extrapolated(frame, writing, reading), sep="\n", highlight=False)
+
+
 def main() -> None:
     """Runs it all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -373,33 +399,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the classes are made: a megabyte for each submission")
     options = parser.parse_args()
     classes = [(name, int(count)) for name, _, count in (text.partition("=") for text in options.lesson or USUAL)]
-    console = Console(width=140)
-    repository = Repository.find(Path(__file__).parent)
-    looks: list[Look] = []
-    reading = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as made:
-        folder = Path(made)
-        courses = [course_with(repository, folder / lesson, lesson, count) for lesson, count in classes]
-        for (lesson, _), course in zip(classes, courses, strict=True):
-            data = next(course.root.glob(f"submitted/*/{lesson}/*.ipynb")).read_bytes()
-            start = time.process_time()
-            for _ in range(20):
-                json.dumps(cells_of(data))
-            reading[lesson] = (time.process_time() - start) / 20
-        table, writing = writer_table(courses[0], classes[0][0])
-        console.print(table)
-        with (
-            cluster(folder, options.workers) as (file, *others),
-            (options.out / "cluster.csv").open("w", newline="") as kept,
-        ):
-            for (lesson, _), course in zip(classes, courses, strict=True):
-                said = options.out / f"cluster-{lesson}.log"
-                looks += watched(course, lesson, file, others, said, kept)
-                failures = [line for line in said.read_text().splitlines() if "not used" in line or "disagrees" in line]
-                console.print(*itertools.islice(failures, 5), sep="\n", highlight=False)
-    frame = pd.DataFrame(map(asdict, looks))
-    plot(frame, options.out / "cluster.png")
-    console.print(*extrapolated(frame, writing, reading), sep="\n", highlight=False)
+        repository = Repository.find(Path(__file__).parent)
+        measure(repository, classes, options.workers, Path(made), options.out, Console(width=140))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 from nbgrader import api
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import exists, func, insert, select, update
+from sqlalchemy import and_, exists, func, insert, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from grader.errors import GraderError
@@ -79,6 +79,11 @@ class Book:
         order = in_source(course.source(name))
         sheets = {n.name: _Sheet(n, list(order.get(n.name, ()))) for n in assignment.notebooks}
         self._sheets = {name: sheets[name] for name in sorted(sheets) if sheets[name].cells}
+        # nbgrader's tables have indexes on a cell (or a notebook) and whose it is, none on whose it is alone. So all
+        # queries name the cells (the notebooks) too: else each would look at what the whole class has handed in.
+        self._notebook_ids = [sheet.id for sheet in self._sheets.values()]
+        self._graded = [cell for sheet in self._sheets.values() for cell in sheet.graded.values()]
+        self._commented = [cell for sheet in self._sheets.values() for cell in sheet.commented.values()]
         self.cells: dict[str, Cells] = {name: sheet.cells for name, sheet in self._sheets.items()}
         """Per notebook its cells, in the source's order."""
         penalties = AssignLatePenalties(config=course.config)
@@ -89,9 +94,7 @@ class Book:
     def marks(self, students: Collection[str]) -> dict[str, dict[Key, float | None]]:
         """What stands in the gradebook: for each of these students who has marks, the machine's score of each cell."""
         names = {cell: (title, name) for title, sheet in self._sheets.items() for name, cell in sheet.graded.items()}
-        wanted = self._of(students, api.Grade.cell_id, api.Grade.auto_score).join(
-            api.Grade, api.Grade.notebook_id == api.SubmittedNotebook.id
-        )
+        wanted = self._of(students, api.Grade.cell_id, api.Grade.auto_score).join(api.Grade, self._is_of(api.Grade))
         with self._reading():
             rows = self._db.execute(wanted).all()
         found: dict[str, dict[Key, float | None]] = {}
@@ -102,41 +105,38 @@ class Book:
 
     def students(self) -> list[str]:
         """Everyone who has marks."""
-        submission = api.SubmittedAssignment
-        cells = [cell for sheet in self._sheets.values() for cell in sheet.graded.values()]
-        wanted = (
-            select(submission.student_id)
-            .where(submission.assignment_id == self._assignment_id)
-            .where(
-                exists(
-                    select(api.Grade.id)
-                    .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
-                    .where(api.SubmittedNotebook.assignment_id == submission.id, api.Grade.cell_id.in_(cells))
-                )
-            )
+        submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
+        there = (
+            select(api.Grade.id)
+            .join(notebook, self._is_of(api.Grade))
+            .where(notebook.notebook_id.in_(self._notebook_ids), notebook.assignment_id == submission.id)
         )
+        wanted = select(submission.student_id).where(submission.assignment_id == self._assignment_id, exists(there))
         with self._reading():
             return sorted(self._db.scalars(wanted))
 
+    def _is_of(self, table: Any) -> Any:
+        """Whether a grade or a comment is of a submitted notebook."""
+        cells = self._graded if table is api.Grade else self._commented
+        return and_(table.cell_id.in_(cells), table.notebook_id == api.SubmittedNotebook.id)
+
     def _of(self, students: Collection[str], *columns: Any) -> Any:
         """A query for something of the submitted notebooks of these students."""
-        submission = api.SubmittedAssignment
+        submission, notebook = api.SubmittedAssignment, api.SubmittedNotebook
         # A folder's name may be something that no database takes.
         there = [student for student in students if student == student.encode("utf-8", "replace").decode()]
         return (
             select(submission.student_id, *columns)
-            .join(api.SubmittedNotebook, api.SubmittedNotebook.assignment_id == submission.id)
+            .join(notebook, and_(notebook.notebook_id.in_(self._notebook_ids), notebook.assignment_id == submission.id))
             .where(submission.assignment_id == self._assignment_id, submission.student_id.in_(there))
         )
 
     def given(self, students: Collection[str]) -> dict[str, dict[Key, Given]]:
         """What people gave for the cells of each of these students, and what waits for them."""
-        grade, comment, notebook = api.Grade, api.Comment, api.SubmittedNotebook
+        grade, comment = api.Grade, api.Comment
         columns = (grade.cell_id, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
-        grades = self._of(students, *columns).join(grade, grade.notebook_id == notebook.id)
-        texts = self._of(students, comment.cell_id, comment.manual_comment).join(
-            comment, comment.notebook_id == notebook.id
-        )
+        grades = self._of(students, *columns).join(grade, self._is_of(grade))
+        texts = self._of(students, comment.cell_id, comment.manual_comment).join(comment, self._is_of(comment))
         with self._reading():
             rows = {(row.student_id, row.cell_id): row for row in self._db.execute(grades)}
             said = {(row.student_id, row.cell_id): row.manual_comment for row in self._db.execute(texts)}
@@ -268,7 +268,7 @@ class Book:
         """The ids of submitted notebooks by student and title, made where there were none."""
         table = api.SubmittedNotebook
         found = select(table.id, table.assignment_id, table.notebook_id).where(
-            table.assignment_id.in_(list(submissions.values()))
+            table.notebook_id.in_(self._notebook_ids), table.assignment_id.in_(list(submissions.values()))
         )
         there = {(row.assignment_id, row.notebook_id): str(row.id) for row in self._db.execute(found)}
         made: dict[Key, str] = {}
@@ -286,7 +286,7 @@ class Book:
     def _write_scores(self, entries: Mapping[str, Entry], notebooks: Mapping[Key, str]) -> None:
         table = api.Grade
         found = select(table.id, table.notebook_id, table.cell_id, table.manual_score).where(
-            table.notebook_id.in_(list(notebooks.values()))
+            table.cell_id.in_(self._graded), table.notebook_id.in_(list(notebooks.values()))
         )
         there = {(row.notebook_id, row.cell_id): row for row in self._db.execute(found)}
         new, changed = [], []
@@ -306,7 +306,7 @@ class Book:
     def _write_comments(self, entries: Mapping[str, Entry], notebooks: Mapping[Key, str]) -> None:
         table = api.Comment
         found = select(table.id, table.notebook_id, table.cell_id).where(
-            table.notebook_id.in_(list(notebooks.values()))
+            table.cell_id.in_(self._commented), table.notebook_id.in_(list(notebooks.values()))
         )
         there = {(row.notebook_id, row.cell_id): row.id for row in self._db.execute(found)}
         new, changed = [], []
@@ -345,7 +345,8 @@ class Book:
         """A notebook's points as nbgrader adds them up: a person's go before ours."""
         table = api.Grade
         points = func.coalesce(table.manual_score, table.auto_score, 0.0) + func.coalesce(table.extra_credit, 0.0)
-        return float(self._db.scalar(select(func.sum(points)).where(table.notebook_id == notebook)) or 0.0)
+        wanted = select(func.sum(points)).where(table.cell_id.in_(self._graded), table.notebook_id == notebook)
+        return float(self._db.scalar(wanted) or 0.0)
 
     def _write_penalties(self, penalties: Mapping[str, float | None]) -> None:
         rows = [{"id": notebook, "late_submission_penalty": penalty} for notebook, penalty in penalties.items()]

@@ -23,9 +23,9 @@ from grader.running.intake import Unreadable, read_submission
 from grader.running.limits import Limits
 from grader.running.reader import read_apart
 from grader.running.result import OwnResult, OwnTest, Result
-from grader.running.session import Question, Session
+from grader.running.session import JUDGING, Question, Session
 from grader.running.setting import Setting, setting_of
-from grader.running.walk import JUDGING, TOLD, Walk
+from grader.running.walk import TOLD, Walk
 from grader.syllabus import load_lesson, load_probes
 
 

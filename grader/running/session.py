@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ from grader.running.zygotes import Zygote, borrowed
 
 _PIECE = 2**24  # bytes of a file in one message
 _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while it works
+
+# References and patients may draw from torch's global generator; two threads at once would disturb each other.
+JUDGING = threading.Lock()
 
 
 class Stopped(Exception):
@@ -160,7 +164,9 @@ class Session:
         if clock.is_due():
             self._look_after(clock)
         start = time.thread_time()
-        reply = encode(patient.reply(question["ask"], question.get("arguments")))
+        with JUDGING:
+            answer = patient.reply(question["ask"], question.get("arguments"))
+        reply = encode(answer)
         self._spent_here += time.thread_time() - start
         return reply
 

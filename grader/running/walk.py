@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from grader.authoring.spec import Exercise
@@ -31,12 +31,9 @@ from grader.running.assignment import ends_with_a_value, hidden_lines
 from grader.running.intake import Cell
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest
-from grader.running.session import Question, Session, Stopped, error_in
+from grader.running.session import JUDGING, Question, Session, Stopped, error_in
 
 TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
-
-# References draw from torch's global generator; two threads at once would disturb each other.
-JUDGING = threading.Lock()
 
 
 class Walk:
@@ -62,6 +59,7 @@ class Walk:
         self.secretive = bool(exercises) and said_of is None
         """Whether the learner's process meets hidden cases: then no word of it reaches a learner."""
         self.verdicts: dict[str, Verdict] = {}
+        self._judged: tuple[str, Future[Verdict]] | None = None  # the last symbol that was asked for
         self.own: list[OwnResult] = []
         self.troubles: list[str] = []
         self.answered: set[str] = set()
@@ -86,13 +84,16 @@ class Walk:
             except Stopped:
                 self.troubles.append("The other files that were handed in could not be copied into the working folder.")
                 self._fresh(self.session.restart)
-        for step in steps:
-            if isinstance(step, Cell):
-                self.cell(step)
-            elif isinstance(step, OwnTest):
-                self.own.append(self.test(step))
-            else:
-                self.ask(step)
+        # While one answer is judged here, the learner's process works on the next one.
+        with ThreadPoolExecutor(1) as judging:
+            for step in steps:
+                if isinstance(step, Cell):
+                    self.cell(step)
+                elif isinstance(step, OwnTest):
+                    self.own.append(self.test(step))
+                else:
+                    self.ask(step, judging)
+            self._conclude()
 
     def cell(self, cell: Cell) -> None:
         """Runs a cell; what fails is remembered for the symbols it was to define."""
@@ -127,16 +128,23 @@ class Walk:
         if not symbols and (self.exercises or status not in (ERROR, MEMORY)):
             self.troubles.append(f"{sentence} The cell was left out.")
 
-    def ask(self, symbol: str) -> None:
-        """Gives the verdict on a symbol, then hands over the course's text of all that have been answered for.
+    def ask(self, symbol: str, judging: ThreadPoolExecutor) -> None:
+        """Has a symbol judged, then hands over the course's text of all that have been answered for.
 
         In the lesson's order: from the text of a later symbol an earlier one could be had.
         """
         if self.said_of is None or self.said_of.verdicts[symbol].status in TOLD:
-            self.verdicts[symbol] = self._look(symbol)
-        if symbol in self.failures and (self.said_of or self).verdicts[symbol].status != MISSING:
-            # Its cell failed after the definition, or another cell defines it: what is there counts.
-            self.troubles.append(self.failures[symbol][1])
+            seen = self._look(symbol)
+            self._conclude()  # no more than two answers are kept: they may be large
+            if isinstance(seen, Verdict):
+                self.verdicts[symbol] = seen
+            else:
+                self._judged = symbol, judging.submit(self._judge, symbol, seen)
+        if symbol in self.failures:
+            self._conclude()
+            if (self.said_of or self).verdicts[symbol].status != MISSING:
+                # Its cell failed after the definition, or another cell defines it: what is there counts.
+                self.troubles.append(self.failures[symbol][1])
         self.answered.add(symbol)
         for exercise in self.exercises:
             if exercise.symbol not in self.answered:
@@ -172,7 +180,8 @@ class Walk:
         status = PASSED if score == test.points else PARTIAL if score else FAILED
         return test.result(score, status, f"It gave {points(score)} of {points(test.points)} points.")
 
-    def _look(self, symbol: str) -> Verdict:
+    def _look(self, symbol: str) -> list[dict[str, Any]] | Verdict:
+        """What a symbol does, or the verdict where that can't be seen."""
         judge, question = self.judges[symbol]
         seen: list[dict[str, Any]] = []
         try:
@@ -186,6 +195,17 @@ class Walk:
             self._fresh(self.session.restart)
             limits = self.session.limits
             return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
+        return seen
+
+    def _conclude(self) -> None:
+        """Waits for the verdict that is being thought about."""
+        if self._judged is not None:
+            symbol, verdict = self._judged
+            self._judged = None
+            self.verdicts[symbol] = verdict.result()
+
+    def _judge(self, symbol: str, seen: list[dict[str, Any]]) -> Verdict:
+        judge, _ = self.judges[symbol]
         with JUDGING, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so to the instructor
             verdict = judge.verdict(seen)

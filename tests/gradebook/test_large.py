@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -61,6 +63,39 @@ def test_what_is_done_together_is_one_transaction(course: Course, monkeypatch: p
     assert commits(one_by_one) == together + 1  # `graded_at_once` has two of the three done at the same time
     assert content(course.root) == content(one_by_one.root)
     assert files(course.root) == files(one_by_one.root)
+
+
+GROWING = ("grade", "comment", "submitted_notebook", "submitted_assignment", "student")
+
+
+def test_no_query_looks_at_the_whole_class(course: Course) -> None:
+    """What one submission costs must not depend on how many there are: each query finds its rows by an index."""
+    asked: dict[str, Any] = {}
+
+    def noted(connection: object, cursor: object, statement: str, parameters: Any, *more: object) -> None:
+        if statement.startswith(("SELECT", "UPDATE")):
+            asked.setdefault(statement, parameters[0] if isinstance(parameters, list) else parameters)
+
+    course.ensure_assignment(LESSON)
+    with course.gradebook() as gradebook:  # late, so that the penalty's queries run too
+        gradebook.find_assignment(LESSON).duedate = datetime(2020, 1, 1)
+        gradebook.db.commit()
+    (course.submission("ada", LESSON) / "timestamp.txt").write_text("2026-01-01 12:00:00 UTC")
+    with course.gradebook() as gradebook:
+        book = Book(course, gradebook, LESSON)
+        event.listen(Engine, "before_cursor_execute", noted)
+        try:
+            for _ in range(2):  # the first time all is new, then it is changed
+                book.write([Entry("ada", datetime(2026, 1, 1), {}, frozenset())])
+            book.marks(["ada"]), book.given(["ada"]), book.students()
+            book.write_penalties(book.penalties_due(["ada"])["ada"])
+        finally:
+            event.remove(Engine, "before_cursor_execute", noted)
+        raw = gradebook.db.connection()
+        for statement, parameters in asked.items():
+            plan = [row[3] for row in raw.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+            assert not [step for step in plan if re.match(rf"SCAN ({'|'.join(GROWING)})\b", step)], (statement, plan)
+    assert {table for table in GROWING for statement in asked if re.search(rf"\b{table}\b", statement)} == {*GROWING}
 
 
 def test_whoever_is_at_fault_pays_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
