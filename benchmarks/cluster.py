@@ -1,6 +1,6 @@
 """What a large class costs: thousands of submissions through `grader autograde --cluster`, on one machine.
 
-    python -m benchmarks.cluster                                          # 10,000 submissions: more than an hour
+    python -m benchmarks.cluster                                          # 10,000 submissions: half an hour or more
     python -m benchmarks.cluster --lesson 02_tokenizer=240 --lesson 03_classification_transformer=60
 
 It writes two files, cluster.csv (a line each few seconds) and cluster.png (cost, memory and descriptors against the
