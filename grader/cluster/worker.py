@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import threading
+import time
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -88,9 +89,15 @@ def grade_some(order_message: bytes, works_message: bytes) -> bytes:
 def stop(run: str) -> None:
     """Ends what this worker does for a run, at once; what it does for others goes on."""
     _over.add(run)
-    threads = {thread for thread, theirs in list(_runs.items()) if theirs == run}
     # Not here: this is where the worker speaks with the scheduler, and a process may take some time to end.
-    threading.Thread(target=zygotes.end_work_of, args=(threads,), daemon=True).start()
+    threading.Thread(target=_end_work_for, args=(run,), daemon=True).start()
+
+
+def _end_work_for(run: str) -> None:
+    """Ends what is done for a run, and what was only about to begin."""
+    while threads := {thread for thread, theirs in list(_runs.items()) if theirs == run}:
+        zygotes.end_work_of(threads)
+        time.sleep(0.05)
 
 
 def rest(dask_worker: Worker) -> None:
