@@ -358,11 +358,9 @@ def test_with_the_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Tab")
     first = page.locator(":focus")
     assert first.inner_text().strip() == "Skip to main content"
-    box = first.bounding_box()
-    assert box is not None
-    assert box["y"] >= 0  # it shows itself
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")  # it slides in
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main-content")
+    page.wait_for_url("**#main-content")
     answer = page.locator("details", has=page.locator("summary", has_text="Show our solution")).first
     assert not answer.locator("div.highlight").is_visible()
     answer.locator("summary").focus()
@@ -371,7 +369,7 @@ def test_with_the_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Tab")
     assert page.locator(":focus").evaluate(outline) != "none"
     page.keyboard.press("Enter")
-    assert answer.locator("div.highlight").is_visible()
+    answer.locator("div.highlight").first.wait_for(state="visible")
 
 
 def test_the_animation_ends_and_can_be_left_out(visit: Visit) -> None:
