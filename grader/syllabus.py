@@ -280,7 +280,8 @@ def course_around(start: Path | None) -> Syllabus | None:
         return None
     for folder in reversed((start, *start.parents)):
         if (folder / CONFIGURATION).is_file():
-            places = {path.parents[1] for path in folder.glob("*/lesson_*/[0-9]*_*.py")}
+            # Only packages are looked into: a class's folders hold a folder for each learner.
+            places = [path.parent for path in folder.glob("*/__init__.py")]
             for place in sorted(places, key=lambda place: (place.name != FOLDER, place.name)):
                 if (syllabus := Syllabus(place)).names():
                     return syllabus

@@ -14,8 +14,11 @@ from pathlib import Path
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from grader.running import zygotes
+from grader.running import warming
 from tests import proofs, warm, warm_zygotes
+from tests.shell import grader
+
+__all__ = ["grader"]
 
 # Where most of the time goes. Whoever began one of these last would work alone at the end.
 FIRST = (
@@ -74,7 +77,7 @@ def all_starts_warm() -> Iterator[None]:
     """A notebook's kernel and a zygote are forked where PyTorch is there already."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_provisioner, "launch_kernel", warm.launch_kernel)
-        patch.setattr(zygotes, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
+        patch.setattr(warming, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
         yield
     warm.stop()
 

@@ -17,9 +17,7 @@ from grader.batch import grade_files
 from grader.repository import Repository
 from grader.syllabus import load_lesson
 from lessons.lesson_01.demo import HONEST, LESSON
-from tests.shell import Run, grader
-
-__all__ = ["grader"]
+from tests.shell import Run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 STATUSES = {"passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from grader import cli
 from grader.exporting import FORMATS, Mark, marks, number, text
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from tests.shell import Ran, Run
 
 LESSON = "01_pytorch_basics"
 
@@ -120,31 +118,22 @@ def test_a_penalty_takes_no_more_than_there_is() -> None:
     assert text([], "canvas", "x").count("\n") == 2
 
 
-def test_the_command(
-    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["grader", "export", *map(str, arguments)])
-        code: Any = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        said = capsys.readouterr()
-        return code, said.out, said.err
+def test_the_command(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grader: Run) -> None:
+    def run(*arguments: str | Path) -> Ran:
+        return grader("export", *arguments)
 
     monkeypatch.chdir(course.root)
     for to in FORMATS:
-        code, out, err = run("01", "--to", to)
-        assert (code, out) == (0, text(marks(course, LESSON), to, LESSON))
-        assert err == "4 learners, 1 without a submission; 1 to be graded by hand (in Formgrader)\n"
-    code, out, _ = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
-    assert (code, out) == (0, "")
+        ran = run("01", "--to", to)
+        assert (ran.code, ran.out) == (0, text(marks(course, LESSON), to, LESSON))
+        assert ran.err == "4 learners, 1 without a submission; 1 to be graded by hand (in Formgrader)\n"
+    ran = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
+    assert (ran.code, ran.out) == (0, "")
     assert "Zoë" in (tmp_path / "m.csv").read_text("utf-8")
-    assert run("01", "--to", "excel")[0] == 2
-    code, out, err = run("02")
-    assert (code, out) == (2, "")
-    assert err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
-    assert run("01", "--out", tmp_path / "no" / "m.csv")[0] == 2
+    assert run("01", "--to", "excel").code == 2
+    ran = run("02")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
+    assert run("01", "--out", tmp_path / "no" / "m.csv").code == 2
     monkeypatch.chdir(tmp_path)
-    assert "is not an nbgrader course" in run("01")[2]
+    assert "is not an nbgrader course" in run("01").err

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from grader.running import zygotes
+from grader.running import warming, zygotes
 from tests import warm_zygotes
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +97,7 @@ def _become(command: list[str], folder: str, env: dict[str, str], said: str, tel
     # As a fresh Python would have it.
     sys.path[:] = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *map(str, filter(_own, sys.path))]
     if mother is not None:
-        zygotes.start = partial(warm_zygotes.start, mother)
+        warming.start = partial(warm_zygotes.start, mother)
     code = 1
     try:
         code = _run(command)

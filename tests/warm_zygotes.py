@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -20,38 +19,12 @@ import threading
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from grader.running import zygote, zygotes
+from grader.running import warming, zygote
 
 ROOT = Path(__file__).parents[1]
-cold = zygotes.start
-
-
-class Forked:
-    """A forked zygote, as the grader asks `subprocess.Popen` about one."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self._handle = os.pidfd_open(pid)
-
-    def poll(self) -> int | None:
-        return 0 if self._ended(0) else None
-
-    def wait(self, timeout: float | None = None) -> int:
-        if not self._ended(timeout):
-            raise subprocess.TimeoutExpired("zygote", timeout or 0)
-        return 0
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-
-    def _ended(self, timeout: float | None) -> bool:
-        return bool(select.select([self._handle], [], [], timeout)[0])
-
-    def __del__(self) -> None:
-        os.close(self._handle)
+cold = warming.start
 
 
 class Mother:
@@ -78,7 +51,7 @@ class Mother:
                 [sys.executable, "-m", "tests.warm_zygotes"],
                 stdin=listening.fileno(),
                 cwd=ROOT,
-                env=zygotes.environment() | {"PYTHONPATH": str(ROOT)},
+                env=warming.environment() | {"PYTHONPATH": str(ROOT)},
             )
 
     def stop(self) -> None:
@@ -90,15 +63,16 @@ class Mother:
         self.folder.rmdir()
 
 
-def start(address: str, control: socket.socket, said: IO[bytes]) -> Any:
+def start(address: str, control: socket.socket, said: IO[bytes]) -> warming.Handle:
     """In place of the grader's own `start`."""
-    wanted = zygotes.environment()
+    wanted = warming.environment()
     if any(Path(place, "sitecustomize.py").exists() for place in wanted.get("PYTHONPATH", "").split(os.pathsep)):
         return cold(control, said)  # a fresh Python would see it
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as mother:
         mother.connect(address)
         socket.send_fds(mother, [json.dumps(wanted).encode()], [control.fileno(), said.fileno()])
-        return Forked(int(mother.recv(100)))
+        pid = int(mother.recv(100))
+        return warming.NoChild(pid, os.pidfd_open(pid))
 
 
 def main() -> None:

@@ -67,19 +67,9 @@ def failure_page(lesson: str, student: str, message: str) -> str:
 def _title(lesson: str) -> str:
     """A lesson's number and title; a plain assignment has only its name."""
     try:
-        return _lesson_title(lesson)
+        known = load_lesson(lesson)
     except UnknownLesson:
         return lesson
-
-
-@cache
-def _lesson_title(lesson: str) -> str:
-    """The same, once for a class: to look for a lesson is to read folders that hold all its submissions.
-
-    Raises:
-        UnknownLesson: when it is none.
-    """
-    known = load_lesson(lesson)
     return f"Lesson {lesson.split('_')[0].lstrip('0')}: {known.title}" if known.name == lesson else lesson
 
 

@@ -3,6 +3,8 @@
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
 walls itself in, and then waits on its control socket, standard input:
 
+- `{"do": "twin"}` with one open socket: forks a process like this one, which takes its orders on that socket and first
+  says there `{"pid"}`, with its pidfd
 - `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
   its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
 - `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
@@ -44,10 +46,14 @@ def main() -> None:
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     warm()
-    text, *_ = socket.recv_fds(control, 1 << 16, 0)
-    if not text:
-        return
-    order = json.loads(text)
+    while True:
+        text, descriptors, *_ = socket.recv_fds(control, 1 << 16, 1)
+        if not text:
+            return
+        order = json.loads(text)
+        if order.get("do") != "twin":
+            break
+        control = _twin(control, socket.socket(fileno=descriptors[0]))
     setting = order["setting"]
     child = _for_lesson(**setting)
     solutions = _solutions(*setting["library"], setting["lessons"])
@@ -65,6 +71,26 @@ def main() -> None:
         _serve(control, child, walls)
     finally:
         kernel.end_children()  # a child ends with this process, but its own children may not
+
+
+def _twin(own: socket.socket, its: socket.socket) -> socket.socket:
+    """Forks a process like this one; returns the socket to take orders on, in both of them.
+
+    It is nobody's child, so that whoever ends its own children, as a zygote does, does not end its twin.
+    """
+    between = os.fork()
+    if between:
+        os.waitpid(between, 0)
+        its.close()
+        return own
+    if os.fork():
+        os._exit(0)
+    own.close()
+    os.setsid()
+    handle = os.pidfd_open(os.getpid())
+    socket.send_fds(its, [json.dumps({"pid": os.getpid()}).encode()], [handle])
+    os.close(handle)
+    return its
 
 
 def _serve(control: socket.socket, child: Child, walls: Walls) -> None:

@@ -16,93 +16,16 @@ import threading
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
 from grader.running.setting import Setting
 from grader.running.usage import Account
-from grader.sandbox.groups import Group, NoGroups, home
+from grader.running.warming import Warm
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
-START_SECONDS = 120.0  # importing torch on a busy machine
-END_SECONDS = 10.0
 MAX_IDLE = 4
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-
-def start(control: socket.socket, said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Starts a zygote, which takes its orders on `control`, and writes to `said` why it could not."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "grader.running.zygote"],
-        stdin=control.fileno(),
-        stdout=subprocess.DEVNULL,
-        stderr=said,
-        cwd="/",
-        env=environment(),
-        start_new_session=True,
-    )
-
-
-class _Process:
-    """A process that is getting warm, and does not know its lesson yet."""
-
-    def __init__(self) -> None:
-        self.control, theirs = socket.socketpair()
-        self.control.settimeout(START_SECONDS)
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (read only if it does not start)
-        self.process = start(theirs, self._said)
-        theirs.close()
-        self._group: Group | None = None
-
-    def grouped(self) -> Group | None:
-        """The control group that it is in from now on, and its children with it; None where there are none.
-
-        What it has filled before is not counted there.
-
-        Raises:
-            OSError: when the kernel does not allow it.
-        """
-        with contextlib.suppress(NoGroups):
-            self._group = Group(home())
-            self._group.enter(self.process.pid)
-        return self._group
-
-    def ask(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Sends an order and returns the answer.
-
-        Raises:
-            OSError: when the process is gone.
-        """
-        self.control.sendall(json.dumps(order).encode())
-        return self.answer()
-
-    def answer(self) -> dict[str, Any]:
-        """The next answer."""
-        text, *_ = socket.recv_fds(self.control, 1 << 16, 0)
-        if not text:
-            raise ConnectionError("it ended")
-        answer: dict[str, Any] = json.loads(text)
-        return answer
-
-    def last_words(self) -> str:
-        """The last line of what it said on its standard error."""
-        self._said.seek(0)
-        lines = self._said.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "it gave no reason"
-
-    def kill(self) -> None:
-        """Ends it, and all its children: it sees to them when nobody talks to it any more."""
-        self.control.close()
-        try:
-            self.process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        if self._group is not None:
-            self._group.remove()
-        self._said.close()
 
 
 class Zygote:
@@ -220,20 +143,6 @@ def _hidden_folders(setting: Setting) -> frozenset[Path]:
     return frozenset({*_HIDDEN, *ours, Path.cwd()})
 
 
-def environment() -> dict[str, str]:
-    """Nothing of this process's environment but what Python itself needs."""
-    passed = {name: os.environ[name] for name in ("PYTHONPATH", "MPLCONFIGDIR") if name in os.environ}
-    return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-        "HOME": os.path.expanduser("~"),  # matplotlib's list of fonts; a child gets another home
-        "MPLBACKEND": "agg",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        **dict.fromkeys(_THREADS, "1"),
-        **passed,
-    }
-
-
 _SHUT = ("memory_bytes", "file_bytes", "cpu_seconds", "processes")
 
 
@@ -250,7 +159,7 @@ class _Pool:
     def _empty(self) -> None:
         self.idle: list[Zygote] = []
         self.lent: list[Zygote] = []
-        self.warming: list[_Process] = []
+        self.warming: list[Warm] = []
         self.lock = threading.Lock()
 
     def forget(self) -> None:
@@ -269,14 +178,15 @@ class _Pool:
         with self.lock:
             self.used = True
             there = len(self.idle) + len(self.lent) + len(self.warming)
-            self.warming += [_Process() for _ in range(count - there)]
+            for _ in range(count - there):
+                self.warming.append(self.warming[0].twin() if self.warming else Warm.started())
 
-    def started(self) -> _Process:
+    def started(self) -> Warm:
         with self.lock:
             self.used = True
             if self.warming:
-                return self.warming.pop()
-        return _Process()
+                return self.warming.pop()  # the first comes last: with its orders it makes no twins any more
+        return Warm.started()
 
     def take(self, setting: Setting) -> Zygote | None:
         hidden = _hidden_folders(setting)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from setuptools.glob import glob
 
-from grader import cli
 from grader.errors import GraderError
 from grader.running.setting import setting_of
 from grader.running.zygotes import borrowed
 from grader.starting import new_course, new_lesson
 from grader.starting.new import TEMPLATES
-from grader.syllabus import VARIABLE, Syllabus
+from grader.syllabus import VARIABLE, Syllabus, course_around
 from grader.testing import faults
+from tests.shell import Run
 
 ROOT = Path(__file__).parents[2]
 LESSON = "01_first_steps"
@@ -29,17 +29,14 @@ Say = Callable[..., str]
 
 
 @pytest.fixture
-def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Say:
+def refused(grader: Run) -> Say:
     """Runs a command that is to fail with exit code 2; gives its one sentence."""
 
     def run(*arguments: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert end.value.code == 2
-        said = capsys.readouterr().err.strip()
-        assert len(said.splitlines()) == 1, said
-        return said
+        ran = grader(*arguments)
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1, ran.err
+        return ran.err.strip()
 
     return run
 
@@ -83,33 +80,47 @@ def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["My Course", "1st", "a--b", "café", "-x"])
-def test_a_bad_name_for_a_course(name: str, grader: Say, tmp_path: Path) -> None:
-    said = grader("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
+def test_a_bad_name_for_a_course(name: str, refused: Say, tmp_path: Path) -> None:
+    said = refused("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
     assert said.endswith("can't be a course's name: use lower-case letters, digits and hyphens, as in my-course.")
     assert not list(tmp_path.iterdir())
 
 
-def test_nothing_is_overwritten(grader: Say, root: Path, tmp_path: Path) -> None:
+def test_nothing_is_overwritten(refused: Say, root: Path, tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    assert "exists already, and nothing was changed" in grader("new", "course", str(root))
-    assert "would lie inside the course" in grader("new", "course", "another-one")
-    assert "Python has something called statistics already" in grader("new", "course", str(tmp_path / "statistics"))
-    assert "Python has something called grader already" in grader("new", "course", str(tmp_path / "grader"))
-    assert "Lesson 01 is there already, as 01_first_steps: 02_sums would be free." in grader("new", "lesson", "01_sums")
-    assert f"{root / lesson_folder(root).parent.name.removesuffix('_lessons') / 'first_steps.py'} exists" in grader(
+    assert "exists already, and nothing was changed" in refused("new", "course", str(root))
+    assert "would lie inside the course" in refused("new", "course", "another-one")
+    assert "Python has something called statistics already" in refused("new", "course", str(tmp_path / "statistics"))
+    assert "Python has something called grader already" in refused("new", "course", str(tmp_path / "grader"))
+    assert "Lesson 01 is there already, as 01_first_steps: 02_sums would be free." in refused(
+        "new", "lesson", "01_sums"
+    )
+    assert f"{root / lesson_folder(root).parent.name.removesuffix('_lessons') / 'first_steps.py'} exists" in refused(
         "new", "lesson", "02_first_steps"
     )
     for bad in ("sums", "2_sums", "02_Sums", "02-sums", "02_", "../02_sums"):
-        assert "can't be a lesson's name" in grader("new", "lesson", bad)
+        assert "can't be a lesson's name" in refused("new", "lesson", bad)
     assert {
         path: path.read_bytes() for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     } == (before)
 
 
-def test_a_lesson_needs_a_course(grader: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_packages_are_courses(root: Path) -> None:
+    """A class's folders are not looked into, whatever its learners are called, and however many they are."""
+    theirs = root / "a_class" / "lesson_01" / "01_first_steps.py"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("", "utf-8")
+    found = course_around(root)
+    assert found is not None
+    assert found.folder == lesson_folder(root).parent
+    (found.folder / "__init__.py").unlink()
+    assert course_around(root) is None
+
+
+def test_a_lesson_needs_a_course(refused: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "is not inside a course's repository" in grader("new", "lesson", "01_sums")
-    assert "make a course with grader new course FOLDER" in grader("build")
+    assert "is not inside a course's repository" in refused("new", "lesson", "01_sums")
+    assert "make a course with grader new course FOLDER" in refused("build")
 
 
 # --- faults --------------------------------------------------------------------------------------------------
@@ -165,37 +176,37 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("name", "old", "new", "sentence"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_a_sentence(grader: Say, root: Path, name: str, old: str, new: str, sentence: str) -> None:
+def test_a_fault_is_a_sentence(refused: Say, root: Path, name: str, old: str, new: str, sentence: str) -> None:
     edit(lesson_folder(root) / name, old, new)
-    assert re.search(sentence, grader("build")), sentence
+    assert re.search(sentence, refused("build")), sentence
     assert not (root / "notebooks").exists()
     assert not (root / "solutions").exists()
 
 
-def test_an_answer_without_marks(grader: Say, root: Path) -> None:
+def test_an_answer_without_marks(refused: Say, root: Path) -> None:
     edit(root / root.name.replace("-", "_") / "first_steps.py", "    ### BEGIN SOLUTION\n", "")
     for command in ("build", "audit"):
-        assert re.search(r"first_steps\.py does not say what learners are to write: put .* BEGIN", grader(command))
+        assert re.search(r"first_steps\.py does not say what learners are to write: put .* BEGIN", refused(command))
 
 
-def test_a_class_needs_a_probe(grader: Say, root: Path) -> None:
+def test_a_class_needs_a_probe(refused: Say, root: Path) -> None:
     library = root / root.name.replace("-", "_") / "first_steps.py"
     text = (
         "class initials:\n    def __init__(self):\n        ### BEGIN SOLUTION\n        pass\n        ### END SOLUTION\n"
     )
     library.write_text(text, "utf-8")
-    said = grader("audit")
+    said = refused("audit")
     assert "initials is a class, and nothing says how to try it out: give it a probe in PROBES" in said
 
 
-def test_probes_without_probes(grader: Say, root: Path) -> None:
+def test_probes_without_probes(refused: Say, root: Path) -> None:
     (lesson_folder(root) / "probes.py").write_text("WRONG = {}\n", "utf-8")
-    assert "should define PROBES, a dict with a probe for each symbol." in grader("audit")
+    assert "should define PROBES, a dict with a probe for each symbol." in refused("audit")
 
 
-def test_no_configuration(grader: Say, root: Path) -> None:
+def test_no_configuration(refused: Say, root: Path) -> None:
     (root / "nbgrader_config.py").unlink()
-    said = grader("--lessons", str(lesson_folder(root).parent), "build")
+    said = refused("--lessons", str(lesson_folder(root).parent), "build")
     assert "has no nbgrader_config.py, which nbgrader needs" in said
 
 
@@ -218,12 +229,12 @@ LEAKS = {
 
 
 @pytest.mark.parametrize(("line", "sentence"), LEAKS.values(), ids=LEAKS)
-def test_a_probe_that_imports_an_answer_is_refused(grader: Say, root: Path, line: str, sentence: str) -> None:
+def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, line: str, sentence: str) -> None:
     lesson = lesson_folder(root)
     names = {"lessons": lesson.parent.name, "library": root.name.replace("-", "_")}
     (lesson.parent / "helper.py").write_text("from .lesson_01.exercises import INITIALS\n", "utf-8")
     (lesson / "probes.py").write_text(f"{line.format(**names)}\nPROBES = {{}}\n", "utf-8")
-    said = grader("audit", LESSON)
+    said = refused("audit", LESSON)
     assert re.search(sentence, said), said
     assert "travels to the learner's process, and it imports" in said
 

@@ -10,7 +10,7 @@ import pytest
 from distributed import Client, LocalCluster, Worker, WorkerPlugin
 
 from grader.cluster import worker as workers
-from grader.running import zygotes
+from grader.running import warming
 from tests import warm, warm_zygotes
 from tests.gradebook.conftest import alembic_is_asked_once
 
@@ -24,7 +24,7 @@ class StartsWarm(WorkerPlugin):
         self.mother = mother
 
     def setup(self, worker: Worker) -> None:
-        zygotes.start = partial(warm_zygotes.start, self.mother)
+        warming.start = partial(warm_zygotes.start, self.mother)
         workers.rest = nothing  # the next test needs them again
 
 

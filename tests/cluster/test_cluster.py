@@ -20,7 +20,6 @@ import pytest
 from distributed import Client, LocalCluster, Worker
 from rich.console import Console
 
-from grader import cli
 from grader.batch import Job
 from grader.cluster import client as clients
 from grader.cluster import worker
@@ -43,6 +42,7 @@ from tests.gradebook.small_class import (
     journal,
     small_course,
 )
+from tests.shell import Run
 
 OTHER_LESSON = REPOSITORY.notebook("02_tokenizer").read_bytes()
 RELEASED = REPOSITORY.notebook(LESSON).read_text("utf-8")
@@ -289,31 +289,26 @@ def test_no_worker_remembers_its_stacks(course: Course, cluster: LocalCluster) -
 # --- one sentence -------------------------------------------------------------------------------------------------
 
 
-def said_by_command(course: Course, monkeypatch: pytest.MonkeyPatch, capsys: Any, *options: str) -> str:
+def said_by_command(course: Course, monkeypatch: pytest.MonkeyPatch, grader: Run, *options: str) -> str:
     """What `grader autograde` says of wrong usage."""
     monkeypatch.chdir(course.root)
-    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    said = str(capsys.readouterr().err)
-    assert end.value.code == 2
-    assert said.count("\n") == 1, said
-    assert "Traceback" not in said
-    return said
+    ran = grader("autograde", LESSON, *options)
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1, ran.err
+    assert "Traceback" not in ran.err
+    return ran.err
 
 
-def test_nobody_answers(
-    course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nobody_answers(course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, grader: Run) -> None:
     monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.5)
-    assert f"Nobody answers at {nobody}." in said_by_command(course, monkeypatch, capsys, "--cluster", nobody)
-    said = said_by_command(course, monkeypatch, capsys, "--cluster", "slurm://here")
+    assert f"Nobody answers at {nobody}." in said_by_command(course, monkeypatch, grader, "--cluster", nobody)
+    said = said_by_command(course, monkeypatch, grader, "--cluster", "slurm://here")
     assert "slurm://here is not the address of a Dask scheduler; one looks like tcp://HOST:8786" in said
-    said = said_by_command(course, monkeypatch, capsys, "--cluster", "nbgrader_config.py")
+    said = said_by_command(course, monkeypatch, grader, "--cluster", "nbgrader_config.py")
     assert "nbgrader_config.py is not the address" in said
-    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody.replace("tcp", "tls"))
+    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody.replace("tcp", "tls"))
     assert "Dask knows of no certificates here" in said
-    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody, "--jobs", "2")
+    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody, "--jobs", "2")
     assert "leave --jobs out" in said
 
 
@@ -328,10 +323,8 @@ def test_there_are_no_workers(course: Course, monkeypatch: pytest.MonkeyPatch) -
     assert not isinstance(found.value, Halt)
 
 
-def test_the_extra_is_not_installed(
-    course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_extra_is_not_installed(course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, grader: Run) -> None:
     monkeypatch.delitem(sys.modules, "grader.cluster.client", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = said_by_command(course, monkeypatch, capsys, "--cluster", nobody)
+    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody)
     assert "needs the package distributed, which isn't installed: install the course with its extra `cluster`" in said

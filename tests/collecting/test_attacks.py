@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import struct
-import sys
 import zipfile
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +17,6 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from grader import cli
 from grader.batch import progress
 from grader.cli.shared import PlainConsole
 from grader.collecting import gradescope, reading, sorting
@@ -29,6 +27,7 @@ from grader.exporting import FORMATS, Mark, text
 from grader.plain import cell, draws_nothing, visible
 from grader.submitting.package import Note, pack
 from tests.collecting.downloads import LESSON, Entry, at, download, folder, notebook, tree, zipped
+from tests.shell import Run
 
 ADA = ("Ada_1_assignsubmission_file_/x.ipynb", notebook("Ada's"))
 EVE = "Eve_2_assignsubmission_file_/"
@@ -363,9 +362,7 @@ NASTY = [
 
 
 @pytest.mark.parametrize("letters", NASTY, ids=ascii)
-def test_nothing_controls_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], letters: str
-) -> None:
+def test_nothing_controls_the_terminal(tmp_path: Path, grader: Run, letters: str) -> None:
     name = f"Eve{letters}ada/x.ipynb: collected"
     record = Note.of(notebook(), LESSON, f"Eve{letters}").to_json() if letters != "\udcff" else b"{}"
     entries: list[Entry] = [
@@ -382,12 +379,9 @@ def test_nothing_controls_the_terminal(
         path = tmp_path / "m"
     else:
         path = download(tmp_path / "m.zip", *entries)
-    monkeypatch.setattr(sys, "argv", ["grader", "collect", str(path), "--into", str(tmp_path / "in")])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 1
-    said = capsys.readouterr()
-    printed = said.out + said.err
+    ran = grader("collect", path, "--into", tmp_path / "in")
+    assert ran.code == 1
+    printed = ran.out + ran.err
     assert "Ada" in printed
     for line in printed.split("\n"):
         assert line == "" or visible(line, limit=10**6) == line

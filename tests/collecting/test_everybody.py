@@ -15,6 +15,7 @@ from grader.collecting.roster import Roster
 from grader.collecting.tables import doubt_lines, missing_lines, to_know
 from grader.repository import Repository
 from tests.collecting.downloads import LESSON, OTHER, at, download, notebook, zipped
+from tests.shell import Run
 
 BLANK = (Repository.find(Path(__file__).parent).root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_bytes()
 FILE = f"{LESSON}/{LESSON}.ipynb"
@@ -200,17 +201,14 @@ def test_a_download_of_two_lessons_is_taken_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", [True, False])
 def test_the_question_is_asked_at_a_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grader: Run, answer: bool
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(cli.classes.err, "_force_terminal", True)
     monkeypatch.setattr(cli.classes.typer, "confirm", lambda text, err: (asked.append(text), answer)[1])
     path = of_lessons(tmp_path, ada=LESSON, bo=LESSON, cy=OTHER)
-    monkeypatch.setattr(sys, "argv", ["grader", "collect", str(path), "--into", str(tmp_path / "in")])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == (0 if answer else 1)
+    assert grader("collect", path, "--into", tmp_path / "in").code == (0 if answer else 1)
     assert len(asked) == 1
     assert asked[0].endswith("Collect it?")
     assert (tmp_path / "in" / "cy").exists() == answer

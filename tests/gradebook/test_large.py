@@ -15,15 +15,13 @@ from rich.console import Console
 from sqlalchemy import Engine, event
 
 from grader import batch
-from grader.authoring.spec import Lesson
 from grader.cli import grading, shared
 from grader.errors import GraderError
-from grader.gradebook import autograde, feedback
+from grader.gradebook import autograde
 from grader.gradebook.book import Book, Entry
 from grader.gradebook.course import Course
 from grader.gradebook.journal import Journal
 from grader.running.result import Failure, to_json
-from grader.syllabus import load_lesson
 from grader.tables import Summary, summary_table
 from tests.gradebook.small_class import (
     FIRST,
@@ -98,21 +96,6 @@ def test_no_query_looks_at_the_whole_class(course: Course) -> None:
             plan = [row[3] for row in raw.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
             assert not [step for step in plan if re.match(rf"SCAN ({'|'.join(GROWING)})\b", step)], (statement, plan)
     assert {table for table in GROWING for statement in asked if re.search(rf"\b{table}\b", statement)} == {*GROWING}
-
-
-def test_a_lesson_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To look for it is to read the course's folders, in which everybody's work lies."""
-    asked: list[str] = []
-
-    def looked_for(name: str) -> Lesson:
-        asked.append(name)
-        return load_lesson(name)
-
-    feedback._lesson_title.cache_clear()
-    monkeypatch.setattr(feedback, "load_lesson", looked_for)
-    pages = [feedback.failure_page(LESSON, name, "It can't be read.") for name in ("ada", "bea")]
-    assert all("Lesson 5: " in page for page in pages)
-    assert asked == [LESSON]
 
 
 def test_whoever_is_at_fault_pays_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

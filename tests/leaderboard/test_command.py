@@ -13,9 +13,7 @@ import safetensors.numpy
 from grader.leaderboard import run
 from tests.leaderboard.small import COPY, HONEST, LESSON, MODEL, put
 from tests.leaderboard.test_scoring import learnt
-from tests.shell import Run, grader
-
-__all__ = ["grader"]
+from tests.shell import Run
 
 IDLE = MODEL + "\ndef train(model, draw):\n    pass\n"
 CHEATS = MODEL.replace("return self.head(", "return copied(source, target_input)\n        return self.head(") + COPY

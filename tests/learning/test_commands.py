@@ -11,9 +11,6 @@ from grader.learning import progress
 from grader.learning.lessons import offers
 from tests.learning.learners import LESSON, answer, cells, own
 from tests.shell import Run as Grader
-from tests.shell import grader
-
-__all__ = ["grader"]
 
 Run = Callable[..., tuple[int, str]]
 

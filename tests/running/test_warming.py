@@ -1,0 +1,83 @@
+"""One process imports, the others are forked from it: who is whose child, and what becomes of one without the other."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.errors import GraderError
+from grader.running import warming, zygotes
+from grader.running.limits import Limits
+from grader.running.session import Session
+from grader.running.setting import setting_of
+from grader.running.warming import NoChild, Warm
+from tests.running.submissions import LESSON
+
+SETTING = setting_of(LESSON)
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[zygotes._Pool]:
+    """An empty one; what is started in it has ended afterwards."""
+    made = zygotes._Pool()
+    monkeypatch.setattr(zygotes, "_POOL", made)
+    yield made
+    made.close()
+
+
+def parent_of(pid: int) -> int:
+    status = Path("/proc", str(pid), "status").read_text("utf-8")
+    return int(status.split("PPid:")[1].split()[0])
+
+
+def test_only_the_first_does_the_imports(pool: zygotes._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    own = warming.start
+    monkeypatch.setattr(warming, "start", lambda *to: started.append(1) or own(*to))
+    zygotes.warm_up(3)
+    first, *twins = pool.warming
+    with Session(SETTING, Limits()) as one, Session(SETTING, Limits()) as two, Session(SETTING, Limits()) as three:
+        for session in (one, two, three):
+            assert session.run("import torch\nassert torch.ones(2).sum() == 2") is None
+        assert [session._zygote._process for session in (one, two, three)] == [*reversed(twins), first]
+        # Each ends its own children, so none may be another's.
+        everyone = {process.process.pid for process in (first, *twins)}
+        assert len(everyone) == 3
+        assert not everyone & {parent_of(twin.process.pid) for twin in twins}
+    assert started == [1]
+    pool.close()
+    assert all(twin.process.poll() is not None for twin in twins)
+
+
+@pytest.mark.parametrize("ended", ["the first", "the twin"])
+def test_one_lives_without_the_other(pool: zygotes._Pool, ended: str) -> None:
+    zygotes.warm_up(2)
+    first, twin = pool.warming
+    assert isinstance(twin.process, NoChild)
+    gone, left = (first, twin) if ended == "the first" else (twin, first)
+    pool.warming.remove(gone)
+    gone.kill()
+    with Session(SETTING, Limits()) as session:
+        assert session._zygote._process is left
+        assert session.run("1") is None
+
+
+def test_nobody_waits_for_a_twin_that_was_never_met(pool: zygotes._Pool) -> None:
+    zygotes.warm_up(3)
+    pool.close()
+    assert pool.warming == []
+
+
+def test_a_twin_that_was_never_made_is_a_sentence(pool: zygotes._Pool) -> None:
+    first = Warm.started()
+    os.kill(first.process.pid, signal.SIGSTOP)
+    pool.warming = [first.twin()]
+    first.process.kill()
+    first.process.wait()
+    with pytest.raises(GraderError, match="The process that runs submissions did not start: "):
+        Session(SETTING, Limits()).__enter__()
+    first.kill()
