@@ -87,7 +87,7 @@ def _twin(own: socket.socket, its: socket.socket) -> socket.socket:
         os._exit(0)
     own.close()
     os.setsid()
-    handle = os.pidfd_open(os.getpid())
+    handle = kernel.own_handle()
     socket.send_fds(its, [json.dumps({"pid": os.getpid()}).encode()], [handle])
     os.close(handle)
     return its

@@ -176,6 +176,14 @@ def end_with_parent() -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def own_handle() -> int:
+    """A pidfd of this process, which tells whoever has it when the process ends; -1 where the kernel has none."""
+    try:
+        return os.pidfd_open(os.getpid())
+    except (AttributeError, OSError):  # not Linux; or an old one, or what only looks like one
+        return -1
+
+
 def adopt_orphans() -> None:
     """What a child of this process leaves behind when it ends becomes a child of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)

@@ -68,8 +68,7 @@ class Walls:
         if reason := fences.seccomp_missing():
             walls.missing["seccomp"] = reason
         walls._leave(seen)
-        if hasattr(os, "pidfd_open"):
-            walls._zygote = os.pidfd_open(os.getpid())
+        walls._zygote = kernel.own_handle()
         if "landlock" not in walls.missing:
             walls._rules = walls._file_rules(seen, scratch)
         if "seccomp" not in walls.missing:

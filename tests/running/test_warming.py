@@ -53,6 +53,12 @@ def test_only_the_first_does_the_imports(pool: zygotes._Pool, monkeypatch: pytes
     assert all(twin.process.poll() is not None for twin in twins)
 
 
+def test_without_pidfds_each_does_its_own_imports(pool: zygotes._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "own_handle", lambda: -1)
+    zygotes.warm_up(2)
+    assert None not in [process._process for process in pool.warming]  # both are there from the start
+
+
 @pytest.mark.parametrize("ended", ["the first", "the twin"])
 def test_one_lives_without_the_other(pool: zygotes._Pool, ended: str) -> None:
     zygotes.warm_up(2)
