@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.running import zygotes
+from grader.running import warming, zygotes
 from tests import warm_zygotes
 from tests.attacks.attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 
@@ -29,7 +29,7 @@ def zygotes_of_our_own(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """While this lasts, all zygotes are new, and are nobody else's."""
     pool = zygotes._Pool()
     patch.setattr(zygotes, "_POOL", pool)
-    patch.setattr(zygotes, "start", warm_zygotes.cold)
+    patch.setattr(warming, "start", warm_zygotes.cold)
     yield
     groups = [zygote.account.group for zygote in pool.idle]
     pool.close()
@@ -40,7 +40,8 @@ def zygotes_of_our_own(patch: pytest.MonkeyPatch) -> Iterator[None]:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A course folder, which is the working folder, and beside it the folder for temporary files.
 
-    The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings.
+    The attacks share a zygote, which is not that of the other tests: it has a secret in its surroundings. It is a twin,
+    as all but one of several jobs have. The attacks that need a zygote of their own have one that did its own imports.
     """
     assert EXERCISES
     base = tmp_path_factory.mktemp("attacked")
@@ -54,6 +55,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("SECRET_TOKEN", CANARY)
         patch.setattr(tempfile, "tempdir", str(base / "tmp"))
+        zygotes.warm_up(2)
+        first, twin = zygotes._POOL.warming
+        assert isinstance(twin.process, warming.NoChild)
+        first.kill()
+        zygotes._POOL.warming.remove(first)
         yield folder
         if zygotes._POOL.idle:
             assert_honest_work_has_its_marks(folder)
