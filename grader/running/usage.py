@@ -49,8 +49,12 @@ class Account:
         everyone = list(self.everyone())
         held = _HANDLE * sum(map(_handles, everyone))
         most = sum(sum(_status(pid, _OWN)) for pid in everyone) - self.inherited + held
-        if most > memory_bytes and sum(map(_filled, everyone)) - self.inherited + held > memory_bytes:
-            return True
+        if most > memory_bytes:
+            filled, part = [_filled(pid) for pid in everyone], _filled(self._zygote)
+            # A page that nobody has changed has the same part in each, whoever else was forked from the same process.
+            shared = min(self.inherited, sum(min(theirs, part) for theirs in filled))
+            if sum(filled) - shared + held > memory_bytes:
+                return True
         return os.path.isdir(self._scratch) and _disk(self._scratch, everyone, file_bytes) > file_bytes
 
     def has_overflowed(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from grader.errors import GraderError
 from grader.running import warming, zygotes
 from grader.running.limits import Limits
-from grader.running.session import Session
+from grader.running.session import Session, Stopped
 from grader.running.setting import setting_of
 from grader.running.warming import NoChild, Warm
 from tests.running.submissions import LESSON
@@ -70,6 +71,18 @@ def test_one_lives_without_the_other(pool: zygotes._Pool, ended: str) -> None:
     with Session(SETTING, Limits()) as session:
         assert session._zygote._process is left
         assert session.run("1") is None
+
+
+def test_what_twins_share_is_not_taken_off_what_a_submission_fills(pool: zygotes._Pool) -> None:
+    zygotes.warm_up(8)
+    eater = "    if os.fork() == 0:\n        filled = b'x' * 75_000_000\n        time.sleep(20)\n"
+    cell = f"import os, time\nfor _ in range(4):\n{eater}time.sleep(20)\n"
+    with Session(SETTING, replace(Limits(), memory_bytes=2**28)) as session:
+        with pytest.raises(Stopped) as stopped:
+            session.run(cell)
+        assert stopped.value.status == "memory"
+        session.restart()
+        assert session.run("filled = b'x' * 200_000_000\nimport time\ntime.sleep(0.6)") is None
 
 
 def test_nobody_waits_for_a_twin_that_was_never_met(pool: zygotes._Pool) -> None:
