@@ -212,7 +212,7 @@ def tell(what):
     raise ValueError("told: " + str(what))
 """
 SPYING = {
-    "environment": "tell(sorted(os.environ))",
+    "environment": "tell(sorted(os.environ.items()))",
     "folder": "tell(os.listdir())",
     "modules": "tell([m for m in sys.modules if m.endswith(('.judge', '.contents')) or 'exercises' in m.split('.')])",
     "checks": "tell(grader.checks('01').__name__)",
@@ -229,7 +229,8 @@ def test_the_learners_process_holds_no_secret() -> None:
     add(notebook, place_of(notebook, "setup") + 1, *spies)
     # Once the learner has answered for a symbol, the course's text of it may be used.
     add(notebook, place_of(notebook, "pick"), "from course.tensors import batched_dot as theirs\ntell(theirs.__name__)")
-    result = grade(as_bytes(notebook), seed=5)
+    seed = 730_194_682  # a number that no folder's name holds
+    result = grade(as_bytes(notebook), seed=seed)
     *told, handed_over = [repair.removesuffix(" The cell was left out.") for repair in result.repairs]
     said = dict(zip(SPYING, told, strict=True))
     assert "SECRET" not in said["environment"]
@@ -244,7 +245,8 @@ def test_the_learners_process_holds_no_secret() -> None:
     # With walls around it the file itself is out of sight; without them it is blanked anew.
     assert any(name in said["blank again"] for name in ("ModuleNotFoundError", "NotImplementedError"))
     assert "told: b''" in said["stdin"]
-    assert "5" not in said["arguments"].split("told:")[1].split("The line")[0]
+    assert "warm" in said["arguments"]
+    assert str(seed) not in str(result.repairs)
     assert "told: batched_dot" in handed_over
     copied = of(result)["batched_dot"]
     assert (copied.score, copied.status) == (0.0, "missing")
