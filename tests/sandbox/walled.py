@@ -3,7 +3,8 @@
     python walled.py ROOT-OR-USER LACKING SOURCE
 
 LACKING names what this machine is to lack: "namespaces", "landlock", "seccomp", or nothing. The lines find `told`, a
-dict; they run in the first child of a process that built the walls, and what is in `told` afterwards is printed.
+dict; they run in the first child of a process that built the walls, and what is in `told` afterwards is printed, with
+the `account` that built them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from grader.sandbox import fences, kernel, place
 from grader.sandbox.sight import CannotHide
 from grader.sandbox.walls import Unsafe, Walls
 
-NOBODY_IN_PARTICULAR = 4711
 NEEDED = ("ctypes", "encodings.ascii", "encodings.idna", "landlock", "pyseccomp", "resource", "signal", "time")
 
 
@@ -46,10 +46,12 @@ def main(who: str, lacking: str, source: str) -> None:
     for name in NEEDED:
         importlib.import_module(name)  # now, while every file can be read
     if who == "user" and os.geteuid() == 0:
+        own = 10_000 + os.getpid() % 50_000  # the kernel counts an account's processes: those of other scripts too
         os.setgroups([])
-        os.setresgid(NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR)
-        os.setresuid(NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR, NOBODY_IN_PARTICULAR)
+        os.setresgid(own, own, own)
+        os.setresuid(own, own, own)
         kernel.own_proc_files()
+    account = os.geteuid()
     scratch = tempfile.mkdtemp()
     sys.exec_prefix = os.environ.get("PYTHON_IS_IN", sys.exec_prefix)
     if who == "root" and "namespaces" in lacking:
@@ -81,7 +83,7 @@ def main(who: str, lacking: str, source: str) -> None:
         for path in Path(scratch).iterdir():
             path.unlink()
         os.rmdir(scratch)
-    print(json.dumps({"missing": walls.missing, "told": json.loads(text)}))
+    print(json.dumps({"account": account, "missing": walls.missing, "told": json.loads(text)}))
 
 
 if __name__ == "__main__":
