@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from contextlib import closing
@@ -12,8 +13,9 @@ import typer
 from rich.markup import escape
 
 from grader.cli.grading import REQUIRE
-from grader.cli.shared import app, err, out, write_json, write_text
+from grader.cli.shared import app, err, out, write_text
 from grader.errors import GraderError
+from grader.files import write_whole
 
 
 @app.command(rich_help_panel="For a class")
@@ -85,7 +87,7 @@ def leaderboard(
                     advance(outcome.name)
                     known = before is not None and outcome in before.outcomes.values()
                     if json_file is not None and not known:  # a power cut costs no more than what is being scored
-                        write_whole(json_file, to_json(ranked(outcomes.values()), name, seed, contest))
+                        _write_table(json_file, to_json(ranked(outcomes.values()), name, seed, contest))
         except KeyboardInterrupt:
             stopped = True
     lines = ranked(outcomes.values())
@@ -97,23 +99,21 @@ def leaderboard(
     out.print(escape(rules(contest)), highlight=False, soft_wrap=True)
     out.print(f"hidden {contest.answers} drawn from seed {seed}", highlight=False)
     if json_file is not None:
-        write_whole(json_file, to_json(lines, name, seed, contest))
+        _write_table(json_file, to_json(lines, name, seed, contest))
     if html is not None:
         write_text(html, page(lines, name, seed, contest))
     if stopped or any(outcome.refused for outcome in outcomes.values()):
         raise typer.Exit(1)
 
 
-def write_whole(path: Path, content: dict[str, Any]) -> None:
-    """Writes a JSON file in one step: what was there stays until all of it is written.
+def _write_table(path: Path, content: dict[str, Any]) -> None:
+    """Writes the table that --resume goes on with.
 
     Raises:
         GraderError: when it can't be written.
     """
-    fresh = path.with_name(f".{path.name}.new")
-    write_json(fresh, content)
     try:
-        os.replace(fresh, path)
+        write_whole(path, json.dumps(content, indent=1) + "\n")
     except OSError as error:
         raise GraderError(f"{path} can't be written: {error.strerror}.") from error
 

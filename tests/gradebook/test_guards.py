@@ -19,9 +19,9 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, event
 
+from grader import files as writing
 from grader.batch import Failure
 from grader.errors import GraderError
-from grader.gradebook import files as writing
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt, alone
 from tests.gradebook.small_class import (
