@@ -35,7 +35,8 @@ from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.running.grade import grade
-from grader.running.intake import Cell, read_submission
+from grader.running.cells import Cell
+from grader.running.intake import read_submission
 from grader.running.limits import Limits
 from grader.running.session import Session
 from grader.running.setting import setting_of

@@ -137,9 +137,8 @@ def grade_work(work: Work, job: Job) -> Result:
     if work.notebook is None:
         assert plain is not None
         return grade_plain(work.notebooks, plain, name=work.name, files=work.files, limits=limits)
-    own = known.tests(known.name) if known is not None else ()
     result = grade(
-        work.notebook, job.seed, lesson=job.lesson, name=work.name, files=work.files, own_tests=own, limits=limits
+        work.notebook, job.seed, lesson=job.lesson, name=work.name, files=work.files, assignment=known, limits=limits
     )
     if plain is None or not plain.notebooks:
         return result

@@ -50,6 +50,13 @@ GROUP = "grader.lessons"
 FOLDER = "lessons"
 """What a folder of lessons is called where there are several."""
 CONFIGURATION = "nbgrader_config.py"
+BINDING = """\
+import grader
+check = grader.checks("{lesson}")
+submit = grader.submit
+
+{imports}"""
+"""What a notebook's set-up cell does, whatever else it does to get there."""
 _SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 

@@ -16,7 +16,8 @@ from typing import Any
 from grader.batch import Job, Work
 from grader.errors import GraderError
 from grader.gradebook.draft import Draft, Drafted
-from grader.running.assignment import Assignment, SourceCell
+from grader.running.assignment import Assignment
+from grader.running.cells import SourceCell
 from grader.running.intake import Unreadable
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result

@@ -17,8 +17,9 @@ from functools import lru_cache
 
 from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Judge, Verdict
 from grader.checking.judge import without_score as zero
-from grader.running.assignment import Assignment, steps, whole
+from grader.running.assignment import Assignment
 from grader.running.blanks import sources
+from grader.running.cells import Cell, whole
 from grader.running.intake import Unreadable, read_submission
 from grader.running.limits import Limits
 from grader.running.reader import read_apart
@@ -36,7 +37,7 @@ def grade(
     lesson: str | None = None,
     name: str = "",
     files: Mapping[str, bytes] | None = None,
-    own_tests: Iterable[OwnTest] = (),
+    assignment: Assignment | None = None,
     limits: Limits | None = None,
 ) -> Result:
     """Grades a notebook.
@@ -47,16 +48,17 @@ def grade(
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
         files: other files of the submission by name, which the notebook may import or read.
-        own_tests: test cells that aren't a `check`. Each runs in its own place, in the learner's process.
+        assignment: the lesson as an instructor released it, where that is known: with other locked cells, say, or with
+            tests that aren't a `check`. Each of these runs in its own place, in the learner's process.
         limits: what it may use.
 
     Raises:
         Unreadable: when there is nothing to grade.
     """
     start = time.monotonic()
-    own_tests = tuple(own_tests)
-    submission = read_submission(data, lesson, own_tests)
+    submission = read_submission(data, lesson, assignment)
     found = submission.lesson
+    own_tests = [step for step in submission.steps if isinstance(step, OwnTest)]
     setting, judges = _prepared(found.name, seed)
     with _one_thread(), Session(setting, limits or Limits()) as session:
         marks = Walk(session, found.exercises, judges, _sources(found.name))
@@ -68,7 +70,7 @@ def grade(
             words.go(submission.steps, files or {})
     verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in found.exercises)
     repairs = (*submission.repairs, *words.troubles)
-    own = _in_order(own_tests, words.own)
+    own = _in_order(assignment.tests(found.name) if assignment is not None and own_tests else (), words.own)
     return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(marks.took))
 
 
@@ -108,7 +110,7 @@ def grade_plain(
         try:
             if isinstance(found, Unreadable):
                 raise found
-            cells, said = whole(read_apart("cells", found), source)
+            cells, said = whole(map(Cell.of, read_apart("cells", found)), source)
         except Unreadable as error:
             repairs.append(f"{where}{error}")
             own += [test.result(0.0, MISSING, str(error)) for test in tests]
@@ -116,7 +118,7 @@ def grade_plain(
         graded += 1
         with Session(setting_of(None), limits) as session:
             walk = Walk(session)
-            walk.go(steps(cells, tests, assignment.skipped), {**(files or {}), **assignment.files})
+            walk.go(assignment.steps(title, cells), {**(files or {}), **assignment.files})
         own += _in_order(tests, walk.own)
         repairs += [where + line for line in (*said, *walk.troubles)]
         took += walk.took

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from grader.running.assignment import Assignment, Cells
+from grader.running.assignment import Assignment
+from grader.running.cells import Cells
 from grader.running.intake import Unreadable, read_file
 from grader.running.reader import read_apart
 

@@ -136,7 +136,8 @@ def _from_colab() -> bytes:
 
 def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
     """What the grader will see in this notebook: its lesson, and how much is still blank."""
-    from grader.running.intake import Cell, understood
+    from grader.running.cells import Cell
+    from grader.running.intake import understood
     from grader.running.reading import Unreadable, cells_of
     from grader.syllabus import UnknownLesson, load_lesson
 

@@ -12,7 +12,7 @@ import pytest
 from nbformat import NotebookNode
 
 from grader.errors import GraderError
-from grader.running.assignment import whole
+from grader.running.cells import Cell, whole
 from grader.running.grade import grade_plain
 from grader.running.handed_in import choose, handed_in
 from grader.running.reading import cells_of
@@ -118,13 +118,17 @@ def add_tests(notebook: NotebookNode) -> None:
 DAMAGES: dict[str, tuple[Callable[[NotebookNode], None], dict[str, float], str]] = {
     "none": (lambda notebook: None, FULL, ""),
     "stripped": (strip, FULL, "had lost its cell metadata"),
-    "ids twice": (double_ids, FULL, "Two cells are called double; the last one counts."),
+    "ids twice": (double_ids, FULL, "2 cells are called double; the last attempt counts."),
     "reordered": (reorder, FULL, ""),
     "deleted": (delete, FULL, "The cell test_value had been deleted"),
-    "edited tests": (edit_tests, FULL, ""),
-    "retyped": (retype, FULL, ""),
-    "renamed cells": (rename, FULL, ""),
-    "other marks": (forge_marks, FULL, ""),
+    "edited tests": (edit_tests, FULL, "The cell test_double had been changed; the released one was used."),
+    "retyped": (retype, FULL, "was no longer a code cell; it was run as one."),
+    "renamed cells": (rename, FULL, "The cell of double had lost its mark; it was found by its definition."),
+    "other marks": (
+        forge_marks,
+        FULL,
+        "The points of test_double in this notebook are not the current ones",
+    ),
     "tests of one's own": (add_tests, FULL, ""),
 }
 
@@ -148,9 +152,9 @@ def test_what_was_earned_is_kept(name: str) -> None:
 def test_answers_that_cannot_be_found_wait_for_a_person() -> None:
     notebook = written()
     strip(notebook)
-    cells, _ = whole(cells_of(json.dumps(notebook).encode()), ASSIGNMENT.notebooks["one"])
-    assert {cell["grade_id"] for cell in cells if cell["lost"]} >= {"why"}
-    called = [cell["grade_id"] for cell in cells if cell["grade_id"]]
+    cells, _ = whole(map(Cell.of, cells_of(json.dumps(notebook).encode())), ASSIGNMENT.notebooks["one"])
+    assert {cell.grade_id for cell in cells if cell.lost} >= {"why"}
+    called = [cell.grade_id for cell in cells if cell.grade_id]
     assert sorted(called) == sorted(set(called))
     assert set(called) >= {name for name, cell in ASSIGNMENT.notebooks["one"].items() if cell.points is not None}
 
