@@ -22,7 +22,7 @@ import pytest
 
 from grader.building.origins import graded_from, judged_from, measured_from
 from grader.repository import Repository
-from grader.syllabus import lesson_names
+from grader.syllabus import find_lesson, lesson_names
 
 later = pytest.mark.later
 both_seeds = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=later)])
@@ -74,7 +74,7 @@ def made_of(proof: str, lesson: str) -> str:
         return measured_from(REPOSITORY, tests, MARKS)
     others = {
         "fairness": [HERE / "lessons" / f"lesson_{lesson}" / "answers.py"],
-        "nbgrader": [REPOSITORY.notebook(REPOSITORY.lesson(lesson)), AUTOGRADE],
+        "nbgrader": [REPOSITORY.notebook(find_lesson(lesson)[1]), AUTOGRADE],
     }
     return judged_from(REPOSITORY, lesson, [tests, *others.get(proof, [])], MARKS)
 

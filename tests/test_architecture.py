@@ -12,7 +12,6 @@ from grader.travelling import imported
 ROOT = Path(__file__).parents[1]
 ALL = sorted(path for room in ("course", "grader", "lessons") for path in (ROOT / room).rglob("*.py"))
 MODULES = [path for path in ALL if not path.stem[0].isdigit()]  # a lesson's text is no module
-MAX_LINES = 400
 
 # Each room of `grader` may import itself, and what stands here.
 LIGHT = {"errors", "files", "plain"}
@@ -109,11 +108,6 @@ def test_imports_run_one_way(path: Path) -> None:
     else:
         assert not {"lessons", "course"} & {name.split(".")[0] for name in imports(path)}
         assert rooms(path) <= MAY_IMPORT[rest[0]] | {rest[0], "__init__"}
-
-
-@every_module
-def test_no_file_is_long(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= MAX_LINES
 
 
 def test_the_rule_is_about_every_room() -> None:

@@ -19,6 +19,7 @@ from grader.errors import GraderError
 from grader.gradebook import assignment
 from grader.gradebook.database import Database
 from grader.gradebook.files import unwritten
+from grader.syllabus import CONFIGURATION
 
 
 @dataclass
@@ -36,8 +37,8 @@ class Course:
         Raises:
             GraderError: when it isn't one.
         """
-        if not (root / "nbgrader_config.py").is_file():
-            raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
+        if not (root / CONFIGURATION).is_file():
+            raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds {CONFIGURATION}.")
         put_environment_on_path()
         with contextlib.chdir(root):
             app = NbGrader()

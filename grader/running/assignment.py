@@ -14,11 +14,9 @@ from dataclasses import dataclass, field, replace
 from grader.authoring.spec import Lesson
 from grader.running.cells import Cell, Cells, SourceCell
 from grader.running.result import OwnTest
-from grader.syllabus import BINDING, find_lesson
+from grader.syllabus import BINDING, EXPERIMENT, find_lesson
 
 SKIPPED = "skip-execution"  # nbclient's own
-EXPERIMENT = "experiment"
-"""The tag of a lesson's cells that are there to play with."""
 _CHECKS = re.compile(r"\bgrader\b.*\bchecks\(", re.DOTALL)
 
 

@@ -232,7 +232,7 @@ def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: 
     shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("work", "gradebook.db", "submitted"))
     project = (root / "pyproject.toml").read_text("utf-8")
     (root / "pyproject.toml").write_text(project.replace("# [project.urls]", "[project.urls]").replace("# Rep", "Rep"))
-    repository = Repository(root, LESSONS)
+    repository = Repository(root / LESSONS)
     cell = frame.setup(repository, LESSON, f"from {LIBRARY}.middle_and_spread import median")
     assert frame.badge(repository, LESSON, "").endswith(f"/blob/v0.1.0/notebooks/{LESSON}/{LESSON}.ipynb)")
     code = (
