@@ -1,13 +1,15 @@
 """The warm process that learners' processes are forked from: one a core, single-threaded, without a secret.
 
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
-walls itself in, and then waits on its control socket, standard input:
+walls itself in, and then waits on its control socket, standard input. A process that judges is another one of the same
+kind, which has the lesson whole, and no learner's code in it:
 
 - `{"do": "twin"}` with one open socket: forks a process like this one, which takes its orders on that socket and first
   says there `{"pid"}`, with its pidfd
 - `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
   its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
-- `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
+- `{"do": "fork", "ahead", "scratch", ...limits}` with one open socket: forks a child that serves that socket ->
+  `{"pid"}`. `ahead` is null, or what a process that judges prepares for it
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
 When the control socket closes, it ends, and its children with it.
@@ -24,8 +26,9 @@ import pkgutil
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
@@ -35,6 +38,20 @@ from grader.sandbox.walls import Unsafe, Walls
 from grader.travelling import SECRET
 
 _HEAVY = ("numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.numpy", "IPython")
+
+
+class Serving(Protocol):
+    """What a forked child goes on with."""
+
+    def serve(self, descriptor: int) -> None:
+        """The life of a child: answers messages until they end."""
+
+
+class Judging(Serving, Protocol):
+    """`grader.running.judging.Judging`."""
+
+    def prepare(self, seed: int, known: Sequence[Sequence[Any]]) -> None:
+        """What is to be done before the next child is forked."""
 
 
 def main() -> None:
@@ -55,7 +72,8 @@ def main() -> None:
             break
         control = _twin(control, socket.socket(fileno=descriptors[0]))
     setting = order["setting"]
-    child = _for_lesson(**setting)
+    judging = _for_judging(**setting) if setting.pop("judging") else None
+    child = judging or _for_lesson(**setting)
     solutions = _solutions(*setting["library"], setting["lessons"])
     try:
         walls = Walls.build([*solutions, *map(Path, order["hidden"])], order["scratch"])
@@ -68,7 +86,7 @@ def main() -> None:
     gc.enable()
     _say(control, {"missing": walls.missing})
     try:
-        _serve(control, child, walls)
+        _serve(control, child, walls, judging)
     finally:
         kernel.end_children()  # a child ends with this process, but its own children may not
 
@@ -93,7 +111,7 @@ def _twin(own: socket.socket, its: socket.socket) -> socket.socket:
     return its
 
 
-def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
+def _serve(control: socket.socket, child: Serving, walls: Walls, judging: Judging | None) -> None:
     """Takes orders until the control socket closes."""
     pid = 0
     while True:
@@ -105,6 +123,9 @@ def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
             _say(control, {"status": _end(pid)})
             pid = 0  # the number may soon be somebody else's
             continue
+        ahead = order.pop("ahead")
+        if judging is not None:
+            judging.prepare(**ahead)
         pid = walls.fork()
         if pid == 0:
             control.close()
@@ -166,6 +187,13 @@ def _for_lesson(
     return child
 
 
+def _for_judging(lesson: str, root: str, lessons: str, **_: Any) -> Judging:
+    """Imports the lesson whole. By name: a process for learners' code must not reach what judges."""
+    os.environ["GRADER_LESSONS"] = os.path.join(root, lessons)
+    judging: Judging = importlib.import_module("grader.running.judging").Judging(lesson)
+    return judging
+
+
 def _warm_torch() -> None:
     """Also does what is slow the first time. No gradients: their threads would not survive a fork."""
     import torch
@@ -183,7 +211,7 @@ def _solutions(*packages: str) -> list[Path]:
     return [Path(folder) for name in named for folder in importlib.import_module(name).__path__]
 
 
-def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> None:
+def _become(child: Serving, walls: Walls, channel: int, order: dict[str, Any]) -> None:
     """The life of a forked child; never returns."""
     code = 1
     try:
