@@ -15,13 +15,10 @@ submission's exercise, and nothing that it does reaches the warm process.
 from __future__ import annotations
 
 import contextlib
-import os
-import pickle
 import signal
-import socket
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -29,7 +26,17 @@ import numpy as np
 
 from grader.authoring.patients import Patient
 from grader.authoring.spec import Case, Exercise, Observation
-from grader.checking.judge import CRASHED, MEMORY, PUBLIC_SEED, AspectResult, Evidence, Judge, Verdict, without_score
+from grader.checking.judge import (
+    CRASHED,
+    MEMORY,
+    PUBLIC_SEED,
+    AspectResult,
+    Evidence,
+    Judge,
+    Memory,
+    Verdict,
+    without_score,
+)
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, out_of_memory
 from grader.syllabus import load_lesson, load_probes
 
@@ -41,6 +48,10 @@ MEMORY_BYTES = 2**30
 """Address space beside what the warm process has to begin with."""
 _KEPT_SEEDS = 4
 _MOST_EVIDENCE = 8 * 2**20  # bytes of a verdict; a card shows a few rows
+
+
+Apart = Callable[[Callable[[], Iterable[bytes]]], list[bytes]]
+"""Runs something in a process of its own, and returns the messages that it gave."""
 
 
 class Bench:
@@ -69,9 +80,11 @@ class Bench:
         return [self._observation(place, decode(message)) for place, message in enumerate(messages)]
 
     def _observation(self, place: int, answer: Any) -> Observation:
-        seen = answer.get("seen") if isinstance(answer, dict) else None
+        if not isinstance(answer, dict):
+            return {}
+        seen = answer if "error" in answer else answer.get("seen")
         if not isinstance(seen, dict):
-            return {"error": error_in(answer)} if isinstance(answer, dict) and "error" in answer else {}
+            return {}
         if "error" in seen:
             return {"error": error_in(seen) or error_in({"error": {}})}
         return seen if self._cases[place].patient is None else {**seen, **self._patient(place).noted()}
@@ -88,30 +101,28 @@ class Judging:
     """The state of the process: made once in the warm one, which prepares seeds; each child goes on from there."""
 
     def __init__(self, lesson: str) -> None:
-        self._lesson = load_lesson(lesson)
+        self._exercises = load_lesson(lesson).exercises
         self._probes = load_probes(lesson)
-        self._judges: dict[int, dict[str, Judge]] = {}  # by seed, those used last at the end
+        self._judges: dict[int, dict[str, Judge]] = {PUBLIC_SEED: {}}
         self._benches: dict[tuple[str, bool], Bench] = {}
-        self.prepare(PUBLIC_SEED)  # whatever is imported or read late, by a case or an answer, is here then
 
-    def prepare(self, seed: int, known: Iterable[Sequence[Any]] = ()) -> None:
+    def prepare(self, seed: int, known: Sequence[Sequence[Any]], apart: Apart) -> None:
         """Draws a seed's cases and sees what is right there, before a child is forked for it.
 
         `known` names mistakes that earlier children had to look up, as a seed, a symbol, the mistake's name and the
-        place of a case: later ones find them here.
+        place of a case: later ones find them here. `apart` runs references and mistakes in a process like a child's:
+        threads that a gradient may start would not survive the next fork, and a file needs a folder.
         """
-        judges = self._judges.pop(seed, None)
-        if judges is None:
-            judges = {e.symbol: Judge(e, self._probes[e.symbol], seed) for e in self._lesson.exercises}
-            _learn(judges, ())
-        self._judges[seed] = judges
+        judges = self._judges.pop(seed, {})
+        self._judges[seed] = judges  # the one used last is the last
         self._seed = seed
         for old in [other for other in self._judges if other != PUBLIC_SEED][:-_KEPT_SEEDS]:
             del self._judges[old]
-        for each, all_known in self._judges.items():
+        for each, there in self._judges.items():
             looked_up = [(symbol, mistake, place) for of, symbol, mistake, place in known if of == each]
-            if looked_up:
-                _learn(all_known, looked_up)
+            if not there or looked_up:
+                there |= {e.symbol: Judge(e, self._probes[e.symbol], each) for e in self._exercises if not there}
+                _learn(there, looked_up, apart)
 
     def serve(self, descriptor: int) -> None:
         """Answers messages until they end. In a child."""
@@ -162,33 +173,23 @@ class Judging:
         return self._benches[key]
 
 
-def _learn(judges: Mapping[str, Judge], looked_up: Iterable[tuple[str, str, int]]) -> None:
-    """Runs references and mistakes in a fork: threads that a gradient may start would not survive the next one.
+def _learn(judges: Mapping[str, Judge], looked_up: Sequence[tuple[str, str, int]], apart: Apart) -> None:
+    """Has references seen, and mistakes looked up, in a process of their own."""
 
-    The course's own code made what comes back, and no learner's, so it may be pickled.
-    """
-    ours, theirs = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            ours.close()
-            warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so
-            for symbol, mistake, place in looked_up:
-                if symbol in judges:
-                    judges[symbol].look_up(mistake, place)
-            memories = {symbol: judge.memory() for symbol, judge in judges.items()}
-            Connection(theirs.detach()).send_bytes(pickle.dumps(memories))
-            code = 0
-        finally:
-            os._exit(code)
-    theirs.close()
-    try:
-        memories = pickle.loads(Connection(ours.detach()).recv_bytes())
-    finally:
-        os.waitpid(pid, 0)
-    for symbol, memory in memories.items():
-        judges[symbol].recall(memory)
+    def memories() -> Iterator[bytes]:
+        warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so
+        for symbol, mistake, place in looked_up:
+            if symbol in judges:
+                judges[symbol].look_up(mistake, place)
+        for symbol in {symbol for symbol, _, _ in looked_up} & judges.keys() or judges:
+            memory = judges[symbol].memory()
+            mistakes = [[mistake, place, seen] for (mistake, place), seen in memory.mistakes.items()]
+            yield encode({**vars(memory), "symbol": symbol, "mistakes": mistakes})
+
+    for message in apart(memories):
+        memory = decode(message, MAX_MESSAGE)
+        mistakes = {(mistake, place): seen for mistake, place, seen in memory["mistakes"]}
+        judges[memory["symbol"]].recall(Memory(memory["references"], memory["right_sizes"], mistakes))
 
 
 def _limit(seconds: float) -> None:

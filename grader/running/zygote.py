@@ -17,6 +17,7 @@ When the control socket closes, it ends, and its children with it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import importlib.util
@@ -26,7 +27,9 @@ import pkgutil
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,8 +53,8 @@ class Serving(Protocol):
 class Judging(Serving, Protocol):
     """`grader.running.judging.Judging`."""
 
-    def prepare(self, seed: int, known: Sequence[Sequence[Any]]) -> None:
-        """What is to be done before the next child is forked."""
+    def prepare(self, *, apart: Callable[[Callable[[], Iterable[bytes]]], list[bytes]], **ahead: Any) -> None:
+        """What is to be done before the next child is forked; `apart` does some of it in a process like a child's."""
 
 
 def main() -> None:
@@ -125,7 +128,7 @@ def _serve(control: socket.socket, child: Serving, walls: Walls, judging: Judgin
             continue
         ahead = order.pop("ahead")
         if judging is not None:
-            judging.prepare(**ahead)
+            judging.prepare(**ahead, apart=partial(_apart, walls, control, order))
         pid = walls.fork()
         if pid == 0:
             control.close()
@@ -174,9 +177,7 @@ def _for_lesson(
                     raise
     for companion in companions:
         importlib.import_module(companion)
-    if optimises and "torch" in sys.modules:
-        torch = sys.modules["torch"]
-        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+    _warm_optimisers(optimises)
     own = importlib.import_module(probes).PROBES if probes is not None else {}
     child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
     known = [
@@ -187,8 +188,9 @@ def _for_lesson(
     return child
 
 
-def _for_judging(lesson: str, root: str, lessons: str, **_: Any) -> Judging:
+def _for_judging(lesson: str, root: str, lessons: str, optimises: bool, **_: Any) -> Judging:
     """Imports the lesson whole. By name: a process for learners' code must not reach what judges."""
+    _warm_optimisers(optimises)
     os.environ["GRADER_LESSONS"] = os.path.join(root, lessons)
     judging: Judging = importlib.import_module("grader.running.judging").Judging(lesson)
     return judging
@@ -203,6 +205,13 @@ def _warm_torch() -> None:
         for dtype in (torch.float32, torch.float64):
             x = torch.nn.functional.linear(torch.ones(2, 3, 4, dtype=dtype), torch.ones(4, 4, dtype=dtype))
             torch.softmax(x @ x.transpose(-2, -1), dim=-1)
+
+
+def _warm_optimisers(wanted: bool) -> None:
+    """The first one that is made imports as much as PyTorch itself does."""
+    if wanted and "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 
 
 def _solutions(*packages: str) -> list[Path]:
@@ -222,6 +231,35 @@ def _become(child: Serving, walls: Walls, channel: int, order: dict[str, Any]) -
         code = 0
     finally:
         os._exit(code)  # no exit handler of a learner's, and none of the zygote's
+
+
+def _apart(
+    walls: Walls, control: socket.socket, order: dict[str, Any], work: Callable[[], Iterable[bytes]]
+) -> list[bytes]:
+    """The messages that `work` gives in a child of its own. It is the course's work: no learner's code is in it."""
+    ours, theirs = Pipe(duplex=False)
+    pid = walls.fork()
+    if pid == 0:
+        code = 1
+        try:
+            control.close()
+            ours.close()
+            os.setsid()
+            walls.shut(**order)
+            for message in work():
+                theirs.send_bytes(message)
+            code = 0
+        finally:
+            os._exit(code)
+    theirs.close()
+    messages = []
+    with contextlib.suppress(EOFError):
+        while True:
+            messages.append(ours.recv_bytes())
+    ours.close()
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
+        raise RuntimeError("what is right could not be seen")
+    return messages
 
 
 def _end(pid: int) -> int:
