@@ -18,7 +18,7 @@ from tests.nightly import changed_files, drawn, later, left_out, lessons_with, o
 FILE = "tests/test_any.py"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Case:
     """What `left_out` asks of a pytest item."""
 
