@@ -16,8 +16,9 @@ import torch
 from grader.authoring.spec import Case, Exercise
 from grader.checking.compare import compare
 from grader.checking.judge import MISSING, Judge, Verdict
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from grader.syllabus import lesson_names, load_lesson
 from grader.testing import SEEDS
+from tests.lessons import marks
 
 NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
 every_exercise = pytest.mark.parametrize(
@@ -25,15 +26,13 @@ every_exercise = pytest.mark.parametrize(
 )
 
 
-@cache
-def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
-    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
+judge_of = cache(marks.judge_of)
 
 
 @cache
 def drawn_again(lesson: str, symbol: str) -> Judge:
     """Another judge with the cases of seed 0. Only references are asked to answer them."""
-    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], 0)
+    return marks.judge_of(lesson, symbol, 0)
 
 
 def verdict(judge: Judge, implementation: Any) -> Verdict:
