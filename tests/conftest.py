@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jupyter_client.provisioning import local_provisioner
@@ -42,9 +43,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Workers get the number from whoever starts them, so all of them draw the same."""
+    """Draws the sample's number, unless it is given; workers get it from whoever starts them."""
     if config.option.sample is None:
-        config.option.sample = secrets.randbelow(1_000_000)
+        told = getattr(config, "workerinput", {})
+        config.option.sample = told.get("sample", secrets.randbelow(1_000_000))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """What pytest-xdist tells a worker."""
+    node.workerinput["sample"] = node.config.option.sample
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
