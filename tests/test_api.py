@@ -28,7 +28,7 @@ import grader
 from grader import Failure, GraderError, MissingProtection, Result, Unreadable, Verdict, grade_notebook, grade_notebooks
 from grader.demo.learners import Learner
 from grader.repository import Repository
-from grader.running import zygotes
+from grader.running import warming, zygotes
 from lessons.lesson_01.demo import LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -168,6 +168,28 @@ def test_a_missing_protection_is_a_warning_or_a_refusal(submitted: Path, monkeyp
     ):
         with pytest.raises(GraderError, match="Nothing was graded"):
             call()
+
+
+def test_each_notebook_may_stand_in_a_folder_of_its_own(
+    submitted: Path, space: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a service keeps what is uploaded: no process is started for a folder."""
+    idle = list(zygotes._POOL.idle)
+    monkeypatch.setattr(warming, "start", lambda *_: pytest.fail("another process was started"))
+    paths = [tmp_path / name / "upload.ipynb" for name in ("one", "two", "three")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes((submitted / "cy.ipynb").read_bytes())
+        assert grade_notebook(path, seed=7).score == 5.0
+    outcomes = list(grade_notebooks(paths, seed=7))
+    assert [outcome.score for outcome in outcomes if isinstance(outcome, Result)] == [5.0, 5.0, 5.0]
+    assert zygotes._POOL.idle == idle
+
+
+def test_a_notebook_among_pythons_own_files_is_refused_and_nothing_else(submitted: Path, space: dict[str, Any]) -> None:
+    with pytest.raises(GraderError, match="Move what you grade to a folder of its own"):
+        grade_notebook(Path(os.__file__).with_name("nowhere.ipynb"), seed=7)
+    assert grade_notebook("submitted/cy.ipynb", seed=7).score == 5.0
 
 
 def test_wrong_arguments_are_told_at_once(submitted: Path) -> None:

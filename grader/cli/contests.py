@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from grader.cli.grading import REQUIRE
-from grader.cli.shared import app, err, out, write_json, write_text
+from grader.cli.shared import app, err, out, warnings_told, write_json, write_text
 from grader.errors import GraderError
 
 
@@ -37,7 +38,7 @@ def leaderboard(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Score the models that a class handed in, and say which of them comes where and which have no place."""
-    from grader.running.zygotes import hide, warm_up
+    from grader.running.zygotes import in_sight, warm_up
 
     warm_up(jobs)
     from grader.batch import progress
@@ -45,9 +46,10 @@ def leaderboard(
     from grader.leaderboard.earlier import earlier
     from grader.leaderboard.entries import find_entries
     from grader.leaderboard.page import page
-    from grader.leaderboard.run import Run, refuse_without_walls, score_all
+    from grader.leaderboard.run import Run, score_all
     from grader.leaderboard.scoring import Outcome
     from grader.leaderboard.standings import ranked, refusals, rules, table, to_json
+    from grader.running.protection import check_walls
 
     name, contest, setting = load_contest(lesson)
     places = places or [_submitted()]
@@ -57,9 +59,9 @@ def leaderboard(
             f"There is no {contest.folder}/{contest.code} of {name} in {', '.join(map(str, places))}. "
             "Collect what was handed in, or name a folder with entries."
         )
-    hide(*_kept(), *places)
-    for line in refuse_without_walls(setting, require_sandbox):
-        err.print(escape(line), highlight=False, soft_wrap=True)
+    setting = replace(setting, hidden=in_sight([*_kept(), *places]))
+    with warnings_told():
+        check_walls(setting, require_sandbox)
     for path in (json_file, html):
         if path is not None and not os.access(path.parent, os.W_OK):  # rather than when all is done
             raise GraderError(f"{path} can't be written: name a file in a folder that you may write to.")

@@ -99,7 +99,7 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.running.zygotes import hide, warm_up
+    from grader.running.zygotes import in_sight, warm_up
 
     if cluster is None:
         warm_up(jobs)
@@ -113,19 +113,20 @@ def autograde(
     from grader.gradebook.journal import Journal
     from grader.running.protection import check_walls
     from grader.running.result import Failure
+    from grader.running.setting import setting_of
     from grader.tables import Summary, results_table
 
     name, known = known_assignment(lesson)
     course = Course.open(Path.cwd())
-    hide(*course.folders())
+    hidden = in_sight(course.folders())
     journal = Journal(course.root, name)
     if resume and seed is not None and journal.go_on() and journal.seed != seed:
         raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
     if cluster is None:
         with warnings_told():
-            check_walls(name if known else None, require_sandbox)
+            check_walls(setting_of(name if known else None, hidden), require_sandbox)
     try:
-        job = Job(hidden_seed() if seed is None else seed, name, jobs)
+        job = Job(hidden_seed() if seed is None else seed, name, jobs, hidden=hidden)
         with nullcontext() if cluster is None else _on_cluster(cluster) as grading:
             outcomes, seed = autograde_assignment(
                 course, name, job, err, plain=known is None, resume=resume, grading=grading

@@ -38,6 +38,7 @@ def grade(
     files: Mapping[str, bytes] | None = None,
     own_tests: Iterable[OwnTest] = (),
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
 ) -> Result:
     """Grades a notebook.
 
@@ -49,6 +50,7 @@ def grade(
         files: other files of the submission by name, which the notebook may import or read.
         own_tests: test cells that aren't a `check`. Each runs in its own place, in the learner's process.
         limits: what it may use.
+        hidden: folders and files that it must not see, beside the course's and the working folder.
 
     Raises:
         Unreadable: when there is nothing to grade.
@@ -57,7 +59,7 @@ def grade(
     own_tests = tuple(own_tests)
     submission = read_submission(data, lesson, own_tests)
     found = submission.lesson
-    setting, judges = _prepared(found.name, seed)
+    setting, judges = _prepared(found.name, seed, hidden)
     with _one_thread(), Session(setting, limits or Limits()) as session:
         marks = Walk(session, found.exercises, judges, _sources(found.name))
         marks.go(submission.steps, files or {})
@@ -79,6 +81,7 @@ def grade_plain(
     name: str = "",
     files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
     needed: bool = True,
 ) -> Result:
     """Grades plain notebooks, each in a process of its own, in which its cells and tests run in order.
@@ -89,6 +92,7 @@ def grade_plain(
         name: what to call the submission in the result.
         files: other files of the submission, by path.
         limits: what each notebook may use.
+        hidden: as in `grade`.
         needed: whether at least one notebook must be there.
 
     Raises:
@@ -99,7 +103,7 @@ def grade_plain(
     repairs: list[str] = []
     took: list[tuple[int, float]] = []
     graded = 0
-    limits = limits or Limits()
+    limits, setting = limits or Limits(), setting_of(None, hidden)
     limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, assignment.files.values())))
     several = assignment.several
     for title, source in assignment.notebooks.items():
@@ -114,7 +118,7 @@ def grade_plain(
             own += [test.result(0.0, MISSING, str(error)) for test in tests]
             continue
         graded += 1
-        with Session(setting_of(None), limits) as session:
+        with Session(setting, limits) as session:
             walk = Walk(session)
             walk.go(steps(cells, tests, assignment.skipped), {**(files or {}), **assignment.files})
         own += _in_order(tests, walk.own)
@@ -134,7 +138,7 @@ def prepare(lesson: str, seed: int) -> None:
         UnknownLesson: when there is no such lesson.
         GraderError: when its folder is at fault.
     """
-    _, judges = _prepared(lesson, seed)
+    _, judges = _prepared(lesson, seed, ())
     with _one_thread(), JUDGING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for judge, _ in judges.values():
@@ -167,11 +171,11 @@ def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[O
 _PREPARING = threading.Lock()
 
 
-def _prepared(lesson: str, seed: int) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
+def _prepared(lesson: str, seed: int, hidden: Iterable[str]) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
     """What every submission of a lesson needs, made by whoever comes first."""
     with _PREPARING:
         _sources(lesson)
-        return setting_of(lesson), _judges(lesson, seed)
+        return setting_of(lesson, hidden), _judges(lesson, seed)
 
 
 @lru_cache(maxsize=16)

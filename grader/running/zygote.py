@@ -5,8 +5,8 @@ walls itself in, and then waits on its control socket, standard input:
 
 - `{"do": "twin"}` with one open socket: forks a process like this one, which takes its orders on that socket and first
   says there `{"pid"}`, with its pidfd
-- `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
-  its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
+- `{"setting", "scratch"}` says which lesson it is for and what nobody may see (a `Setting`), and where its children may
+  write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
 - `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
@@ -55,10 +55,11 @@ def main() -> None:
             break
         control = _twin(control, socket.socket(fileno=descriptors[0]))
     setting = order["setting"]
+    hidden = setting.pop("hidden")
     child = _for_lesson(**setting)
     solutions = _solutions(*setting["library"], setting["lessons"])
     try:
-        walls = Walls.build([*solutions, *map(Path, order["hidden"])], order["scratch"])
+        walls = Walls.build([*solutions, *map(Path, hidden)], order["scratch"])
     except (CannotHide, Unsafe) as error:
         _say(control, {"refused": str(error)})
         return
