@@ -47,7 +47,8 @@ def grade_notebook(
         GraderError: when there is no such lesson, a required protection is missing, or submissions can't be run here.
         ValueError: for a negative seed.
     """
-    _get_ready(seed, 1)
+    check_numbers(seed)
+    get_ready(1)
     around = [] if isinstance(notebook, bytes) else [Path(notebook).parent]
     if course is not None:
         return _grade_plain(notebook, _plain_job(course, lesson, 1, limits, around), require_sandbox)
@@ -97,10 +98,9 @@ def grade_notebooks(
             run here.
         ValueError: for a negative seed, or no jobs.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs must be 1 or more, not {jobs}")
+    check_numbers(seed, jobs)
     paths = [Path(notebook) for notebook in notebooks]
-    _get_ready(seed, min(jobs, len(paths)))
+    get_ready(min(jobs, len(paths)))
     from grader.batch import Job
     from grader.running.grade import prepare
     from grader.running.limits import Limits
@@ -128,14 +128,24 @@ def hidden_seed() -> int:
     return secrets.randbits(32)
 
 
-def _get_ready(seed: int | None, processes: int) -> None:
+def check_numbers(seed: int | None, jobs: int = 1) -> None:
+    """Refuses what can't be meant.
+
+    Raises:
+        ValueError: for a negative seed, or no jobs.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be 1 or more, not {jobs}")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed must be 0 or more, not {seed}")
+
+
+def get_ready(processes: int) -> None:
     """Starts processes, and meanwhile imports what grading needs here.
 
     Raises:
         GraderError: when something is not installed.
     """
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed must be 0 or more, not {seed}")
     from grader.running.zygotes import warm_up
 
     warm_up(processes)
