@@ -45,9 +45,10 @@ def autograde(
         resume: whether to leave as it is what an earlier run has graded, and go on with its seed. What was handed in
             anew since is graded.
         cluster: the address of a Dask cluster's scheduler, or its scheduler file, to grade there instead of here.
-        limits: what a notebook may use.
+        limits: what a notebook may use. In an assignment of your own, a cell has the time that nbgrader gives, unless
+            you say otherwise.
         require_sandbox: whether to refuse where a protection is missing. Otherwise there is a warning of the category
-            `MissingProtection`. A cluster's workers are always refused then.
+            `MissingProtection`. On a cluster, a worker that lacks one is never used.
         progress: is called with each piece of news, in this thread. What it raises stops the run.
 
     Raises:
