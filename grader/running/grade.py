@@ -138,7 +138,7 @@ def prepare(lesson: str, seed: int) -> None:
         UnknownLesson: when there is no such lesson.
         GraderError: when its folder is at fault.
     """
-    _, judges = _prepared(lesson, seed, ())
+    _, judges = _prepared(lesson, seed)
     with _one_thread(), JUDGING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for judge, _ in judges.values():
@@ -171,7 +171,7 @@ def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[O
 _PREPARING = threading.Lock()
 
 
-def _prepared(lesson: str, seed: int, hidden: Iterable[str]) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
+def _prepared(lesson: str, seed: int, hidden: Iterable[str] = ()) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
     """What every submission of a lesson needs, made by whoever comes first."""
     with _PREPARING:
         _sources(lesson)
