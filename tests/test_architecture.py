@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "repository": LESSONS,
     "batch": RUNNING,
     "api": RUNNING | {"batch", "gradebook"},
+    "whole_class": RUNNING | {"api", "batch", "gradebook", "cluster", "leaderboard"},
     "tables": RUNNING,
     "soundness": LESSONS | {"running"},
     "building": CHECKING | {"repository", "travelling", "soundness", "learning"},
@@ -54,8 +55,19 @@ MAY_IMPORT = {
     "publishing": LESSONS | {"building", "checking", "learning", "repository"},
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
-    | {"similarity", "packing", "reporting", "handing_back", "leaderboard", "cluster"},
-    "__init__": {"api", "checking", "errors", "learning", "running", "submitting", "syllabus"},
+    | {"similarity", "packing", "reporting", "handing_back", "leaderboard", "whole_class"},
+    "__init__": {
+        "api",
+        "checking",
+        "errors",
+        "gradebook",
+        "leaderboard",
+        "learning",
+        "running",
+        "submitting",
+        "syllabus",
+    }
+    | {"whole_class"},
     "__main__": {"cli"},
 }
 # What the grader offers to authors. The text of a lesson, a notebook, is not asked here.

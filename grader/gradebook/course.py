@@ -15,10 +15,12 @@ from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.authoring.spec import Lesson
 from grader.errors import GraderError
 from grader.gradebook import assignment
 from grader.gradebook.database import Database
 from grader.gradebook.files import unwritten
+from grader.syllabus import UnknownLesson, load_lesson
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Course:
         Raises:
             GraderError: when it isn't one.
         """
-        if not (root / "nbgrader_config.py").is_file():
+        if not cls.is_one(root):
             raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
         put_environment_on_path()
         with contextlib.chdir(root):
@@ -45,6 +47,11 @@ class Course:
             app.load_config_file()
         app.config.CourseDirectory.root = str(root)
         return cls(root, app.config, CourseDirectory(config=app.config))
+
+    @staticmethod
+    def is_one(root: Path) -> bool:
+        """Whether a folder is a course."""
+        return (root / "nbgrader_config.py").is_file()
 
     def folders(self) -> list[Path]:
         """Where the course keeps what nobody else may see; nbgrader's settings may put them anywhere."""
@@ -67,6 +74,17 @@ class Course:
             raise GraderError(
                 f"There are no submissions of {lesson} in {submitted}: run nbgrader collect {lesson} first."
             )
+        return found
+
+    def submitted(self) -> Path:
+        """The folder of all that was handed in.
+
+        Raises:
+            GraderError: when there is none.
+        """
+        found = self.root / str(self.directory.submitted_directory)
+        if not found.is_dir():
+            raise GraderError(f"Nothing has been handed in yet: there is no {found}. Run grader collect first.")
         return found
 
     def submission(self, student: str, lesson: str) -> Path:
@@ -152,6 +170,28 @@ class Course:
             GraderError: when another one is at work.
         """
         return self.database.alone()
+
+
+def find_assignment(root: Path, name: str) -> tuple[str, Lesson | None]:
+    """The full name of a lesson, and the lesson; or that of a plain assignment of the course in a folder.
+
+    A whole name goes before the number of a lesson.
+
+    Raises:
+        GraderError: when there is neither.
+    """
+    try:
+        lesson = load_lesson(name)
+        if lesson.name == name:
+            return name, lesson
+    except UnknownLesson as error:
+        lesson, unknown = None, error
+    if Course.is_one(root) and Course.open(root).knows(name):
+        return name, None
+    if lesson is None:
+        where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
+        raise GraderError(where) from unknown
+    return lesson.name, lesson
 
 
 def put_environment_on_path() -> None:

@@ -62,7 +62,8 @@ class Sight:
 
     def matters(self) -> list[str]:
         """What of the hidden would be in sight if it were not hidden."""
-        return [path for path in self.hidden if any(is_below(path, folder) for folder in self.shown())]
+        shown = self.shown()
+        return [path for path in self.hidden if any(is_below(path, folder) for folder in shown)]
 
     def without_hidden(self) -> list[str]:
         """What may be read, for a fence that can only allow: around what is hidden, folder by folder."""
