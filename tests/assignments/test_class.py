@@ -25,7 +25,7 @@ from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in
 from tests.assignments.sources import test as check_cell
 from tests.gradebook.test_resume import states
-from tests.proofs import later
+from tests.nightly import later
 
 NOTEBOOKS = {
     "one": [answer("f", "def f():\n    raise NotImplementedError()"), check_cell("test_f", 2, "assert f() == 1")],
