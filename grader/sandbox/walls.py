@@ -72,7 +72,9 @@ class Walls:
         if "landlock" not in walls.missing:
             walls._rules = walls._file_rules(seen, scratch)
         if "seccomp" not in walls.missing:
-            walls._filter = fences.system_call_filter(alone="namespaces" not in walls.missing)
+            walls._filter, unknown = fences.system_call_filter(alone="namespaces" not in walls.missing)
+            if unknown:  # the others are refused all the same
+                walls.missing["seccomp"] = f"the installed libseccomp can't refuse {', '.join(unknown)}: update it"
         return walls
 
     def _leave(self, seen: sight.Sight) -> None:
