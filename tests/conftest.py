@@ -8,6 +8,7 @@ to a proof that is run again when its code has changed: see `tests/proofs.py`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +81,15 @@ def all_starts_warm() -> Iterator[None]:
         patch.setattr(warming, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
         yield
     warm.stop()
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_for_pytest() -> Iterator[None]:
+    """A command that runs in this process sees to Ctrl-C, until it ends."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,6 +126,7 @@ class Walls:
         os.chdir(scratch)
         fences.be_the_first_to_go()
         os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch, USER="learner")
+        tempfile.tempdir = scratch  # whatever it was when somebody asked for it last
         fences.limit(memory_bytes, file_bytes, cpu_seconds, processes + self._others)
         if sys.platform != "linux":
             return
