@@ -34,3 +34,7 @@ def main() -> None:
     except GraderError as error:
         err.print(escape(str(error)), highlight=False, soft_wrap=True)
         raise SystemExit(2) from None
+    except PermissionError as error:  # of a file that every command needs, or nobody has thought of
+        reason = f"{error.filename or 'A file'} can't be used: {error.strerror}."
+        err.print(escape(reason), highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
