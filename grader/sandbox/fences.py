@@ -81,7 +81,7 @@ _FORBIDDEN_VALUES_AMONG_OTHERS = (
     ("openat", 2, os.O_ACCMODE, os.O_ACCMODE),
 )
 # Every command for file systems, by its letter: attributes, seals, encryption, snapshots.
-_FILE_SYSTEM_COMMANDS = tuple(("ioctl", 1, 0xFF00, letter << 8) for letter in (*b"fXv", 0x94))
+_FILE_SYSTEM_COMMANDS = tuple(("ioctl", 1, 0xFF00, letter << 8) for letter in (*b"fXvr", 0x94, 0xBC, 0xF5))
 # Landlock before version 3 does not know what it is to truncate a file.
 _TRUNCATING = ("truncate",)
 _TRUNCATING_VALUES = (
