@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ class Setting:
     """The modules of the library in which this lesson's symbols are blank."""
     optimises: bool
     """Whether one of PyTorch's optimisers may be made. The first one imports as much as PyTorch itself does."""
+    judging: bool = False
+    """Whether the process is to judge, and holds the lesson whole. No learner's code runs there."""
 
     def to_json(self) -> dict[str, Any]:
         """The order that makes a warm process one for this lesson."""
@@ -52,6 +54,16 @@ def setting_of(name: str | None) -> Setting:
         GraderError: when its folder is at fault.
     """
     return PLAIN if name is None else _setting(*find_lesson(name))
+
+
+def judging_of(name: str) -> Setting:
+    """The setting of the process that judges a lesson's answers.
+
+    Raises:
+        UnknownLesson: when there is none.
+        GraderError: when its folder is at fault.
+    """
+    return replace(setting_of(name), probes=None, companions=(), blanked=(), judging=True)
 
 
 @cache

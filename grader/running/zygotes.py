@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
@@ -25,7 +26,7 @@ from grader.running.warming import Warm
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
-MAX_IDLE = 4
+MAX_IDLE = 8  # a lesson takes two: one for learners' code, one that judges
 
 
 class Zygote:
@@ -64,22 +65,24 @@ class Zygote:
             raise GraderError(f"The kernel refused a control group for submissions ({error}). Try again.") from error
         self.account = Account(self._process.process.pid, self._base, group)
 
-    def fork(self, limits: Limits) -> tuple[int, int]:
+    def fork(self, limits: Limits, ahead: Mapping[str, Any] | None = None) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
+
+        `ahead` is what a process that judges is to prepare before it forks.
 
         Raises:
             GraderError: when there is no zygote any more, and a new one does not start.
         """
         try:
-            return self._fork(limits)
+            return self._fork(limits, ahead)
         except OSError:  # somebody ended it, or the machine was out of memory
             if self._over:
                 raise GraderError("The grading was stopped.") from None
             self._kill()
             self._open()
-            return self._fork(limits)
+            return self._fork(limits, ahead)
 
-    def _fork(self, limits: Limits) -> tuple[int, int]:
+    def _fork(self, limits: Limits, ahead: Mapping[str, Any] | None) -> tuple[int, int]:
         if self.account.group is not None:
             # A page that a child inherited and changes is copied, and the kernel takes the copy for one of its own.
             self.account.group.begin(limits.memory_bytes + self.account.inherited, limits.processes + 1)
@@ -88,7 +91,7 @@ class Zygote:
         if "namespaces" in self.missing:
             scratch = tempfile.mkdtemp(dir=self._base)
             shutil.chown(scratch, os.stat(self._base).st_uid, os.stat(self._base).st_gid)
-        order = {"do": "fork", "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
+        order = {"do": "fork", "ahead": ahead, "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
             return int(self._process.answer()["pid"]), ours.detach()

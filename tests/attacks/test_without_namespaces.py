@@ -16,7 +16,7 @@ from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.sandbox import fences
-from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, wait_until
+from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, learners, wait_until
 from tests.attacks.conftest import zygotes_of_our_own
 
 pytestmark = pytest.mark.skipif(
@@ -232,8 +232,8 @@ while True: time.sleep(1)
 
     thread = threading.Thread(target=grading, daemon=True)
     thread.start()
-    wait_until(lambda: bool(zygotes._POOL.lent))
-    zygote = zygotes._POOL.lent[0]
+    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
+    (zygote,) = learners(zygotes._POOL.lent)
     wait_until(lambda: len([*zygote.account.everyone()]) == 4)
     everyone = [*zygote.account.everyone()]
     zygote._over = True  # or another one is started at once
