@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -58,3 +59,23 @@ class Repository(Syllabus):
     def has_the_grader(self) -> bool:
         """Whether this is the repository that the grader itself comes from: who fetches one has the other."""
         return (self.root / "grader" / "repository.py").is_file()
+
+    @property
+    def name(self) -> str:
+        """What pip calls the course."""
+        return str(self.project["name"])
+
+    @property
+    def released(self) -> str | None:
+        """The commit that the notebooks fetch, as `pyproject.toml` has it; None before the first release.
+
+        Raises:
+            GraderError: when it isn't a commit's full name: nothing else is sure to stay what it is.
+        """
+        commit: str | None = self.settings.get("tool", {}).get("grader", {}).get("released")
+        if commit is not None and not re.fullmatch(r"[0-9a-f]{40}", str(commit)):
+            raise GraderError(
+                f"{self.root / 'pyproject.toml'}: released under [tool.grader] is {commit!r}, which may come to mean "
+                "something else. Write the commit's full name there: git rev-parse HEAD shows it."
+            )
+        return commit

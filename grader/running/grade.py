@@ -37,6 +37,7 @@ def grade(
     files: Mapping[str, bytes] | None = None,
     assignment: Assignment | None = None,
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
 ) -> Result:
     """Grades a notebook.
 
@@ -49,6 +50,7 @@ def grade(
         assignment: the lesson as an instructor released it, where that is known: with other locked cells, say, or with
             tests that aren't a `check`. Each of these runs in its own place, in the learner's process.
         limits: what it may use.
+        hidden: folders and files that it must not see, beside the course's and the working folder.
 
     Raises:
         Unreadable: when there is nothing to grade.
@@ -57,8 +59,8 @@ def grade(
     submission = read_submission(data, lesson, assignment)
     found = submission.lesson
     own_tests = [step for step in submission.steps if isinstance(step, OwnTest)]
-    setting = setting_of(found.name)
-    with Session(setting, limits or Limits()) as session, Hearing(found.name, seed) as hearing:
+    setting = setting_of(found.name, hidden)
+    with Session(setting, limits or Limits()) as session, Hearing(found.name, seed, hidden) as hearing:
         marks = Walk(session, found.exercises, hearing, _questions(found.name, seed), _sources(found.name))
         marks.go(submission.steps, files or {})
         words = marks
@@ -80,6 +82,7 @@ def grade_plain(
     name: str = "",
     files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
     needed: bool = True,
 ) -> Result:
     """Grades plain notebooks, each in a process of its own, in which its cells and tests run in order.
@@ -90,6 +93,7 @@ def grade_plain(
         name: what to call the submission in the result.
         files: other files of the submission, by path.
         limits: what each notebook may use.
+        hidden: as in `grade`.
         needed: whether at least one notebook must be there.
 
     Raises:
@@ -100,7 +104,7 @@ def grade_plain(
     repairs: list[str] = []
     took: list[tuple[int, float]] = []
     graded = 0
-    limits = limits or Limits()
+    limits, setting = limits or Limits(), setting_of(None, hidden)
     limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, assignment.files.values())))
     several = assignment.several
     for title, source in assignment.notebooks.items():
@@ -115,7 +119,7 @@ def grade_plain(
             own += [test.result(0.0, MISSING, str(error)) for test in tests]
             continue
         graded += 1
-        with Session(setting_of(None), limits) as session:
+        with Session(setting, limits) as session:
             walk = Walk(session)
             walk.go(assignment.steps(title, cells), {**(files or {}), **assignment.files})
         own += _in_order(tests, walk.own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -42,9 +42,9 @@ class Undecided(Exception):
 class Hearing:
     """The judging process of one submission. After `Undecided`, the next exercise is judged by a fresh one."""
 
-    def __init__(self, lesson: str, seed: int) -> None:
+    def __init__(self, lesson: str, seed: int, hidden: Iterable[str] = ()) -> None:
         self._seed = seed
-        self._lending = borrowed(judging_of(lesson))
+        self._lending = borrowed(judging_of(lesson, hidden))
         self._channel: Channel | None = None
         self._one_at_a_time = threading.Lock()
 

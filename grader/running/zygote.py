@@ -6,8 +6,8 @@ kind, which has the lesson whole, and no learner's code in it:
 
 - `{"do": "twin"}` with one open socket: forks a process like this one, which takes its orders on that socket and first
   says there `{"pid"}`, with its pidfd
-- `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
-  its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
+- `{"setting", "scratch"}` says which lesson it is for and what nobody may see (a `Setting`), and where its children may
+  write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
 - `{"do": "fork", "ahead", "scratch", ...limits}` with one open socket: forks a child that serves that socket ->
   `{"pid"}`. `ahead` is null, or what a process that judges prepares for it
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
@@ -75,11 +75,12 @@ def main() -> None:
             break
         control = _twin(control, socket.socket(fileno=descriptors[0]))
     setting = order["setting"]
+    hidden = setting.pop("hidden")
     judging = _for_judging(**setting) if setting.pop("judging") else None
     child = judging or _for_lesson(**setting)
     solutions = _solutions(*setting["library"], setting["lessons"])
     try:
-        walls = Walls.build([*solutions, *map(Path, order["hidden"])], order["scratch"])
+        walls = Walls.build([*solutions, *map(Path, hidden)], order["scratch"])
     except (CannotHide, Unsafe) as error:
         _say(control, {"refused": str(error)})
         return

@@ -12,6 +12,7 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "a long text": lambda: "ab " * (MAX_TEXT // 3),
     "the same letter": lambda: "a" * MAX_TEXT,
     "an empty text": lambda: "",
-    "no list": lambda: [],
+    "no list": list,
     "a long list": lambda: [0] * 20_000,
     "rows of one": lambda: [[0]] * 9_000,
     "rows of none": lambda: [[]] * 19_000,
@@ -190,7 +191,7 @@ def too_expensive(tries: list[tuple[str, Callable[[], Any]]]) -> list[str]:
 def _try(tries: list[tuple[str, Callable[[], Any]]], writing: int) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    used = int(open("/proc/self/statm", encoding="ascii").read().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES,) * 2)
     for _, attempt in tries:
         outcome = b"."
