@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from grader.authoring.spec import Lesson
+from grader.authoring.spec import Exercise, Lesson
 from grader.running.cells import Cell, Cells, SourceCell
 from grader.running.result import OwnTest
 from grader.syllabus import BINDING, EXPERIMENT, find_lesson
@@ -52,17 +52,17 @@ class Assignment:
             cells[test] = SourceCell("code", True, f"check({exercise.symbol})", "", exercise.points, False)
         return cls(name, {name: cells}, lesson, skipped=EXPERIMENT)
 
-    @property
-    def plain(self) -> Assignment:
-        """The notebooks that aren't a lesson's."""
-        if self.lesson is None:
-            return self
-        left = {title: cells for title, cells in self.notebooks.items() if title != self.name}
-        return replace(self, notebooks=left, lesson=None)
+    def only(self, titles: Collection[str]) -> Assignment:
+        """The same with these of its notebooks: nobody asks for the others."""
+        return replace(self, notebooks={title: cells for title, cells in self.notebooks.items() if title in titles})
+
+    def exercises(self, notebook: str) -> tuple[Exercise, ...]:
+        """What those tests of a notebook ask for that are checks, in the lesson's order."""
+        return self.lesson.exercises if self.lesson is not None and notebook == self.name else ()
 
     def symbols(self, notebook: str) -> tuple[str, ...]:
-        """What the tests of a notebook that are checks ask for, in the lesson's order."""
-        return tuple(e.symbol for e in self.lesson.exercises) if self.lesson and notebook == self.name else ()
+        """The names of its exercises."""
+        return tuple(exercise.symbol for exercise in self.exercises(notebook))
 
     def tests(self, notebook: str) -> tuple[OwnTest, ...]:
         """The tests of a notebook that aren't checks, as they were released."""
@@ -110,8 +110,12 @@ class Assignment:
 
     def asks_for_checks(self) -> bool:
         """Whether a notebook that isn't a lesson's has tests that need one."""
-        cells = [cell for found in self.plain.notebooks.values() for cell in found.values()]
-        return any(_CHECKS.search(cell.source) for cell in cells)
+        return any(
+            _CHECKS.search(cell.source)
+            for title, cells in self.notebooks.items()
+            if not self.exercises(title)
+            for cell in cells.values()
+        )
 
 
 def ends_with_a_value(source: str) -> bool:

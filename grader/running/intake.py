@@ -52,34 +52,46 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def read_submission(data: bytes, lesson: str | None = None, assignment: Assignment | None = None) -> Submission:
-    """The steps of a submission.
+def read_submission(data: bytes, lesson: str | None = None) -> Submission:
+    """What is in a lesson's notebook; which lesson's, its cells tell.
 
     Args:
         data: the notebook's bytes.
         lesson: its lesson, for a notebook that does not tell.
-        assignment: the lesson as an instructor released it, where that is known.
 
     Raises:
         Unreadable: when it isn't a notebook, or isn't one of a known lesson.
     """
-    return understood(read_apart("cells", data), lesson, assignment)
+    return understood(read_apart("cells", data), lesson)
 
 
-def understood(
-    cells: Iterable[dict[str, Any]], lesson: str | None = None, assignment: Assignment | None = None
-) -> Submission:
+def understood(cells: Iterable[dict[str, Any]], lesson: str | None = None) -> Submission:
     """As `read_submission`, of cells that have been read already (see `grader.running.reading.cells_of`)."""
-    there = [Cell.of(cell) for cell in cells]
-    found, how = _find_lesson([cell for cell in there if cell.kind == "code" or cell.retyped], lesson)
-    if assignment is None or assignment.name != found.name:
-        assignment = Assignment.of_lesson(found)
+    there = list(map(Cell.of, cells))
+    found, how = _find_lesson(there, lesson)
+    assignment = Assignment.of_lesson(found)
     made, repairs = whole(there, assignment.notebooks[found.name], assignment.symbols(found.name))
-    steps = assignment.steps(found.name, made)
-    return Submission(found, tuple(steps), (*([how] if how else []), *repairs))
+    return Submission(found, tuple(assignment.steps(found.name, made)), (*([how] if how else []), *repairs))
 
 
-def _find_lesson(cells: list[Cell], asked: str | None) -> tuple[Lesson, str | None]:
+def as_released(data: bytes, assignment: Assignment, title: str) -> tuple[list[Cell], list[str]]:
+    """The cells of a notebook that was handed in as one of an assignment's, made whole, and what was put right.
+
+    Raises:
+        Unreadable: when it isn't a notebook, or one of another lesson.
+    """
+    cells = list(map(Cell.of, read_apart("cells", data)))
+    if assignment.lesson is not None and assignment.exercises(title):
+        found, _ = _find_lesson(cells, assignment.lesson.name)
+        if found.name != assignment.lesson.name:
+            raise Unreadable(
+                f"This is a notebook of lesson {found.name}, not of {assignment.lesson.name}. Submit the right one."
+            )
+    return whole(cells, assignment.notebooks[title], assignment.symbols(title))
+
+
+def _find_lesson(cells: Iterable[Cell], asked: str | None) -> tuple[Lesson, str | None]:
+    cells = [cell for cell in cells if cell.kind == "code" or cell.retyped]
     for cell in cells:
         for name in CHECKS.findall(cell.source):
             try:

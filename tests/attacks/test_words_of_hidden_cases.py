@@ -12,7 +12,7 @@ from grader.checking.cards import card
 from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.gradebook.draft import outputs
 from grader.gradebook.feedback import page
-from grader.running.grade import grade
+from grader.running.grade import grade, grade_submission
 from grader.running.result import OwnTest
 from grader.syllabus import load_lesson, load_probes
 from tests.attacks.attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
@@ -71,7 +71,7 @@ def shown(name: str, course: Path, seed: int) -> tuple[set[str], tuple[str, ...]
         code(f"def batched_dot(a, b): pass\n{LATER}raise KeyError(told)", "batched_dot"),
     ]
     own = [OwnTest("mine", f"{LATER}assert False, told", 1.0)]
-    result = grade(notebook(cells), seed, limits=PATIENT, assignment=with_tests(own))
+    result = grade_submission({LESSON: notebook(cells)}, with_tests(own), seed, limits=PATIENT)
     cells_shown = [outputs(verdict, card(verdict)) for verdict in result.verdicts]
     everything = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {cells_shown}"
     return set(re.findall(r"-?\d+\.\d+", everything)), tuple(result.repairs)

@@ -13,7 +13,7 @@ from nbformat import v4
 from grader.authoring.spec import Case
 from grader.errors import GraderError
 from grader.running import zygotes
-from grader.running.grade import grade
+from grader.running.grade import grade, grade_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
 from grader.running.session import Answers, Question, Session, Stopped
@@ -192,7 +192,7 @@ def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
         v4.new_code_cell("'a learner's copy'", metadata={"nbgrader": {"grade_id": test.name}}) for test in own[:-1]
     ]
     notebook.cells += [v4.new_code_cell("later = 'not yet'"), *cells, v4.new_code_cell("later = 'now'")]
-    result = grade(as_bytes(notebook), seed=5, assignment=with_tests(own), limits=QUICK)
+    result = grade_submission({LESSON: as_bytes(notebook)}, with_tests(own), 5, limits=QUICK)
     assert [test.score for test in result.own_tests] == [2.0, 0.0, 1.0, 2.0, 0.0, 0.0, 2.0]
     assert "one is not two" in result.own_tests[1].message
     assert "ran longer than 1 s" in result.own_tests[5].message
