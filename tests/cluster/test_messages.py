@@ -94,9 +94,8 @@ def test_a_worker_answers_what_this_process_would(tmp_path: Path, kind: str, mon
         job, path = of_plain(tmp_path)
         notebooks = {"variables": (path / "variables.ipynb").read_bytes()}
     work = take(path, job, {})
-    message = worker.grade_some(
-        order(job), messages.of_works([work, Work("", dict.fromkeys(notebooks, b"{"), {}, frozenset(notebooks))])
-    )
+    half = Work("", dict.fromkeys(notebooks, b"{"), {}, frozenset(notebooks))
+    message = worker.grade_some(order(job), messages.of_works([work, half]))
     answer, broken = messages.answers(message, [str(path), "broken"])
     assert isinstance(answer, Drafted)
     assert answer.result.notebook == str(path)
