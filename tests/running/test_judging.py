@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from grader.authoring.spec import Case, Observation
 from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.running import limits
 from grader.running.hearing import Hearing, Undecided
@@ -86,26 +87,28 @@ def test_what_one_child_had_to_look_up_the_next_one_knows(hearing: Hearing) -> N
         return asked[-1]
 
     hearing._ask = noting  # type: ignore[method-assign]
-    first = hearing.verdict(judge.exercise, False, wrong)
+    first = hearing.verdict(judge.exercise, False, wrong).to_json()
     hearing._end()
-    assert hearing.verdict(judge.exercise, False, wrong) == first
+    assert hearing.verdict(judge.exercise, False, wrong).to_json() == first
     assert [bool(answer["known"]) for answer in asked] == [True, False]
 
 
 def test_what_is_much_larger_than_any_right_answer_is_compared_as_it_is() -> None:
     judge = of(SYMBOL)
-    calls: list[int] = []
-    exercise = replace(
-        judge.exercise, canonical=lambda seen, case: calls.append(1) or judge.exercise.canonical(seen, case)
-    )
-    counting = Judge(exercise, judge.probe, SEED)
-    assert counting.references
-    calls.clear()
+    reduced: list[Observation] = []
+
+    def canonical(seen: Observation, case: Case) -> Observation:
+        reduced.append(seen)
+        return judge.exercise.canonical(seen, case)
+
+    counting = Judge(replace(judge.exercise, canonical=canonical), judge.probe, SEED)
     for output in (torch.zeros(4_000_000, dtype=torch.int8), torch.zeros(2**28, 0), [[0]] * 15_000):
         assert counting.verdict([{"output": output}] * len(judge.cases)).score == 0
-    assert not calls
-    assert counting.verdict(judge.observe(judge.exercise.references[0])).status == "passed"
-    assert calls
+        assert not [seen for seen in reduced if seen.get("output") is output]
+    right = judge.observe(judge.exercise.references[0])
+    assert counting.verdict(right).status == "passed"
+    whole = next(iter(right[0].values()))
+    assert [seen for seen in reduced if any(value is whole for value in seen.values())]
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------
