@@ -27,7 +27,7 @@ from grader.running.judging import MEMORY_BYTES, REPLY_SECONDS, Bench
 from grader.running.wire import MAX_TEXT as MAX_JSON
 from grader.running.wire import encode
 from grader.syllabus import lesson_names, load_lesson, load_probes
-from tests.proofs import later
+from tests.nightly import later
 
 SEED = 3
 # What once kept a grader busy for hours, or took all its memory.
