@@ -28,6 +28,7 @@ demo: .venv/ready
 test: lint
 	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15 \
 	$(if $(SAMPLE),--sample $(SAMPLE))
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
 
 lint: .venv/ready-to-test
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: .venv/bin/ruff format"; exit 1; }

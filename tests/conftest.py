@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if not config.option.long:
         number = config.option.sample
         terminalreporter.write_line(f"The sample was number {number}; again: make test SAMPLE={number}")
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_for_pytest() -> Iterator[None]:
+    """A command that runs in this process sees to Ctrl-C, until it ends."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.hookimpl(trylast=True)

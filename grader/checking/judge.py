@@ -16,10 +16,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from grader.authoring.arrays import is_array, size_of
+from grader.authoring.aspects import SETTINGS_UNTOUCHED
 from grader.authoring.calls import Probe
 from grader.authoring.observe import observe
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
+from grader.authoring.traces import CHANGED
 from grader.checking.compare import Comparing, Difference, compare, concerns
 from grader.checking.diagnose import Catalogue, Diagnosis, diagnose
 from grader.checking.patients import misjudged
@@ -189,8 +191,10 @@ class Judge:
     def _canonical(self, observation: Observation, case: Case) -> Observation:
         if "error" in observation:
             return observation
+        left = {key: value for key, value in observation.items() if key == CHANGED}
         try:
-            return self.exercise.canonical(observation, case)
+            reduced = self.exercise.canonical({k: v for k, v in observation.items() if k not in left}, case)
+            return {**reduced, **left}
         except Exception:  # a canonical form expects arrays; a learner may return anything
             return observation
 
@@ -246,7 +250,8 @@ class Judge:
         return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
 
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
-        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in self.exercise.aspects)
+        aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)
+        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
 
     def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
         """The same for observations in their canonical form. `comparing` remembers parts that come again."""
@@ -259,9 +264,11 @@ class Judge:
     def _against(self, expected: list[Observation], got: list[Observation], comparing: Comparing) -> Verdict:
         exercise = self.exercise
         differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
-        results = tuple(self._aspect(aspect, differences) for aspect in exercise.aspects)
-        earned = sum(a.weight for a, r in zip(exercise.aspects, results, strict=True) if r.passed)
-        total = sum(aspect.weight for aspect in exercise.aspects)
+        changed = next((d for found in differences for d in found if d.key == CHANGED), None)
+        aspects = (*exercise.aspects, SETTINGS_UNTOUCHED) if changed else exercise.aspects
+        results = tuple(self._aspect(aspect, differences) for aspect in aspects)
+        earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
+        total = sum(aspect.weight for aspect in aspects)
         if all(result.passed for result in results):
             message = f"{exercise.symbol} is right."
             return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
@@ -270,39 +277,43 @@ class Judge:
         status: Status = PARTIAL if score else FAILED
         if not score and all("error" in seen for seen in got):
             status = ERROR
-        index, first = self._first(differences)
+        first = self._first(differences)
         found = diagnose(self._catalogue, expected, got, comparing)
         advice = _advice(found)
         patients = misjudged(exercise, self.cases, expected, got)
         said = [advice] if advice else []
-        if found.recast or not (advice or (patients and first.kind == "values")):
-            said.append(self._say(first, index))
+        if first and (found.recast or not (advice or (patients and first[1].kind == "values"))):
+            said.append(self._say(*first))
+        if patients:
+            said.append(patients)
+        if changed and (first or not advice):  # where nothing else is wrong, the advice says it
+            said.append(say(changed))
         return Verdict(
             exercise.symbol,
             score,
             exercise.points,
             status,
-            " ".join([*said, patients] if patients else said),
+            " ".join(said),
             results,
             found.mistakes[0].name if found.mistakes else None,
-            None if first.kind == "error" else self._evidence(first, index, expected[index], got[index]),
+            self._evidence(*first, expected, got) if first and first[1].kind != "error" else None,
             advice,
             patients,
         )
 
-    def _say(self, first: Difference, index: int) -> str:
+    def _say(self, index: int, first: Difference) -> str:
         """What is wrong in a case, and what the case is."""
         case = self.cases[index]
         inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
         where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
         return f"{say(first, self.exercise.called)} {where}"
 
-    def _evidence(self, first: Difference, index: int, expected: Observation, got: Observation) -> Evidence:
+    def _evidence(self, index: int, first: Difference, expected: list[Observation], got: list[Observation]) -> Evidence:
         """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
-        case, whole = self.cases[index], expected.get(first.key)
+        case, whole = self.cases[index], expected[index].get(first.key)
         path, pair = first.path, (first.expected, first.got)
         if isinstance(whole, str | list | tuple | dict) and not is_array(first.expected):
-            path, pair = first.key, (whole, got.get(first.key))
+            path, pair = first.key, (whole, got[index].get(first.key))
         beside = shown(self.exercise, case) if self.exercise.shown else {}
         return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
 
@@ -320,14 +331,14 @@ class Judge:
             for case, found in zip(self.cases, differences, strict=True)
         )
 
-    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference]:
-        """The place of the smallest failing case, and what is to be said first about it."""
+    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
+        """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
         for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
             for index, found in enumerate(differences):
                 for difference in found:
                     if concerns(aspect, self.cases[index], difference):
                         return index, difference
-        raise AssertionError("an exercise that did not pass has a difference")
+        return None
 
 
 def blank_message(symbol: str) -> str:

@@ -14,7 +14,7 @@ from grader.batch import Job, grade_in_groups
 from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.draft import Drafted
-from grader.gradebook.files import Halt
+from grader.gradebook.files import Halt, unwritten
 from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.report import Outcomes, Progress, Report, Tell, parts
 from grader.gradebook.writer import Graded, Writer
@@ -184,9 +184,12 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
     The one with the lesson's name, unless it is of no use and another one is of this lesson.
     """
     named = folder / f"{lesson}.ipynb"
-    if folder.is_symlink():
-        return folder, ""
-    others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
+    try:
+        if folder.is_symlink():
+            return folder, ""
+        others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
+    except OSError:  # whoever reads the notebook will say why that can't be done
+        return named, ""
     if not others or _is_of(named, lesson):
         left = ", ".join(harmless(path.name) for path in others)
         return named, f"There was more than one notebook; {left} was left out." if others else ""
@@ -271,6 +274,8 @@ def _written_together(
 
 def _not_written(notebook: str, error: Exception) -> Failure:
     """What to say of a result that could not be written: a fault of ours must not cost the others their marks."""
+    if isinstance(error, OSError):
+        error = unwritten(error, Path(notebook))
     if isinstance(error, GraderError):
         return Failure(notebook, f"The marks can't be written: {error}")
     return Failure(notebook, f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")

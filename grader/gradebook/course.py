@@ -61,15 +61,19 @@ class Course:
         return [self.root, *(self.root / step for step in steps), *([book] if book is not None else [])]
 
     def students(self, lesson: str) -> list[str]:
-        """Everyone who handed this lesson in.
+        """Everyone who handed this lesson in, and everyone of whom that can't be seen: what is wrong is theirs to know.
 
         Raises:
             GraderError: when nobody did.
         """
         submitted = self.root / self.directory.submitted_directory
-        found = sorted(
-            path.parent.name for path in submitted.glob(f"[!.]*/{lesson}") if path.is_dir() or path.is_symlink()
-        )
+        try:
+            names = os.listdir(submitted)
+        except FileNotFoundError:
+            names = []
+        except OSError as error:
+            raise GraderError(f"{submitted} can't be read: {error.strerror}.") from error
+        found = sorted(name for name in names if name[0] != "." and _may_be_folder(submitted / name / lesson))
         if not found:
             raise GraderError(
                 f"There are no submissions of {lesson} in {submitted}: run nbgrader collect {lesson} first."
@@ -192,6 +196,13 @@ def find_assignment(root: Path, name: str) -> tuple[str, Lesson | None]:
         where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
         raise GraderError(where) from unknown
     return lesson.name, lesson
+
+
+def _may_be_folder(path: Path) -> bool:
+    try:
+        return path.is_symlink() or path.is_dir()
+    except PermissionError:
+        return True
 
 
 def put_environment_on_path() -> None:

@@ -307,16 +307,16 @@ def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> N
 
 
 @every_lesson
-def test_the_badge_opens_this_notebook_in_the_version_that_its_first_cell_fetches(lesson: str) -> None:
+def test_the_badge_opens_this_notebook_and_its_first_cell_fetches_the_released_commit(lesson: str) -> None:
     title = learners(lesson).cells[0].source
     (target,) = re.findall(r"colab-badge\.svg\)\]\((\S+)\)", title)
     path = REPOSITORY.address.removeprefix("https://github.com/")
     assert target == in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
     assert (REPOSITORY.root / target.partition(f"/blob/{REPOSITORY.tag}/")[2]) == REPOSITORY.notebook(lesson)
     setup = by_grade_id(learners(lesson))["setup"].source
-    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.tag}"]
+    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.released}"]
     assert setup.count("http") == 1
-    assert f'import grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
+    assert f'\nimport grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
 
 
 @every_lesson
@@ -353,12 +353,14 @@ def test_what_only_the_build_writes_is_renewed_without_running_anything(
     lesson = LESSONS[0]
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
     project = copy.root / "pyproject.toml"
-    project.write_text(project.read_text("utf-8").replace('\nversion = "', '\nversion = "9.'), "utf-8")
+    released = project.read_text("utf-8").replace('\nversion = "', '\nversion = "9.')
+    project.write_text(released.replace(str(copy.released), "0123456789" * 4), "utf-8")
     assert len(building.out_of_step(copy, lesson)) == 2
     building.build(copy, lesson, lambda _: None)
     assert building.out_of_step(copy, lesson) == []
     now = nbformat.read(copy.solution(lesson), as_version=4)
-    assert copy.tag in by_grade_id(now)["setup"].source
+    assert "0123456789" * 4 in by_grade_id(now)["setup"].source
+    assert copy.tag in now.cells[0].source
     outputs = [[cell.get("outputs") for cell in notebook.cells] for notebook in (now, solution(lesson))]
     assert outputs[0] == outputs[1]
     changed = copy.text(lesson)
