@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -94,10 +95,34 @@ class Repository:
         return (self.root / "grader" / "repository.py").is_file()
 
     @property
+    def name(self) -> str:
+        """What pip calls the course."""
+        return str(self._project["name"])
+
+    @property
+    def released(self) -> str | None:
+        """The commit that the notebooks fetch, as `pyproject.toml` has it; None before the first release.
+
+        Raises:
+            GraderError: when it isn't a commit's full name: nothing else is sure to stay what it is.
+        """
+        commit: str | None = self._settings.get("tool", {}).get("grader", {}).get("released")
+        if commit is not None and not re.fullmatch(r"[0-9a-f]{40}", str(commit)):
+            raise GraderError(
+                f"{self.root / 'pyproject.toml'}: released under [tool.grader] is {commit!r}, which may come to mean "
+                "something else. Write the commit's full name there: git rev-parse HEAD shows it."
+            )
+        return commit
+
+    @property
     def _project(self) -> dict[str, Any]:
+        return dict(self._settings.get("project", {}))
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         path = self.root / "pyproject.toml"
         try:
-            return _project_of(path.read_text("utf-8"))
+            return _settings_of(path.read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except tomllib.TOMLDecodeError as error:
@@ -105,5 +130,5 @@ class Repository:
 
 
 @lru_cache(maxsize=4)  # every link in a lesson asks for it
-def _project_of(text: str) -> dict[str, Any]:
-    return dict(tomllib.loads(text).get("project", {}))
+def _settings_of(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)

@@ -1,6 +1,7 @@
 """What the build puts around every lesson: the badge on top, the set-up cell, and the place to hand it in.
 
-The course's address and version stand in `pyproject.toml`; here they become links and the line that fetches the course.
+The course's address, version and released commit stand in `pyproject.toml`; here they become links, and the lines that
+fetch the course.
 """
 
 from __future__ import annotations
@@ -9,41 +10,35 @@ import re
 
 from grader.repository import Repository
 
-_FETCH = """\
-    import subprocess, sys
-    class NotFetched(Exception):
-        def _render_traceback_(self): return list(self.args)
-    address = "git+{address}@{tag}"
-    if subprocess.call([sys.executable, "-m", "pip", "install", "-qqq", {options}address]):
+# In Colab nothing but the released commit will do, and whatever has just been fetched must be it. On a machine of one's
+# own, what its owner installed is right. Nothing of the course is imported before.
+FETCHING = """\
+# Set-up: run this cell first. In Colab it fetches the course, once.
+class NotFetched(Exception):
+    def _render_traceback_(self): return list(self.args)
+def fetch(address):
+    import json, os, subprocess, sys
+    from importlib.metadata import PackageNotFoundError, distribution
+    def commit():
+        try: origin = distribution("{name}").read_text("direct_url.json")
+        except PackageNotFoundError: return None
+        return json.loads(origin or "{{}}").get("vcs_info", {{}}).get("commit_id", "unknown")
+    if "COLAB_RELEASE_TAG" not in os.environ:
+        try:
+            import grader
+            return grader.checks("{lesson}")
+        except (ImportError, LookupError): pass
+    if not commit() and subprocess.call([sys.executable, "-m", "pip", "install", "-qqq", {options}address]):
         raise NotFetched("The course could not be fetched. Is there a network? Then run this cell again.")
-"""
-
-# In the repository that the grader comes from: what is fetched brings the grader along, and needs nothing else.
-TOGETHER = f"""\
-# Set-up: run this cell first. In Colab it fetches the course, once.
-try:
-    import grader
-except ModuleNotFoundError:
-{_FETCH}\
-    import grader
-check = grader.checks("{{lesson}}")
+    if commit() != address.rpartition("@")[2]:
+        raise NotFetched("Another version of the course is installed here than this notebook belongs to. In Colab, choose "
+                         "Runtime > Disconnect and delete runtime, then run this cell again.")
+fetch("git+{address}@{commit}")
+import grader
+check = grader.checks("{lesson}")
 submit = grader.submit
 
-{{imports}}"""
-
-# A course of its own may be missing where the grader is there. `checks` finds it, so that the imports do.
-APART = f"""\
-# Set-up: run this cell first. In Colab it fetches the course, once.
-try:
-    import grader
-    check = grader.checks("{{lesson}}")
-except (ImportError, LookupError):
-{_FETCH}\
-    import grader
-    check = grader.checks("{{lesson}}")
-submit = grader.submit
-
-{{imports}}"""
+{imports}"""
 
 # A course that can't be fetched from anywhere.
 AT_HOME = """\
@@ -71,14 +66,19 @@ _LINK = re.compile(r"\]\(\.\./(?P<lesson>\w+)/(?P=lesson)\.ipynb\)")
 def setup(repository: Repository, lesson: str, imports: str) -> str:
     """The set-up cell: fetches the course where it is missing, imports what the lesson needs, binds its functions.
 
-    It fetches the version that the notebook belongs to. Where the grader comes along, that is all: whatever Colab
-    ships stays as it is. A course of its own says in its `pyproject.toml` that it needs the grader, and pip brings it.
+    It fetches the commit that was released, and checks that this is what came: a tag may be moved. Where the grader
+    comes along, that is all: whatever Colab ships stays as it is. A course of its own says in its `pyproject.toml` that
+    it needs the grader, and pip brings it.
     """
-    if repository.address is None:
+    if not _is_released(repository):
         return AT_HOME.format(imports=imports, lesson=lesson).rstrip()
-    form, options = (TOGETHER, '"--no-deps", ') if repository.has_the_grader else (APART, "")
-    return form.format(
-        address=repository.address, tag=repository.tag, options=options, imports=imports, lesson=lesson
+    return FETCHING.format(
+        name=repository.name,
+        address=repository.address,
+        commit=repository.released,
+        options='"--no-deps", ' if repository.has_the_grader else "",
+        imports=imports,
+        lesson=lesson,
     ).rstrip()
 
 
@@ -86,9 +86,10 @@ def badge(repository: Repository, lesson: str, text: str) -> str:
     """The badge that opens a lesson in Colab, and the lessons that its text links to.
 
     In the text, links to lessons are relative: they open the learner's own copy in Jupyter. Colab has no folder for
-    them to be relative to, so it gets its own. It opens what is on GitHub; a course that is elsewhere has no badge.
+    them to be relative to, so it gets its own. It opens what is on GitHub; a course that is elsewhere, or not released,
+    has no badge.
     """
-    if not (repository.address or "").startswith(_GITHUB):
+    if not (_is_released(repository) and (repository.address or "").startswith(_GITHUB)):
         return ""
     line = f"[![Open in Colab]({_BADGE})]({in_colab(repository, lesson)})"
     linked = sorted({found["lesson"] for found in _LINK.finditer(text)})
@@ -98,8 +99,12 @@ def badge(repository: Repository, lesson: str, text: str) -> str:
     return f"{line}\n\nEarlier lessons, in Colab: {links}"
 
 
+def _is_released(repository: Repository) -> bool:
+    return repository.address is not None and repository.released is not None
+
+
 def in_colab(repository: Repository, lesson: str) -> str:
-    """Where Colab opens a learner's notebook, in the version that its set-up cell fetches."""
+    """Where Colab opens a learner's notebook, in the version that it belongs to."""
     path = (repository.address or "").removeprefix(_GITHUB).removesuffix("/").removesuffix(".git")
     notebook = repository.notebook(lesson).relative_to(repository.root).as_posix()
     return f"https://colab.research.google.com/github/{path}/blob/{repository.tag}/{notebook}"

@@ -28,7 +28,7 @@ Key = tuple[str, str]
 """A cell: its notebook's name, and its own."""
 MOST_HARMLESS = 10_000
 _harmless: set[bytes] = set()
-"""Digests of texts that may be shown as they are: most texts of a class are the lesson's own."""
+"""Digests of texts that stay as they are: most texts of a class are the lesson's own."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _as_released(notebook: NotebookNode, source_cells: Cells) -> None:
 def _tame(notebook: NotebookNode) -> None:
     """Takes out of force what a learner's text would do on a page that shows it. Code is shown as text anyway."""
     for cell in notebook.cells:
-        if cell.cell_type == "raw" and "<" in cell.source and not _is_released(cell):  # nbconvert shows it as HTML
+        if cell.cell_type == "raw" and cell.source and not _is_released(cell):  # nbconvert shows it as HTML
             cell.update(cell_type="markdown", source=as_typed(cell.source))
     texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not _is_released(cell)]
     jobs = [{"source": cell.source, "pictures": cell.get("attachments", {})} for cell in texts]
@@ -150,7 +150,9 @@ def _tame(notebook: NotebookNode) -> None:
     except Unreadable:
         sources = [as_typed(texts[place].source) for place in new]
     for place, source in zip(new, sources, strict=True):
-        if source == texts[place].source and len(_harmless) < MOST_HARMLESS:
+        if source != texts[place].source:
+            texts[place].pop("attachments", None)  # its pictures are in it now
+        elif len(_harmless) < MOST_HARMLESS:
             _harmless.add(keys[place])
         texts[place].source = source
 

@@ -31,7 +31,7 @@ from grader.checking.judge import PASSED, Judge
 from grader.cli import app
 from grader.errors import GraderError
 from grader.syllabus import lesson_names, load_lesson, load_probes
-from tests.proofs import one_now
+from tests.nightly import one_lesson
 
 README = Path(__file__).parents[2] / "README.md"
 SOURCE = '''
@@ -81,7 +81,8 @@ def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
         compile(source, "mutant", "exec")
 
 
-@pytest.mark.parametrize("lesson", one_now(lesson_names()))
+@one_lesson
+@pytest.mark.parametrize("lesson", lesson_names())
 def test_every_lesson_reaches_the_floors(lesson: str) -> None:
     rows = audit_lesson(load_lesson(lesson), lambda symbol: None)
     assert below_the_floors(rows) == []

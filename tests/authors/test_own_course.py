@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from grader.building import frame
+from grader.errors import GraderError
 from grader.repository import Repository
 from tests.warm import run
 
@@ -40,6 +41,7 @@ RIGHT = {
 NOT_SORTED = {"median": "def median(numbers):\n    return numbers[len(numbers) // 2]"}
 UPPER = {"median": "def median(numbers):\n    return sorted(numbers)[len(numbers) // 2]"}
 # Nothing of the tests' surroundings may help a command to find a course.
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 BARE = {"GRADER_LESSONS": None, "PYTHONPATH": None, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 
 
@@ -231,28 +233,38 @@ def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: 
     root = tmp_path / "copy"
     shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("work", "gradebook.db", "submitted"))
     project = (root / "pyproject.toml").read_text("utf-8")
-    (root / "pyproject.toml").write_text(project.replace("# [project.urls]", "[project.urls]").replace("# Rep", "Rep"))
+    (root / "pyproject.toml").write_text(project.replace("# [", "[").replace("# Rep", "Rep").replace("# rel", "rel"))
     repository = Repository(root, LESSONS)
     cell = frame.setup(repository, LESSON, f"from {LIBRARY}.middle_and_spread import median")
     assert frame.badge(repository, LESSON, "").endswith(f"/blob/v0.1.0/notebooks/{LESSON}/{LESSON}.ipynb)")
     code = (
-        "import subprocess, sys\n"
+        "import importlib.metadata as metadata, subprocess, sys\n"
+        "class Fetched:\n"
+        f'    def read_text(self, name): return \'{{"vcs_info": {{"commit_id": "{COMMIT}"}}}}\'\n'
+        "def distribution(name):\n"
+        f"    if {str(installed)!r} in sys.path: return Fetched()\n"
+        "    raise metadata.PackageNotFoundError(name)\n"
+        "metadata.distribution = distribution\n"
         "def call(command):\n"
         f"    print(command[1:])\n    sys.path.insert(0, {str(installed)!r})\n    return 0\n"
         f"subprocess.call = call\n{cell}\nprint(check, median([7, 1, 3]))\n"
     )
     done = run(["python", "-c", code], tmp_path, BARE)
     assert done.code == 0, done.said
-    address = "git+https://github.com/YOUR-NAME/statistics-by-hand@v0.1.0"
+    address = f"git+https://github.com/YOUR-NAME/statistics-by-hand@{COMMIT}"
     assert done.said.splitlines() == [
         str(["-m", "pip", "install", "-qqq", address]),
         f"check(symbol), for lesson {LESSON} 3",
     ]
-    for elsewhere in ("https://gitlab.com/a/b", None):
-        text = project if elsewhere is None else f'{project}\n[project.urls]\nRepository = "{elsewhere}"\n'
+    for elsewhere in (None, "https://gitlab.com/a/b"):
+        text = f'{project}\n[tool.grader]\nreleased = "{COMMIT}"\n'
+        text += f'[project.urls]\nRepository = "{elsewhere}"\n' if elsewhere else ""
         (root / "pyproject.toml").write_text(text, "utf-8")
         assert frame.badge(repository, LESSON, "") == ""
-        assert (f"git+{elsewhere}@v0.1.0" in frame.setup(repository, LESSON, "")) == (elsewhere is not None)
+        assert (f"git+{elsewhere}@{COMMIT}" in frame.setup(repository, LESSON, "")) == (elsewhere is not None)
+    (root / "pyproject.toml").write_text(text.replace(COMMIT, "v0.1.0"), "utf-8")
+    with pytest.raises(GraderError, match="released .* is 'v0.1.0', which may come to mean something else"):
+        frame.badge(repository, LESSON, frame.setup(repository, LESSON, ""))
     (root / "pyproject.toml").unlink()
     assert frame.setup(repository, LESSON, "import random").startswith(
         "# Set-up: run this cell first.\nimport grader\n"

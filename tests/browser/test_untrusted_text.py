@@ -44,6 +44,9 @@ HOSTILE = [
     ("markdown", f"text <svg onload='{RUN}(3)'></svg>"),
     ("markdown", "<iframe srcdoc='<script>(parent.ran = parent.ran || []).push(4)</script>'></iframe>"),
     ("raw", f"<script>{RUN}(5)</script>"),
+    ("markdown", f"<div><img alt==\"x onerror={RUN}(11) src=x\"></div>"),
+    ("markdown", f"<details open title==\"x ontoggle={RUN}(12) \">"),
+    ("raw", "$\\href{javascript:1}{x}$"),
     ("markdown", "<style>.hidden-by-style { color: red } h1 { display: none }</style>"),
     ("code", "1"),
 ]

@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 from grader.building import build as building
 from grader.building import pictures
+from grader.building.origins import made_from
 from grader.building.source import EXPERIMENT
 from grader.repository import Repository
 from grader.syllabus import load_lesson
@@ -91,7 +92,7 @@ def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(released_by_nb
 @pytest.fixture
 def copy(tmp_path: Path) -> Repository:
     """A repository of its own, to change things in."""
-    for name in ("lessons", "notebooks", "solutions", "course"):
+    for name in ("lessons", "notebooks", "solutions", "course", "data"):
         shutil.copytree(REPOSITORY.root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path)
@@ -115,6 +116,32 @@ def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> N
         path.write_text(kept, "utf-8")
     notebook.unlink()
     assert len(building.out_of_step(copy, lesson)) == 1
+
+
+def test_data_that_was_cut_leaves_no_solution_in_step(copy: Repository) -> None:
+    """The names come from two files, and the code says which with an f-string."""
+    lesson = copy.lesson("11")
+    names = copy.root / "data" / "first_names_female.txt"
+    assert building.out_of_step(copy, lesson) == []
+    names.write_text("".join(names.read_text("utf-8").splitlines(keepends=True)[:2000]), "utf-8")
+    (sentence,) = building.out_of_step(copy, lesson)
+    assert copy.solution(lesson).name in sentence
+    assert "was not executed since" in sentence
+
+
+def test_every_data_file_counts_for_some_solution(copy: Repository) -> None:
+    def executed() -> list[str]:
+        return [made_from(copy, lesson, None)["executed"] for lesson in LESSONS]
+
+    before = executed()
+    for path in (copy.root / "data").iterdir():
+        if path.suffix in (".md", ".LICENSE") or path.name in ("catalogue.json", "downloads.json"):
+            continue
+        kept = path.read_bytes()
+        path.write_bytes(kept + b" ")
+        assert executed() != before, f"no code names {path.name}"
+        path.write_bytes(kept)
+    assert executed() == before
 
 
 def test_pictures_are_drawn_again_when_what_draws_them_changes(
@@ -280,16 +307,16 @@ def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> N
 
 
 @every_lesson
-def test_the_badge_opens_this_notebook_in_the_version_that_its_first_cell_fetches(lesson: str) -> None:
+def test_the_badge_opens_this_notebook_and_its_first_cell_fetches_the_released_commit(lesson: str) -> None:
     title = learners(lesson).cells[0].source
     (target,) = re.findall(r"colab-badge\.svg\)\]\((\S+)\)", title)
     path = REPOSITORY.address.removeprefix("https://github.com/")
     assert target == in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
     assert (REPOSITORY.root / target.partition(f"/blob/{REPOSITORY.tag}/")[2]) == REPOSITORY.notebook(lesson)
     setup = by_grade_id(learners(lesson))["setup"].source
-    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.tag}"]
+    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.released}"]
     assert setup.count("http") == 1
-    assert f'import grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
+    assert f'\nimport grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
 
 
 @every_lesson
@@ -326,12 +353,14 @@ def test_what_only_the_build_writes_is_renewed_without_running_anything(
     lesson = LESSONS[0]
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
     project = copy.root / "pyproject.toml"
-    project.write_text(project.read_text("utf-8").replace('\nversion = "', '\nversion = "9.'), "utf-8")
+    released = project.read_text("utf-8").replace('\nversion = "', '\nversion = "9.')
+    project.write_text(released.replace(str(copy.released), "0123456789" * 4), "utf-8")
     assert len(building.out_of_step(copy, lesson)) == 2
     building.build(copy, lesson, lambda _: None)
     assert building.out_of_step(copy, lesson) == []
     now = nbformat.read(copy.solution(lesson), as_version=4)
-    assert copy.tag in by_grade_id(now)["setup"].source
+    assert "0123456789" * 4 in by_grade_id(now)["setup"].source
+    assert copy.tag in now.cells[0].source
     outputs = [[cell.get("outputs") for cell in notebook.cells] for notebook in (now, solution(lesson))]
     assert outputs[0] == outputs[1]
     changed = copy.text(lesson)

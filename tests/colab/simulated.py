@@ -86,14 +86,15 @@ def machine(folder: Path, addresses: Mapping[str, str], packages: Path | None = 
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(packages or folder),
+        "COLAB_RELEASE_TAG": "release-colab_20260101-000000_RC00",
     }
     for number, (asked, instead) in enumerate(addresses.items()):
         settings |= {f"GIT_CONFIG_KEY_{number}": f"url.{instead}.insteadOf", f"GIT_CONFIG_VALUE_{number}": asked}
     return Machine(python / "bin" / "python", home, shelf, settings)
 
 
-def published(repository: Repository, folder: Path) -> None:
-    """Makes a git repository of the checkout as it is now, with the tag of its version."""
+def published(repository: Repository, folder: Path) -> str:
+    """Makes a git repository of the checkout as it is now, with the tag of its version; returns the commit."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=repository.root,
@@ -107,9 +108,19 @@ def published(repository: Repository, folder: Path) -> None:
         if name and (repository.root / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(repository.root / name, folder / name)
-    who = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
-    for step in (("init", "-q"), ("add", "-A", "-f"), (*who, "commit", "-qm", "All of it"), ("tag", repository.tag)):
+    for step in (("init", "-q"), ("add", "-A", "-f")):
         subprocess.run(["git", *step], cwd=folder, check=True)
+    commit = committed(folder)
+    subprocess.run(["git", "tag", repository.tag], cwd=folder, check=True)
+    return commit
+
+
+def committed(folder: Path) -> str:
+    """Commits what has changed there; returns the commit."""
+    who = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+    subprocess.run(["git", *who, "commit", "-qam", "All of it"], cwd=folder, check=True)
+    answer = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True)
+    return answer.stdout.strip()
 
 
 def packed(name: str, folder: Path) -> None:

@@ -1,9 +1,10 @@
-"""In Colab: the first cell fetches the course at its version, quietly, and a lesson runs."""
+"""In Colab: the first cell fetches the commit that was released, quietly, and nothing else will do; a lesson runs."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -13,7 +14,7 @@ from nbformat import NotebookNode
 
 from grader.building.source import EXPERIMENT
 from grader.repository import Repository
-from tests.colab.simulated import BLOCKED, Machine, cells, machine, packed, published
+from tests.colab.simulated import BLOCKED, Machine, cells, committed, machine, packed, published
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.lesson_names()[0]
@@ -26,55 +27,82 @@ def owner() -> str:
     return REPOSITORY.address.rpartition("/")[0] + "/"
 
 
-def first_cell(lesson: str) -> str:
+def first_cell(lesson: str, commit: str) -> str:
+    """As it will be once this commit is the released one."""
     cell = next(cell for cell in nbformat.read(REPOSITORY.notebook(lesson), 4).cells if cell.cell_type == "code")
     assert cell.id == "setup"
-    return str(cell.source)
+    assert REPOSITORY.released is not None
+    assert cell.source.count(f"@{REPOSITORY.released}") == 1
+    return str(cell.source).replace(REPOSITORY.released, commit)
+
+
+@dataclass(frozen=True)
+class Colab:
+    """A machine to which the course's address leads to this checkout, and pip to a folder with its build tool."""
+
+    machine: Machine
+    commit: str
+    remote: Path
 
 
 @pytest.fixture(scope="module")
-def colab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """A machine to which the course's address leads to this checkout, and pip to a folder with its build tool."""
+def colab(tmp_path_factory: pytest.TempPathFactory) -> Colab:
     folder = tmp_path_factory.mktemp("colab")
     shelf, github = folder / "packages", folder / "github"
     shelf.mkdir()
     packed("setuptools", shelf)
-    published(REPOSITORY, github / REPOSITORY.address.rpartition("/")[2])
-    return machine(folder, {owner(): f"{github.as_uri()}/"}, shelf)
+    remote = github / REPOSITORY.address.rpartition("/")[2]
+    commit = published(REPOSITORY, remote)
+    return Colab(machine(folder, {owner(): f"{github.as_uri()}/"}, shelf), commit, remote)
+
+
+def test_the_released_commit_is_one_of_this_repository() -> None:
+    command = ["git", "merge-base", "--is-ancestor", str(REPOSITORY.released), "HEAD"]
+    done = subprocess.run(command, cwd=REPOSITORY.root, capture_output=True, text=True, check=False)
+    if (REPOSITORY.root / ".git").exists() and "shallow" not in done.stderr:
+        assert done.returncode == 0, f"Write a commit that is in this history into pyproject.toml. {done.stderr}"
+
+
+def insist_on_one_sentence(machine: Machine, cell: str, sentence: str) -> None:
+    notebook = cells(cell, "1 + 1")
+    with pytest.raises(CellExecutionError):
+        machine.run(notebook)
+    (output,) = notebook.cells[0].outputs
+    (line,) = output.traceback
+    assert line.startswith(sentence)
+    assert notebook.cells[1].execution_count is None  # Run All stops
 
 
 def test_without_a_network_the_first_cell_says_one_sentence(tmp_path: Path) -> None:
     offline = machine(tmp_path, {owner(): NOWHERE})
-    notebook = cells(first_cell(LESSON), "1 + 1")
-    with pytest.raises(CellExecutionError):
-        offline.run(notebook)
-    (output,) = notebook.cells[0].outputs
-    assert output.traceback == ["The course could not be fetched. Is there a network? Then run this cell again."]
-    assert notebook.cells[1].execution_count is None  # Run All stops
+    insist_on_one_sentence(
+        offline, first_cell(LESSON, "0" * 40), "The course could not be fetched. Is there a network?"
+    )
 
 
-def test_a_lesson_from_nothing(colab: Machine) -> None:
+def test_a_lesson_from_nothing(colab: Colab) -> None:
     """Every answer and every check; of the experiments the first, since the later ones train and train."""
-    before = colab.installed()
+    before = colab.machine.installed()
     assert not {name.replace("-", "_") for name in BLOCKED} & {name.partition("-")[0] for name in before}
     notebook = nbformat.read(REPOSITORY.solution(LESSON), 4)
     clear(notebook)
+    setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    setup.source = first_cell(LESSON, colab.commit)
     checks = [place for place, cell in enumerate(notebook.cells) if cell.get("id", "").startswith("test_")]
     notebook.cells = [
         cell
         for place, cell in enumerate(notebook.cells)
         if place < checks[4] or EXPERIMENT not in cell.metadata.get("tags", ())
     ]
-    colab.run(notebook)
+    colab.machine.run(notebook)
     marks = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("points")}
     assert marks
     for cell in marks.values():
         assert [o.data["text/plain"] for o in cell.outputs if o.output_type == "execute_result"] == [
             repr(float(cell.metadata.nbgrader.points))
         ]
-    setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert setup.outputs == []  # quiet
-    after = colab.installed()
+    after = colab.machine.installed()
     ours = {"course", "grader", "lessons", f"transformers_cell_by_cell-{REPOSITORY.tag.removeprefix('v')}.dist-info"}
     assert set(after) - set(before) == ours
     assert {name: after[name] for name in before} == before  # nothing that Colab ships was touched
@@ -98,16 +126,38 @@ print(version("transformers-cell-by-cell"), len(checks), min(texts) > 0, [m for 
 """
 
 
-def test_what_was_fetched_is_enough_for_every_lesson(colab: Machine) -> None:
+def test_what_was_fetched_is_enough_for_every_lesson(colab: Colab) -> None:
     """Runs after the lesson: the course is there, nbgrader is not."""
     data = [path.name for path in (REPOSITORY.root / "data").iterdir() if path.suffix == ".txt"]
     tables = [f"{path.parts[-3][-2:]}_{path.stem}" for path in REPOSITORY.syllabus.folder.glob("*/tables/*.csv")]
     names = [name.replace("-", "_") for name in BLOCKED]
-    notebook = cells(first_cell(LESSON), EVERY_LESSON.format(data=data, tables=tables, blocked=names[1:]))
-    colab.run(notebook)
+    notebook = cells(first_cell(LESSON, colab.commit), EVERY_LESSON.format(data=data, tables=tables, blocked=names[1:]))
+    colab.machine.run(notebook)
     (printed,) = notebook.cells[1].outputs
     lessons = len(REPOSITORY.lesson_names())
     assert printed.text == f"{REPOSITORY.tag.removeprefix('v')} {lessons} True []\n"
+
+
+def test_a_tag_that_was_moved_changes_nothing_and_another_commit_is_refused(colab: Colab, tmp_path: Path) -> None:
+    """Runs after the lesson: the released commit is installed. A stranger then publishes another, under the same tag."""
+    (colab.remote / "grader" / "__init__.py").write_text("raise SystemExit('a stranger')\n")
+    other = committed(colab.remote)
+    subprocess.run(["git", "tag", "--force", REPOSITORY.tag], cwd=colab.remote, check=True)
+    notebook = cells(first_cell(LESSON, colab.commit))
+    colab.machine.run(notebook)
+    assert notebook.cells[0].outputs == []
+    insist_on_one_sentence(colab.machine, first_cell(LESSON, other), "Another version of the course is installed here")
+
+
+def test_what_does_not_say_where_it_comes_from_is_refused(tmp_path: Path) -> None:
+    """A package of that name that is there already, and has never been looked at."""
+    there = machine(tmp_path, {owner(): NOWHERE})
+    name = REPOSITORY.name
+    metadata = there.packages / f"{name.replace('-', '_')}-{REPOSITORY.tag.removeprefix('v')}.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {REPOSITORY.tag.removeprefix('v')}\n")
+    (there.packages / "grader.py").write_text("raise SystemExit('a stranger')\n")
+    insist_on_one_sentence(there, first_cell(LESSON, "0" * 40), "Another version of the course is installed here")
 
 
 def clear(notebook: NotebookNode) -> None:

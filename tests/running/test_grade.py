@@ -161,13 +161,14 @@ def test_two_threads_never_prepare_a_lesson_at_once(monkeypatch: pytest.MonkeyPa
     meeting = threading.Barrier(2)
     met = []
 
-    def prepare(lesson: str) -> None:
+    def draw(lesson: str, seed: int) -> dict[str, Any]:
         with contextlib.suppress(threading.BrokenBarrierError):
             met.append(meeting.wait(timeout=0.2))
+        return {}
 
-    monkeypatch.setattr(grading, "_sources", prepare)
+    monkeypatch.setattr(grading, "_drawn", draw)
     with ThreadPoolExecutor(2) as pool:
-        assert len(list(pool.map(lambda seed: grading._prepared(LESSON, seed), (5, 5)))) == 2
+        assert len(list(pool.map(lambda seed: grading._questions(LESSON, seed), (5, 5)))) == 2
     assert met == []
 
 
