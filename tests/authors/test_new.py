@@ -188,7 +188,7 @@ FAULTS = {
         "exercises.py",
         "import numpy as np",
         "import numpy as np\nimport statistic",
-        r"exercises\.py, line 6 imports statistic, and there is no such package here\. Did you mean statistics\?",
+        r"exercises\.py, line 6, imports statistic, and there is no such package here\. Did you mean statistics\?",
     ),
     "a package that isn't there": (
         "exercises.py",
