@@ -18,21 +18,27 @@ JUPYTER_LAB := PATH="$(abspath $(BIN)):$$PATH" jupyter lab $(if $(filter 0,$(she
 INSTALL := TORCH_INDEX=$(TORCH_INDEX) $(BIN)/python environment/install.py
 PINS := pyproject.toml requirements.txt environment/install.py
 
-.PHONY: demo test lint claims kills bench build site site-messages site-numbers publish-site lab formgrader lock clean
+.PHONY: demo test lint marks claims kills bench build site site-messages site-numbers publish-site lab formgrader lock clean
 
 demo: .venv/ready
 	@$(BIN)/grader demo
 
 # Compiled modules are kept: every process that a test starts would compile the course anew.
 test: lint
-	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
+	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15 \
+	$(if $(SAMPLE),--sample $(SAMPLE))
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
 
 lint: .venv/ready-to-test
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: .venv/bin/ruff format"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 
-# Everything that `make test` leaves out because it says nothing new until the code changes: see tests/proofs.py.
+# Writes anew what each mistake and answer earns, of all lessons or of one (make marks LESSON=03): see tests/lessons/marks.py.
+marks: .venv/ready-to-test
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.lessons.marks $(LESSON)
+
+# Everything that `make test` leaves to the night, as tests/nightly.py says; some hours.
 claims: .venv/ready-to-test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons tests/audit tests/gradebook/test_equal_marks.py tests/assignments \
 	tests/packing tests/similarity tests/learning tests/publishing tests/browser/test_site.py --long --verbose

@@ -3,7 +3,8 @@
 In a notebook: `check = grader.checks("01_my_topic")`, then `check(symbol)`; at the end `grader.submit()`.
 That part needs no nbgrader.
 
-From Python: `grader.grade_notebook(path)` gives a notebook's marks, `grader.grade_notebooks(paths)` those of many.
+From Python: `grader.grade_notebook(path)` gives a notebook's marks, `grader.grade_notebooks(paths)` those of many,
+`grader.autograde(course, assignment)` grades a class into its gradebook.
 docs/api.md shows how. What is in `__all__` is stable; the modules that it comes from may change.
 """
 
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from grader.checking.judge import AspectResult, Evidence, Status, Verdict
     from grader.checking.notebook import Checker
     from grader.errors import GraderError, MissingProtection
+    from grader.gradebook.report import Progress, Report
+    from grader.leaderboard.standings import Standings
     from grader.running.intake import Unreadable
     from grader.running.limits import Limits
     from grader.running.result import Failure, OwnResult, Result, from_json, to_json
     from grader.submitting.notebook import Receipt
+    from grader.whole_class import autograde, score_entries
 
 __all__ = [
     "AspectResult",
@@ -32,15 +36,20 @@ __all__ = [
     "Limits",
     "MissingProtection",
     "OwnResult",
+    "Progress",
+    "Report",
     "Result",
+    "Standings",
     "Status",
     "Unreadable",
     "Verdict",
+    "autograde",
     "checks",
     "from_json",
     "grade_notebook",
     "grade_notebooks",
     "hidden_seed",
+    "score_entries",
     "submit",
     "to_json",
 ]
@@ -50,9 +59,12 @@ _HOMES = {
     "grader.api": ("grade_notebook", "grade_notebooks", "hidden_seed"),
     "grader.checking.judge": ("AspectResult", "Evidence", "Status", "Verdict"),
     "grader.errors": ("GraderError", "MissingProtection"),
+    "grader.gradebook.report": ("Progress", "Report"),
+    "grader.leaderboard.standings": ("Standings",),
     "grader.running.intake": ("Unreadable",),
     "grader.running.limits": ("Limits",),
     "grader.running.result": ("Failure", "OwnResult", "Result", "from_json", "to_json"),
+    "grader.whole_class": ("autograde", "score_entries"),
 }
 
 

@@ -47,26 +47,28 @@ def grade_notebook(
         GraderError: when there is no such lesson, a required protection is missing, or submissions can't be run here.
         ValueError: for a negative seed.
     """
-    _get_ready(seed, 1)
+    check_numbers(seed)
+    get_ready(1)
+    around = [] if isinstance(notebook, bytes) else [Path(notebook).parent]
     if course is not None:
-        return _grade_plain(notebook, _plain_job(course, lesson, 1, limits), require_sandbox)
+        return _grade_plain(notebook, _plain_job(course, lesson, 1, limits, around), require_sandbox)
     from grader.running.grade import grade, prepare
     from grader.running.intake import read_file, read_submission
     from grader.running.protection import check_walls
-    from grader.running.zygotes import hide
+    from grader.running.setting import setting_of
+    from grader.running.zygotes import in_sight
     from grader.syllabus import load_lesson
 
     if lesson is not None:
         load_lesson(lesson)
-    if not isinstance(notebook, bytes):
-        hide(Path(notebook).parent)
+    hidden = in_sight(around)
     data = notebook if isinstance(notebook, bytes) else read_file(Path(notebook))
     found = read_submission(data, lesson).lesson.name
     seed = hidden_seed() if seed is None else seed
     prepare(found, seed)  # meanwhile the process that runs submissions gets warm
-    check_walls(found, require_sandbox)
+    check_walls(setting_of(found, hidden), require_sandbox)
     name = "" if isinstance(notebook, bytes) else os.fspath(notebook)
-    return grade(data, seed, lesson=lesson, name=name, limits=limits)
+    return grade(data, seed, lesson=lesson, name=name, limits=limits, hidden=hidden)
 
 
 def grade_notebooks(
@@ -96,28 +98,29 @@ def grade_notebooks(
             run here.
         ValueError: for a negative seed, or no jobs.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs must be 1 or more, not {jobs}")
+    check_numbers(seed, jobs)
     paths = [Path(notebook) for notebook in notebooks]
-    _get_ready(seed, min(jobs, len(paths)))
+    get_ready(min(jobs, len(paths)))
     from grader.batch import Job
     from grader.running.grade import prepare
     from grader.running.limits import Limits
     from grader.running.protection import check_walls
-    from grader.running.zygotes import hide
+    from grader.running.setting import setting_of
+    from grader.running.zygotes import in_sight
     from grader.syllabus import load_lesson
 
-    hide(*(path.parent for path in paths))
+    around = {path.parent for path in paths}
     if course is not None:
-        job = _plain_job(course, lesson, jobs, limits)
-        check_walls(None, require_sandbox)
+        job = _plain_job(course, lesson, jobs, limits, around)
+        check_walls(setting_of(None, job.hidden), require_sandbox)
         return _graded(paths, job)
+    hidden = in_sight(around)
     name = _lesson_of(paths) if lesson is None else load_lesson(lesson).name
     seed = hidden_seed() if seed is None else seed
     if name is not None:
         prepare(name, seed)  # meanwhile the processes that run submissions get warm
-        check_walls(name, require_sandbox)
-    return _graded(paths, Job(seed, lesson, jobs, limits or Limits()))
+        check_walls(setting_of(name, hidden), require_sandbox)
+    return _graded(paths, Job(seed, lesson, jobs, limits or Limits(), hidden=hidden))
 
 
 def hidden_seed() -> int:
@@ -125,14 +128,24 @@ def hidden_seed() -> int:
     return secrets.randbits(32)
 
 
-def _get_ready(seed: int | None, processes: int) -> None:
+def check_numbers(seed: int | None, jobs: int = 1) -> None:
+    """Refuses what can't be meant.
+
+    Raises:
+        ValueError: for a negative seed, or no jobs.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be 1 or more, not {jobs}")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed must be 0 or more, not {seed}")
+
+
+def get_ready(processes: int) -> None:
     """Starts processes, and meanwhile imports what grading needs here.
 
     Raises:
         GraderError: when something is not installed.
     """
-    if seed is not None and seed < 0:
-        raise ValueError(f"seed must be 0 or more, not {seed}")
     from grader.running.zygotes import warm_up
 
     warm_up(processes)
@@ -156,8 +169,10 @@ def _lesson_of(paths: Iterable[Path]) -> str | None:
     return None
 
 
-def _plain_job(course: str | os.PathLike[str], name: str | None, jobs: int, limits: Limits | None) -> Job:
-    """How to grade a plain assignment.
+def _plain_job(
+    course: str | os.PathLike[str], name: str | None, jobs: int, limits: Limits | None, around: Iterable[Path]
+) -> Job:
+    """How to grade a plain assignment; `around` are the folders of what was handed in.
 
     Raises:
         GraderError: when there is no such course, or no such assignment in it.
@@ -166,32 +181,30 @@ def _plain_job(course: str | os.PathLike[str], name: str | None, jobs: int, limi
     from grader.gradebook.autograde import plain_limits
     from grader.gradebook.course import Course
     from grader.gradebook.writer import released_aside
-    from grader.running.zygotes import hide
+    from grader.running.zygotes import in_sight
 
     if name is None:
         raise GraderError("Say which assignment of the course it is: with course, grading needs lesson too.")
     found = Course.open(Path(course).resolve())
     if not found.knows(name):
         raise GraderError(f"There are no notebooks of an assignment {name!r} in the course {found.root}.")
-    hide(*found.folders())
-    return Job(0, None, jobs, limits or plain_limits(found), released_aside(found, name))
+    hidden = in_sight([*found.folders(), *around])
+    return Job(0, None, jobs, limits or plain_limits(found), released_aside(found, name), hidden)
 
 
 def _grade_plain(notebook: str | os.PathLike[str] | bytes, job: Job, require_sandbox: bool) -> Result:
     from grader.running.grade import grade_plain
     from grader.running.handed_in import handed_in, other_files
     from grader.running.protection import check_walls
-    from grader.running.zygotes import hide
+    from grader.running.setting import setting_of
 
     assert job.assignment is not None
     handed = notebook if isinstance(notebook, bytes) else Path(notebook)
-    if isinstance(handed, Path):
-        hide(handed.parent)
-    check_walls(None, require_sandbox)
+    check_walls(setting_of(None, job.hidden), require_sandbox)
     notebooks, known = handed_in(handed, job.assignment)
     name = "" if isinstance(handed, bytes) else str(handed)
     others = other_files(handed) if isinstance(handed, Path) and handed.is_dir() else {}
-    return grade_plain(notebooks, known, name=name, files=others, limits=job.limits)
+    return grade_plain(notebooks, known, name=name, files=others, limits=job.limits, hidden=job.hidden)
 
 
 def _graded(paths: list[Path], job: Job) -> Generator[Result | Failure, None, None]:

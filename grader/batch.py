@@ -37,6 +37,8 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     assignment: Assignment | None = None
     """As an instructor released it, where that is known."""
+    hidden: tuple[str, ...] = ()
+    """What submissions must not see here; see `grader.running.zygotes.in_sight`."""
 
 
 Done = tuple[Path, Result | Failure]
@@ -129,21 +131,28 @@ def grade_work(work: Work, job: Job) -> Result:
     Raises:
         Unreadable: when there is nothing to grade.
     """
-    known, limits = job.assignment, job.limits
+    known, limits, hidden = job.assignment, job.limits, job.hidden
     plain = None
     if known is not None:
         asked = {title: cells for title, cells in known.plain.notebooks.items() if title in work.titles}
         plain = replace(known.plain, notebooks=asked)
     if work.notebook is None:
         assert plain is not None
-        return grade_plain(work.notebooks, plain, name=work.name, files=work.files, limits=limits)
+        return grade_plain(work.notebooks, plain, name=work.name, files=work.files, limits=limits, hidden=hidden)
     own = known.tests(known.name) if known is not None else ()
     result = grade(
-        work.notebook, job.seed, lesson=job.lesson, name=work.name, files=work.files, own_tests=own, limits=limits
+        work.notebook,
+        job.seed,
+        lesson=job.lesson,
+        name=work.name,
+        files=work.files,
+        own_tests=own,
+        limits=limits,
+        hidden=hidden,
     )
     if plain is None or not plain.notebooks:
         return result
-    beside = grade_plain(work.notebooks, plain, files=work.files, limits=limits, needed=False)
+    beside = grade_plain(work.notebooks, plain, files=work.files, limits=limits, hidden=hidden, needed=False)
     return replace(
         result,
         own_tests=(*result.own_tests, *beside.own_tests),

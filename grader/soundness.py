@@ -1,37 +1,56 @@
 """Faults in an exercise's description that an author should hear about at once, each as one sentence.
 
-What needs a run to be found (a mistake that passes, a right answer that fails) is the audit's.
+Here are those that show without a run. `grader.rehearsal` has the others, and the audit says how good the checks are.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections import Counter
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
-from grader.authoring.spec import Case, Exercise, Lesson
+from grader.authoring.spec import USUAL, Case, Exercise, Lesson
 from grader.errors import GraderError
+from grader.lines import line_of, told, written
+from grader.rehearsal import PROBES, rehearse
 from grader.running.blanks import blank
-from grader.syllabus import load_probes
+from grader.syllabus import Syllabus, find_lesson, load_probes
 
 
 def insist_on_sound(lesson: Lesson) -> None:
-    """Looks at every exercise of a lesson, and at its probes.
+    """Looks at every exercise of a lesson, and at its probes; then tries them out.
 
     Raises:
         GraderError: for the first fault.
     """
+    syllabus, _ = find_lesson(lesson.name)
     if not lesson.exercises:
         raise GraderError(f"{lesson.name} has no exercises: list at least one in its LESSON.")
     for exercise in lesson.exercises:
-        _insist(exercise)
+        _insist(exercise, syllabus.root, syllabus.place(lesson.name))
     _once(Counter(exercise.symbol for exercise in lesson.exercises), f"Lesson {lesson.name}", "exercise")
-    load_probes(lesson.name)
+    probes = load_probes(lesson.name)
+    _insist_on_symbols(lesson, syllabus)
+    rehearse(lesson, probes, syllabus)
 
 
-def _insist(exercise: Exercise) -> None:
+def _insist_on_symbols(lesson: Lesson, syllabus: Syllabus) -> None:
+    """A probe for a symbol that isn't there would never be used."""
+    symbols = [exercise.symbol for exercise in lesson.exercises]
+    probes = syllabus.part(lesson.name, "probes").PROBES if syllabus.has(lesson.name, "probes") else {}
+    for symbol in probes:
+        if symbol not in symbols:
+            near = get_close_matches(symbol, symbols, n=1)
+            advice = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(symbols)}."
+            folder = syllabus.place(lesson.name)
+            where = written(line_of(symbol, folder), str(folder))
+            raise GraderError(f"PROBES has {symbol!r}, and the lesson has no such exercise: {where}. {advice}")
+
+
+def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
     symbol, where = exercise.symbol, _file(exercise.cases)
     reference = exercise.references[0]
     home = inspect.getsourcefile(reference) or reference.__module__
@@ -52,14 +71,15 @@ def _insist(exercise: Exercise) -> None:
             f"{symbol} in {where} has no core aspect, so that form alone would earn points: "
             "begin with aspects.of_function(), or add aspects.values()."
         )
-    _insist_on_cases(exercise, where)
+    _insist_on_cases(exercise, where, root, folder)
     _once(Counter(aspect.name for aspect in exercise.aspects), f"{symbol} in {where}", "aspect")
     _once(Counter(mistake.name for mistake in exercise.mistakes), f"{symbol} in {where}", "mistake")
 
 
-def _insist_on_cases(exercise: Exercise, where: str) -> None:
+def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -> None:
     symbol = exercise.symbol
-    cases = exercise.cases(np.random.default_rng(0))
+    with told(symbol, "cases", root, where):
+        cases = exercise.cases(np.random.default_rng(0))
     if not cases or not all(isinstance(case, Case) for case in cases):
         raise GraderError(f"{symbol} in {where} has no cases: let `cases` return a list with at least one Case.")
     _once(Counter(case.label for case in cases), f"{symbol} in {where}", "case")
@@ -68,6 +88,14 @@ def _insist_on_cases(exercise: Exercise, where: str) -> None:
             tags = ", ".join(sorted(aspect.tags))
             raise GraderError(
                 f"{symbol} in {where} has no case for its aspect {aspect.name!r}: give a case the tag {tags!r}."
+            )
+    known = USUAL.union(*(aspect.tags for aspect in exercise.aspects))
+    for case in cases:
+        for tag in sorted(case.tags - known):
+            raise GraderError(
+                f"{symbol}: no aspect looks at the tag {tag!r} of the case {case.label!r}, in "
+                f"{written(line_of(tag, folder, but=PROBES), where)}. Give an aspect this tag, or the case another: "
+                f"there are {', '.join(sorted(known))}."
             )
 
 

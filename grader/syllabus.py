@@ -32,14 +32,17 @@ import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from grader.authoring.spec import Exercise, Lesson
 from grader.errors import GraderError
+from grader.lines import last_line, written
 from grader.travelling import file_of, refuse_answers
 
 if TYPE_CHECKING:
@@ -61,10 +64,16 @@ class UnknownLesson(GraderError, LookupError):
 class MissingPackage(GraderError):
     """A lesson needs a package that is not installed; the message says which lesson, and which package."""
 
-    def __init__(self, lesson: str, package: str) -> None:
+    def __init__(self, lesson: str, package: str, place: tuple[Path, int] | None) -> None:
+        # It may be a slip of the pen, and somebody else may have published what that names.
+        there = [*sys.stdlib_module_names, *(module.name for module in iter_modules())]
+        near = get_close_matches(package, there, n=1, cutoff=0.8)
         super().__init__(
-            f"Lesson {lesson} needs {package}, which isn't installed here. Install it, then try again: "
-            f"pip install {package}"
+            f"{written(place, f'Lesson {lesson}')} imports {package}, and there is no such package here. "
+            f"Did you mean {near[0]}?"
+            if near
+            else f"Lesson {lesson} needs {package}, which isn't installed here. If that is its right name, install it "
+            f"and try again: pip install {package}"
         )
         self.package = package
 
@@ -160,7 +169,7 @@ class Syllabus:
         except Exception as error:
             package = error.name if isinstance(error, ModuleNotFoundError) else None
             if package and "." not in package and file_of(package, self.root) is None:
-                raise MissingPackage(name, package) from error
+                raise MissingPackage(name, package, last_line(error, self.root)) from error
             raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:
@@ -219,16 +228,9 @@ class Syllabus:
         """Where in the course an import went wrong, and why."""
         if isinstance(error, SyntaxError):
             return f"{error.filename}, line {error.lineno}, is not valid Python: {error.msg}. Correct it there."
-        where = (
-            f"{self.place(name) / part}.py" if (self.place(name) / f"{part}.py").is_file() else str(self.place(name))
-        )
-        trace = error.__traceback__
-        while trace is not None:
-            path = trace.tb_frame.f_code.co_filename
-            if Path(path).is_relative_to(self.root):
-                where = f"{path}, line {trace.tb_lineno},"
-            trace = trace.tb_next
-        return f"{where} stops with {type(error).__name__}: {error}. Correct it there."
+        file = self.place(name) / f"{part}.py"
+        where = written(last_line(error, self.root), str(file if file.is_file() else self.place(name)))
+        return f"{where}, stops with {type(error).__name__}: {error}. Correct it there."
 
     def _import(self, module: str) -> ModuleType:
         spec = sys.modules.get(self.package) or importlib.util.find_spec(self.package)

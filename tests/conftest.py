@@ -1,21 +1,25 @@
 """How `make test` shares the work out, and what it says at the end.
 
 Long tests stand in folders called `long` and run with --long only. Those of the lessons measure a table and write it
-(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`). Tests marked as `later` belong
-to a proof that is run again when its code has changed: see `tests/proofs.py`.
+(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`). Of the others, `make test`
+leaves some to the nightly run: see `tests/nightly.py`.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
 from grader.running import warming
-from tests import proofs, warm, warm_zygotes
+from tests import warm, warm_zygotes
+from tests.nightly import left_out
 from tests.shell import grader
 
 __all__ = ["grader"]
@@ -36,39 +40,33 @@ FIRST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long tests too")
+    parser.addoption("--sample", type=int, help="draw the sample again that had this number")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draws the sample's number, unless it is given; workers get it from whoever starts them."""
+    if config.option.sample is None:
+        told = getattr(config, "workerinput", {})
+        config.option.sample = told.get("sample", secrets.randbelow(1_000_000))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """What pytest-xdist tells a worker."""
+    node.workerinput["sample"] = node.config.option.sample
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return True if collection_path.name == "long" and not config.getoption("--long", False) else None
 
 
-class Bookkeeper:
-    """Writes down each proof whose tests have all passed."""
-
-    def __init__(self, items: list[pytest.Item]) -> None:
-        self.left: dict[str, tuple[str, str]] = {
-            item.nodeid: proof for item in items if (proof := proofs.proof_of(item)) is not None
-        }
-        self.failed: set[str] = set()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.add(report.nodeid)
-        if report.when == "teardown" and report.nodeid not in self.failed:
-            proof = self.left.pop(report.nodeid, None)
-            if proof is not None and proof not in self.left.values():
-                proofs.record(*proof)
-
-
+@pytest.hookimpl(trylast=True)  # what is asked for by name is chosen first
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A worker takes one file after the other, in this order."""
-    options = config.option
-    if not options.long:
-        later = {item for item in items if item.get_closest_marker("later")}
-        config.hook.pytest_deselected(items=list(later))
-        items[:] = [item for item in items if item not in later]
-    elif not (options.keyword or options.markexpr or "::" in "".join(config.args)):
-        config.pluginmanager.register(Bookkeeper(items))
+    if not config.option.long:
+        left = left_out(items, config.option.sample)
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
 
 
@@ -80,6 +78,22 @@ def all_starts_warm() -> Iterator[None]:
         patch.setattr(warming, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
         yield
     warm.stop()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says which sample it was: who wants to see a failure again draws it again."""
+    if not config.option.long:
+        number = config.option.sample
+        terminalreporter.write_line(f"The sample was number {number}; again: make test SAMPLE={number}")
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_for_pytest() -> Iterator[None]:
+    """A command that runs in this process sees to Ctrl-C, until it ends."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.hookimpl(trylast=True)

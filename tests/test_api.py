@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -26,9 +28,10 @@ import pytest
 
 import grader
 from grader import Failure, GraderError, MissingProtection, Result, Unreadable, Verdict, grade_notebook, grade_notebooks
+from grader.cli import contests, grading
 from grader.demo.learners import Learner
 from grader.repository import Repository
-from grader.running import zygotes
+from grader.running import warming, zygotes
 from lessons.lesson_01.demo import LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -48,6 +51,15 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "ada.ipynb").write_text(Learner("ada", LESSON, edits=wrong).hand_in(released), "utf-8")
     (folder / "bob.ipynb").write_text("", "utf-8")
     (folder / "cy.ipynb").write_text(Learner("cy", LESSON, begins=3).hand_in(released), "utf-8")
+    course = folder.parent / "my_course"
+    source = course / "solutions" / LESSON / f"{LESSON}.ipynb"
+    source.parent.mkdir(parents=True)
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", course)
+    shutil.copy(REPOSITORY.solution(LESSON), source)
+    for notebook in folder.glob("*.ipynb"):
+        place = course / "submitted" / notebook.stem / LESSON
+        place.mkdir(parents=True)
+        shutil.copy(notebook, place / f"{LESSON}.ipynb")
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingProtection)
         patch.chdir(folder.parent)
@@ -73,8 +85,19 @@ def space(submitted: Path) -> dict[str, Any]:
 
 
 def test_the_examples_print_what_the_page_shows(space: dict[str, Any]) -> None:
-    assert {"result", "marks", "again", "mark"} <= set(space)
+    assert {"result", "marks", "report", "again", "mark"} <= set(space)
     assert sum(language == "text" for language, _ in BOXES) >= 5
+
+
+def test_the_functions_take_what_the_commands_take() -> None:
+    """Except the files that a command writes from what comes back."""
+    for command, function, otherwise in (
+        (grading.autograde, grader.autograde, {"lesson": "assignment", "json_file": None}),
+        (contests.leaderboard, grader.score_entries, {"json_file": "table", "html": None}),
+        (grading.grade, grade_notebooks, {"json_file": None}),
+    ):
+        asked = {otherwise.get(name, name) for name in inspect.signature(command).parameters} - {None}
+        assert asked <= inspect.signature(function).parameters.keys()
 
 
 def test_the_json_that_the_page_shows_is_real(space: dict[str, Any]) -> None:
@@ -170,6 +193,57 @@ def test_a_missing_protection_is_a_warning_or_a_refusal(submitted: Path, monkeyp
             call()
 
 
+def test_each_notebook_may_stand_in_a_folder_of_its_own(
+    submitted: Path, space: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a service keeps what is uploaded: no process is started for a folder."""
+    idle = list(zygotes._POOL.idle)
+    monkeypatch.setattr(warming, "start", lambda *_: pytest.fail("another process was started"))
+    paths = [tmp_path / name / "upload.ipynb" for name in ("one", "two", "three")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes((submitted / "cy.ipynb").read_bytes())
+        assert grade_notebook(path, seed=7).score == 5.0
+    outcomes = list(grade_notebooks(paths, seed=7))
+    assert [outcome.score for outcome in outcomes if isinstance(outcome, Result)] == [5.0, 5.0, 5.0]
+    assert zygotes._POOL.idle == idle
+
+
+def test_a_notebook_among_pythons_own_files_is_refused_and_nothing_else(submitted: Path, space: dict[str, Any]) -> None:
+    with pytest.raises(GraderError, match="Move what you grade to a folder of its own"):
+        grade_notebook(Path(os.__file__).with_name("nowhere.ipynb"), seed=7)
+    assert grade_notebook("submitted/cy.ipynb", seed=7).score == 5.0
+
+
+def test_a_class_is_stopped_by_what_its_progress_raises_and_goes_on(space: dict[str, Any]) -> None:
+    """As a service stops a run; what was graded by then is not graded again."""
+    news: list[grader.Progress] = []
+
+    def stop(latest: grader.Progress) -> None:
+        if latest.student:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grader.autograde("my_course", LESSON, seed=8, progress=stop)
+    with pytest.raises(GraderError, match=r"the seed that the run began with, 8: leave the seed out\."):
+        grader.autograde("my_course", LESSON, seed=7, resume=True)
+    report = grader.autograde("my_course", LESSON, resume=True, progress=news.append)
+    assert report.seed == 8
+    assert {name: type(outcome) for name, outcome in report.outcomes.items()} == {
+        "ada": Result,
+        "bob": Failure,
+        "cy": Result,
+    }
+    assert report.failures == {"bob": report.outcomes["bob"]}
+    done = [step for step in news if step.student]
+    assert [step.done for step in done] == list(range(1, done[-1].total + 1))
+    assert {step.student: type(step.outcome) for step in done} == {
+        name: type(outcome) for name, outcome in report.outcomes.items() if name in {step.student for step in done}
+    }
+    assert len(done) < 3
+    assert "of 3 are graded already." in news[0].notes[0]
+
+
 def test_wrong_arguments_are_told_at_once(submitted: Path) -> None:
     for call in (
         lambda: grade_notebooks([], jobs=0),
@@ -178,8 +252,20 @@ def test_wrong_arguments_are_told_at_once(submitted: Path) -> None:
     ):
         with pytest.raises(ValueError, match="must be"):
             call()
+    for unmeant in ({"jobs": 0}, {"seed": -1}, {"jobs": 2, "cluster": "tcp://somewhere:8786"}):
+        with pytest.raises(ValueError, match=r"must be|jobs is for this machine"):
+            grader.autograde("my_course", "01", **unmeant)
+    for unmeant in ({"jobs": 0}, {"seed": -1}, {"resume": True}):
+        with pytest.raises(ValueError, match=r"must be|resume goes on with a table"):
+            grader.score_entries("13", **unmeant)
     with pytest.raises(GraderError, match="There is no lesson '99'"):
         grade_notebooks([], lesson="99")
+    with pytest.raises(GraderError, match="There is no lesson '99'"):
+        grader.autograde("my_course", "99")
+    with pytest.raises(GraderError, match="is not an nbgrader course"):
+        grader.autograde("submitted", "01")
+    with pytest.raises(GraderError, match="is not the address of a Dask scheduler"):
+        grader.autograde("my_course", "01", cluster="somewhere")
     with pytest.raises(Unreadable, match="There is no such file"):
         grade_notebook("submitted/nobody.ipynb")
     with pytest.raises(Unreadable, match="can't be read: File name too long"):
@@ -226,7 +312,8 @@ def test_every_name_is_there_and_documented() -> None:
         assert getattr(grader, name).__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'grade_notebok'"):
         grader.grade_notebok  # type: ignore[attr-defined]  # noqa: B018
-    for kind in (Result, Verdict, Failure, grader.AspectResult, grader.Evidence, grader.OwnResult, grader.Limits):
+    kinds = (Result, Verdict, Failure, grader.AspectResult, grader.Evidence, grader.OwnResult, grader.Limits)
+    for kind in (*kinds, grader.Progress, grader.Report, grader.Standings):
         with pytest.raises(dataclasses.FrozenInstanceError):
             object.__new__(kind).anything = 1
     assert get_type_hints(Verdict)["status"] == grader.Status
@@ -240,6 +327,7 @@ def test_a_learners_notebook_pays_nothing_for_it() -> None:
         import grader
         print(*sorted({name for name in set(sys.modules) - before if name.partition(".")[0] == "grader"}))
         from grader import GraderError, Limits, MissingProtection, grade_notebook, grade_notebooks, hidden_seed
+        from grader import autograde, score_entries
         print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))
     """
     ran = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
@@ -255,12 +343,12 @@ def test_closing_a_batch_ends_its_own_work_only(submitted: Path, space: dict[str
     outcomes = grade_notebooks(["nowhere.ipynb", "waits.ipynb"], limits=grader.Limits(cell_seconds=9999.0))
     assert next(outcomes) == Failure("nowhere.ipynb", "There is no such file.")
     wait_until(lambda: bool(zygotes._POOL.lent))
-    (its,) = zygotes._POOL.lent
+    its = list(zygotes._POOL.lent)
     somebody_elses = cast("zygotes.Zygote", SimpleNamespace(borrower=threading.get_ident()))
     zygotes._POOL.lent.append(somebody_elses)
     outcomes.close()
     assert zygotes._POOL.lent == [somebody_elses]
-    assert its._process.process.poll() is not None
+    assert all(zygote._process.process.poll() is not None for zygote in its)
     zygotes._POOL.lent.remove(somebody_elses)
 
 

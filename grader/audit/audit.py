@@ -20,6 +20,7 @@ from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
 from grader.errors import GraderError
 from grader.running.blanks import sources
+from grader.running.judging import Bench
 from grader.running.limits import Limits
 from grader.running.session import Question, Session, Stopped
 from grader.running.setting import setting_of
@@ -162,7 +163,7 @@ def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: R
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
     reference = exercise.references[0]
     equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
-    questions = [Question.of(exercise.symbol, part) for part in _more_and_more(judge.cases)]
+    questions = [(Question.of(exercise.symbol, part), part) for part in _more_and_more(judge.cases)]
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:
         session.run(_surroundings(reference, {e.symbol for e in lesson.exercises} - set(earlier)))
@@ -191,14 +192,18 @@ def _more_and_more(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
         start, size = start + size, 2 * size
 
 
-def _survives(session: Session, judge: Judge, questions: Sequence[Question], source: str) -> bool:
+def _survives(
+    session: Session, judge: Judge, questions: Sequence[tuple[Question, Sequence[Case]]], source: str
+) -> bool:
     """Whether a mutant gets full marks. One that loops for ever or ends its process is caught."""
     seen: list[Observation] = []
     try:
         if session.run(source) is not None:
             return False
-        for question in questions:
-            seen += [answer.get("seen", {}) for answer in session.probe(question)]
+        for question, cases in questions:
+            bench = Bench(cases)
+            answers = session.probe(question, bench.reply)
+            seen += bench.observations(answers.messages)
             if not judge.right_so_far(seen):
                 return False
     except Stopped:

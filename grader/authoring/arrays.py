@@ -88,14 +88,6 @@ def kept(tensor: torch.Tensor) -> torch.Tensor | None:
     return tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
 
 
-def start_generators() -> None:
-    """Starts the global generators anew, so that what draws from them draws the same each time."""
-    np.random.seed(0)
-    generator = _in_torch("default_generator")
-    if generator is not None:
-        generator.manual_seed(0)  # `torch.manual_seed` asks every kind of GPU, which takes a millisecond
-
-
 def without_gradients() -> AbstractContextManager[object]:
     """Within it, no gradient is followed."""
     no_grad = _in_torch("no_grad")

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.authoring.spec import USUAL, Aspect, tagged
+from grader.authoring.traces import CHANGED
 
 __all__ = [
     "CONTENT",
     "KNOWN",
+    "SETTINGS_UNTOUCHED",
     "USUAL",
     "also",
     "any_numbers",
@@ -46,6 +48,14 @@ MEANINGS: Mapping[str, str] = {
     "transpose or a slice.",
 }
 """What a special case with one of these names means, unless its author says something else."""
+
+SETTINGS_UNTOUCHED = Aspect(
+    "settings untouched",
+    (CHANGED,),
+    frozenset({"values"}),
+    meaning="After the call, the settings of PyTorch, NumPy and Python are what they were before.",
+)
+"""Every exercise has it where an answer fails in it, and no author needs to write it down."""
 
 
 def of_function(**special_cases: str) -> tuple[Aspect, ...]:

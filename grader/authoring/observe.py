@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.authoring.arrays import copied, is_tensor, kept, start_generators
+from grader.authoring.arrays import copied, is_tensor, kept
 from grader.authoring.calls import Probe
+from grader.authoring.traces import CHANGED, settings_put_back, start_generators
 
 MAX_DEPTH = 8
 MAX_ITEMS = 20_000
@@ -34,16 +35,19 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
     """What `probe` sees of `symbol` on fresh copies of `inputs`, as plain data.
 
     Returns `{"error": {"type", "message", "line"}}` when it raises. Ctrl-C passes through. What a probe needs that is
-    no plain data, such as a way to ask a patient, is passed on as it is.
+    no plain data, such as a way to ask a patient, is passed on as it is. The settings that it leaves changed are put
+    back, and where it did not stop with an error, their names stand under `CHANGED`.
     """
     start_generators()
     try:
-        seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})
-        return {name: snapshot(value) for name, value in seen.items()}
+        with settings_put_back() as left:
+            seen = probe(symbol, {name: fresh(value) for name, value in inputs.items()})
+        observation = {name: snapshot(value) for name, value in seen.items()}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit and home-made BaseExceptions are mistakes like any other
         return {"error": describe_error(error)}
+    return {**observation, CHANGED: tuple(left)} if left else observation
 
 
 def describe_error(error: BaseException) -> dict[str, Any]:

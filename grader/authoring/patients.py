@@ -1,7 +1,8 @@
 """What a learner's test is tried on: a loss, a model, a decoder that may be sound or broken.
 
 Everything in the learner's process can be read by the learner's code, so a patient is never there: it stays with the
-case, in the process that judges. What the learner's code calls only passes the question on, and gets plain data back.
+case, in the process that judges (`grader.running.judging`). What the learner's code calls only passes the question on,
+and gets plain data back.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Any
 from grader.authoring.arrays import is_array, size_of, without_gradients
 from grader.authoring.observe import describe_error, snapshot
 
-# A patient answers in the process that judges, so it is asked small questions only.
+# A patient answers within seconds, so it is asked small questions only.
 MOST_NUMBERS = 2**17  # of all arrays in one question
 MAX_LENGTH = 2**7  # of any axis but the batch: attention makes a matrix of it
+MAX_ROWS = 2**12  # of a batch: a patient may take its rows one by one, and rows may hold no numbers
+MOST_ITEMS = 2**12  # of all lists in one question: they are taken one by one, too
 
 Ask = Callable[..., Any]
 """`ask(way, *arguments)`: what a patient answers, as plain data."""
@@ -46,9 +49,14 @@ class Patient:
             return {"raised": describe_error(error)}
 
     def _fit(self, arguments: list[Any]) -> None:
-        arrays = [*_arrays(arguments)]
-        if sum(map(size_of, arrays)) > self.most_numbers:
+        items = [*_items(arguments)]
+        arrays = [item for item in items if is_array(item)]
+        if len(items) > MOST_ITEMS:
+            raise ValueError(f"more than {MOST_ITEMS} things in lists at once")
+        if sum(max(size_of(array), *array.shape, 0) for array in arrays) > self.most_numbers:
             raise ValueError(f"more than {self.most_numbers} numbers at once")
+        if any(array.shape[0] > MAX_ROWS for array in arrays if array.ndim > 1):
+            raise ValueError(f"a batch of more than {MAX_ROWS} rows")
         if any(max(array.shape[1:], default=0) > MAX_LENGTH for array in arrays):
             raise ValueError(f"an axis longer than {MAX_LENGTH}")
 
@@ -71,9 +79,9 @@ def answer_in(reply: Mapping[str, Any]) -> Any:
     raise error(reply["raised"]["message"])
 
 
-def _arrays(value: Any) -> Iterator[Any]:
-    if is_array(value):
-        yield value
-    elif isinstance(value, list | tuple | dict):
+def _items(value: Any) -> Iterator[Any]:
+    """What lists and dicts hold, and they themselves."""
+    yield value
+    if isinstance(value, list | tuple | dict):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _arrays(item)
+            yield from _items(item)

@@ -1,4 +1,4 @@
-"""What a lesson's outputs, pictures and measurements come from, as digests.
+"""What a lesson's outputs and pictures come from, as digests.
 
 What a cell puts out and how a picture's edges are smoothed may differ from processor to processor. So neither is ever
 compared with another one: what both were made from is.
@@ -11,7 +11,8 @@ import hashlib
 import io
 import json
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from grader.travelling import file_of, imported, parsed
 _PICTURES = "pictures"
 _DOWNLOADS = "downloads.json"
 _ENGINE = frozenset({"grader"})
-_BESIDE_THE_JUDGE = frozenset({"api", "batch", "building", "cli", "learning", "running", "sandbox", "submitting"})
 
 
 def made_from(repository: Repository, lesson: str, solution: NotebookNode | None) -> dict[str, str]:
@@ -44,49 +44,29 @@ def made_from(repository: Repository, lesson: str, solution: NotebookNode | None
     return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
 
 
-def measured_from(repository: Repository, tests: Path, leaving_out: frozenset[str]) -> str:
-    """The digest of what a file of measurements runs: itself, and the modules and data that it reaches.
-
-    Modules with a part of their name in `leaving_out` change no measurement.
-    """
-    return _digest(repository, _reached(repository, tests, leaving_out | {_PICTURES, *_ENGINE})).hexdigest()
-
-
-def judged_from(repository: Repository, lesson: str, tests: Sequence[Path], leaving_out: frozenset[str]) -> str:
-    """The digest of what decides about answers to a lesson: its exercises and probes, what judges them, and `tests`."""
-    text = repository.text(lesson)
-    starts = [
-        *tests,
-        *(path for path in text.parent.rglob("*.py") if {"exercises", "probes"} & _names(path, text.parent)),
-    ]
-    return graded_from(repository, starts, leaving_out | _BESIDE_THE_JUDGE)
-
-
-def graded_from(repository: Repository, starts: Sequence[Path], leaving_out: frozenset[str]) -> str:
-    """The digest of files, and of what they reach: of what grades plain assignments, say."""
-    without = leaving_out | {_PICTURES}
-    reached = {path: strings for start in starts for path, strings in _reached(repository, start, without).items()}
-    return _digest(repository, reached).hexdigest()
-
-
-def _names(path: Path, folder: Path) -> set[str]:
-    return {Path(part).stem for part in path.relative_to(folder).parts}
-
-
 def _digest(
     repository: Repository, reached: Mapping[Path, frozenset[str]], leaving_out: Path | None = None
 ) -> hashlib._Hash:
     digest = hashlib.sha256()
     named = frozenset().union(*reached.values())
-    data = {path.name: path for path in (repository.root / "data").glob("*") if path.suffix != ".md"}
+    for path in sorted({*reached, *_named(repository, named)} - {leaving_out}):
+        digest.update(path.relative_to(repository.root).as_posix().encode())
+        digest.update(_content(path, named))
+    return digest
+
+
+def _named(repository: Repository, texts: frozenset[str]) -> Iterator[Path]:
+    """The data files and tables that texts in the code name, in full or with stars for parts of the name."""
+    files = {path.name: path for path in (repository.root / "data").glob("*") if path.suffix != ".md"}
     tables = {
         f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
         for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
     }
-    for path in sorted({*reached, *(path for name, path in (data | tables).items() if name in named)} - {leaving_out}):
-        digest.update(path.relative_to(repository.root).as_posix().encode())
-        digest.update(_content(path, named))
-    return digest
+    # Without a letter before the dot, as in "*.csv" or "0*", it is no name.
+    patterns = [text for text in texts if "*" in text and any(map(str.isalpha, text.partition(".")[0]))]
+    for name, path in (files | tables).items():
+        if name in texts or any(fnmatchcase(name, pattern) for pattern in patterns):
+            yield path
 
 
 def _content(path: Path, named: frozenset[str]) -> bytes:
@@ -128,8 +108,16 @@ def _reached(
 def _imports_and_strings(path: Path, text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
     lines = text.splitlines(keepends=True)
     tree = parsed(path, "".join(line for line in lines if not line.lstrip().startswith(("%", "!"))))
-    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return frozenset(imported(tree, package)), frozenset(value for value in constants if isinstance(value, str))
+    return frozenset(imported(tree, package)), frozenset(_texts(tree))
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """All texts in a module. An f-string has stars for what it fills in."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "*" for part in node.values)
 
 
 @cache

@@ -15,6 +15,7 @@ import numpy as np
 from grader.authoring.arrays import equal, is_array, numbers
 from grader.authoring.observe import Opaque
 from grader.authoring.spec import Aspect, Case, Observation
+from grader.authoring.traces import CHANGED, changed
 
 KINDS = ("error", "type", "shape", "dtype", "nan", "mask", "values")
 
@@ -48,7 +49,9 @@ def compare(expected: Observation, got: Observation) -> list[Difference]:
         return _compare_errors(expected, got)
     found: list[Difference] = []
     for key, value in expected.items():
-        found += _compare(value, got.get(key), key)
+        found += _compare(value, got.get(key), key) if key != CHANGED else []
+    if left := tuple(name for name in changed(got) if name not in changed(expected)):
+        found.append(Difference("values", CHANGED, (), left))
     return sorted(found, key=lambda difference: KINDS.index(difference.kind))
 
 
@@ -72,7 +75,8 @@ class Comparing:
         asked = (id(expected), id(got), keys)
         if asked not in self._found:
             looked_at = {key: expected[key] for key in (*keys, "error") if key in expected} if keys else expected
-            self._found[asked] = (expected, got, compare(looked_at, got))  # kept, so that no other gets its identity
+            found = [d for d in compare(looked_at, got) if not keys or d.key != CHANGED]
+            self._found[asked] = (expected, got, found)  # kept, so that no other gets its identity
         return self._found[asked][2]
 
 

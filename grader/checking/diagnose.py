@@ -164,7 +164,22 @@ class _Search:
         for asked in dict.fromkeys((self.core_keys, keys)):  # what lies under the core's keys is soon compared
             if any(self._apart(mistake, place, asked) for place in self.places):
                 return False
-        return any(not keys or d.key in (*keys, "error") for p in self.places for d in self._spoilt_at(mistake, p))
+        return any(
+            self._tells(mistake, place) and (not keys or difference.key in (*keys, "error"))
+            for place in self.places
+            for difference in self._spoilt_at(mistake, place)
+        )
+
+    def _tells(self, mistake: Mistake, place: int) -> bool:
+        """Whether what a mistake and the answer have in common in one case is more than the type of an error.
+
+        Many an answer stops with a TypeError. Only what Python says of it tells one from the other, unless the answer
+        raises its error itself, in words of its own.
+        """
+        seen, got = (one.get("error") for one in (self.catalogue.seen_of(mistake, place), self.got[place]))
+        if seen is None or got is None:
+            return True
+        return _says_the_same(seen, got) or str(got.get("line", "")).startswith("raise ")
 
     def _of_the_core(self, recast: bool = False) -> Mistake | None:
         """The mistake that agrees with the answer in the core and is wrong there; of several, the closest elsewhere."""
@@ -199,10 +214,9 @@ class _Search:
                 else self._spoilt_at(mistake, place)
             )
             if self._wrong_in_the_core(place, found):
-                # Many mistakes stop with a TypeError: an error tells them apart only by its message. A result that
-                # is not there tells nothing at all.
+                # In the core an error has to say the same. A result that is not there tells nothing at all.
                 if "error" in seen:
-                    wrong |= seen["error"].get("message") == self.got[place]["error"].get("message")
+                    wrong |= _says_the_same(seen["error"], self.got[place]["error"])
                 else:
                     wrong |= any(key in seen for key in self.core_keys)
         return wrong
@@ -220,6 +234,8 @@ class _Search:
             if not own & left or mistake in but or (not but and not self._alike_where_refused(mistake)):
                 continue
             alike = own & self._alike_in(mistake, recast)
+            if not any(self._tells(mistake, p) for p in self.places if alike & self._spoilt_in(mistake, p)):
+                continue
             if alike & left and (alike == own or (2 * len(alike) > len(own) and not self.says_little)):
                 found.append((len(own - alike), -len(alike & left), mistake))
         best = min((one[:2] for one in found), default=None)
@@ -240,10 +256,13 @@ class _Search:
         allowed = self.failing - {aspect.name for aspect in self.core}
         spoilt: set[str] = set()
         for place in self.places:
-            spoilt |= self._concerned(place, self._spoilt_at(mistake, place))
+            spoilt |= self._spoilt_in(mistake, place)
             if spoilt - allowed or (self.says_little and self._told_by_the_answer(spoilt)):
                 return frozenset()
         return frozenset(spoilt)
+
+    def _spoilt_in(self, mistake: Mistake, place: int) -> set[str]:
+        return self._concerned(place, self._spoilt_at(mistake, place))
 
     def _told_by_the_answer(self, names: set[str]) -> bool:
         return any(a.name in names and set(a.keys) & set(self.core_keys) for a in self.exercise.aspects)
@@ -254,6 +273,10 @@ class _Search:
             name for place in self.places for name in self._concerned(place, self._apart(mistake, place, recast=recast))
         }
         return frozenset(a.name for a in self.exercise.aspects) - apart
+
+
+def _says_the_same(one: Value, other: Value) -> bool:
+    return bool(one.get("message") == other.get("message"))
 
 
 def _as_in(expected: Observation, seen: Observation, keys: tuple[str, ...]) -> Observation:

@@ -1,12 +1,13 @@
 """The verdict on one exercise: which aspects hold, how many points they earn, and which mistake it is.
 
-Nothing here runs learner code: observations come in, a verdict goes out.
+Observations come in, a verdict goes out. Where submissions are graded, learners' code is in another process, and this
+one is disposable: see `grader.running.judging`. In a notebook `Judge.observe` calls the learner's own symbol.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,10 +16,12 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from grader.authoring.arrays import is_array, size_of
+from grader.authoring.aspects import SETTINGS_UNTOUCHED
 from grader.authoring.calls import Probe
 from grader.authoring.observe import observe
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
+from grader.authoring.traces import CHANGED
 from grader.checking.compare import Comparing, Difference, compare, concerns
 from grader.checking.diagnose import Catalogue, Diagnosis, diagnose
 from grader.checking.patients import misjudged
@@ -34,6 +37,9 @@ ERROR: Final = "error"
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
+# An answer that is this much larger than any right one is compared as it is.
+_TIMES_AS_LARGE = 16
+_ROOM = 2**12
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
@@ -123,6 +129,22 @@ def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
     return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
 
 
+def drawn(exercise: Exercise, seed: int) -> list[Case]:
+    """The cases that a seed gives, the smallest first."""
+    generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
+    return sorted(exercise.cases(generator), key=_size)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a judge has observed of the course's own code, in canonical form."""
+
+    references: list[list[Observation]]
+    right_sizes: list[int]
+    mistakes: dict[tuple[str, int], Observation]
+    """By the mistake's name and the case's place."""
+
+
 class Judge:
     """Holds one exercise's cases for one seed, with what references and mistakes do on them.
 
@@ -132,8 +154,7 @@ class Judge:
     def __init__(self, exercise: Exercise, probe: Probe, seed: int) -> None:
         self.exercise = exercise
         self.probe = probe
-        generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
-        self.cases: list[Case] = sorted(exercise.cases(generator), key=_size)
+        self.cases = drawn(exercise, seed)
         self._seen: dict[tuple[str, int], Observation] = {}
         self._catalogue = Catalogue(exercise, self.cases, self._seen_of)
 
@@ -160,29 +181,64 @@ class Judge:
         return self._kept(observations, self.cases)
 
     def _kept(self, observations: Sequence[Observation], cases: Sequence[Case]) -> list[Observation]:
-        kept = []
-        for observation, case in zip(observations, cases, strict=True):
-            if "error" in observation:
-                kept.append(observation)
-                continue
-            try:
-                kept.append(self.exercise.canonical(observation, case))
-            except Exception:  # a canonical form expects arrays; a learner may return anything
-                kept.append(observation)
-        return kept
+        return [
+            observation if size > _ROOM + _TIMES_AS_LARGE * most else self._canonical(observation, case)
+            for observation, case, size, most in zip(
+                observations, cases, map(_size_of, observations), self.right_sizes, strict=False
+            )
+        ]
+
+    def _canonical(self, observation: Observation, case: Case) -> Observation:
+        if "error" in observation:
+            return observation
+        left = {key: value for key, value in observation.items() if key == CHANGED}
+        try:
+            reduced = self.exercise.canonical({k: v for k, v in observation.items() if k not in left}, case)
+            return {**reduced, **left}
+        except Exception:  # a canonical form expects arrays; a learner may return anything
+            return observation
+
+    @cached_property
+    def _right(self) -> list[list[Observation]]:
+        return [self.observe(reference) for reference in self.exercise.references]
 
     @cached_property
     def references(self) -> list[list[Observation]]:
         """Per reference, its canonical observations."""
-        return [self.keep(self.observe(reference)) for reference in self.exercise.references]
+        return [list(map(self._canonical, right, self.cases)) for right in self._right]
+
+    @cached_property
+    def right_sizes(self) -> list[int]:
+        """Per case, how much there is in the largest right answer: nobody puts much larger ones into canonical form."""
+        return [max(map(_size_of, answers)) for answers in zip(*self._right, strict=True)]
 
     def _seen_of(self, mistake: Mistake, place: int) -> Observation:
         """What a mistake does on one case. Observed when asked for: most differ from an answer on the first case."""
         key = (mistake.name, place)
         if key not in self._seen:
             case = self.cases[place]
-            (self._seen[key],) = self._kept([self._observe(mistake.implementation, case)], [case])
+            self._seen[key] = self._canonical(self._observe(mistake.implementation, case), case)
         return self._seen[key]
+
+    @property
+    def looked_up(self) -> frozenset[tuple[str, int]]:
+        """The mistakes, by name, and the places of the cases in which it is known what they do."""
+        return frozenset(self._seen)
+
+    def look_up(self, mistake: str, place: int) -> None:
+        """Finds out what the mistake of that name does in the case at that place, if there are such."""
+        known = [each for each in self.exercise.mistakes if each.name == mistake]
+        if known and 0 <= place < len(self.cases):
+            self._seen_of(known[0], place)
+
+    def memory(self) -> Memory:
+        """What references and mistakes do, as far as it is known."""
+        return Memory(self.references, self.right_sizes, dict(self._seen))
+
+    def recall(self, memory: Memory) -> None:
+        """Takes over what another judge of the same exercise and seed has found out."""
+        self.references, self.right_sizes = memory.references, memory.right_sizes
+        self._seen |= memory.mistakes
 
     def verdict(self, observations: Sequence[Observation]) -> Verdict:
         """The best verdict that any of the references allows."""
@@ -190,11 +246,12 @@ class Judge:
 
     def right_so_far(self, observations: Sequence[Observation]) -> bool:
         """Whether what was seen in the first cases may still earn full marks: all of them, or those asked so far."""
-        got = self._kept(observations, self.cases[: len(observations)])
+        got = self._kept(observations, self.cases)
         return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
 
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
-        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in self.exercise.aspects)
+        aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)
+        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
 
     def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
         """The same for observations in their canonical form. `comparing` remembers parts that come again."""
@@ -207,9 +264,11 @@ class Judge:
     def _against(self, expected: list[Observation], got: list[Observation], comparing: Comparing) -> Verdict:
         exercise = self.exercise
         differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
-        results = tuple(self._aspect(aspect, differences) for aspect in exercise.aspects)
-        earned = sum(a.weight for a, r in zip(exercise.aspects, results, strict=True) if r.passed)
-        total = sum(aspect.weight for aspect in exercise.aspects)
+        changed = next((d for found in differences for d in found if d.key == CHANGED), None)
+        aspects = (*exercise.aspects, SETTINGS_UNTOUCHED) if changed else exercise.aspects
+        results = tuple(self._aspect(aspect, differences) for aspect in aspects)
+        earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
+        total = sum(aspect.weight for aspect in aspects)
         if all(result.passed for result in results):
             message = f"{exercise.symbol} is right."
             return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
@@ -218,39 +277,43 @@ class Judge:
         status: Status = PARTIAL if score else FAILED
         if not score and all("error" in seen for seen in got):
             status = ERROR
-        index, first = self._first(differences)
+        first = self._first(differences)
         found = diagnose(self._catalogue, expected, got, comparing)
         advice = _advice(found)
         patients = misjudged(exercise, self.cases, expected, got)
         said = [advice] if advice else []
-        if found.recast or not (advice or (patients and first.kind == "values")):
-            said.append(self._say(first, index))
+        if first and (found.recast or not (advice or (patients and first[1].kind == "values"))):
+            said.append(self._say(*first))
+        if patients:
+            said.append(patients)
+        if changed and (first or not advice):  # where nothing else is wrong, the advice says it
+            said.append(say(changed))
         return Verdict(
             exercise.symbol,
             score,
             exercise.points,
             status,
-            " ".join([*said, patients] if patients else said),
+            " ".join(said),
             results,
             found.mistakes[0].name if found.mistakes else None,
-            None if first.kind == "error" else self._evidence(first, index, expected[index], got[index]),
+            self._evidence(*first, expected, got) if first and first[1].kind != "error" else None,
             advice,
             patients,
         )
 
-    def _say(self, first: Difference, index: int) -> str:
+    def _say(self, index: int, first: Difference) -> str:
         """What is wrong in a case, and what the case is."""
         case = self.cases[index]
         inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
         where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
         return f"{say(first, self.exercise.called)} {where}"
 
-    def _evidence(self, first: Difference, index: int, expected: Observation, got: Observation) -> Evidence:
+    def _evidence(self, index: int, first: Difference, expected: list[Observation], got: list[Observation]) -> Evidence:
         """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
-        case, whole = self.cases[index], expected.get(first.key)
+        case, whole = self.cases[index], expected[index].get(first.key)
         path, pair = first.path, (first.expected, first.got)
         if isinstance(whole, str | list | tuple | dict) and not is_array(first.expected):
-            path, pair = first.key, (whole, got.get(first.key))
+            path, pair = first.key, (whole, got[index].get(first.key))
         beside = shown(self.exercise, case) if self.exercise.shown else {}
         return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
 
@@ -268,14 +331,14 @@ class Judge:
             for case, found in zip(self.cases, differences, strict=True)
         )
 
-    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference]:
-        """The place of the smallest failing case, and what is to be said first about it."""
+    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
+        """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
         for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
             for index, found in enumerate(differences):
                 for difference in found:
                     if concerns(aspect, self.cases[index], difference):
                         return index, difference
-        raise AssertionError("an exercise that did not pass has a difference")
+        return None
 
 
 def blank_message(symbol: str) -> str:
@@ -297,15 +360,20 @@ def _advice(found: Diagnosis) -> str:
 
 
 def _size(case: Case) -> int:
-    """How much there is to look at in a case."""
+    """How many numbers and words there are in a case."""
+    return sum(_amount(value, size_of) for value in case.inputs.values())
 
-    def numbers(value: Any) -> int:
-        if is_array(value):
-            return size_of(value)
-        if isinstance(value, dict):
-            return sum(numbers(item) for item in value.values())
-        if isinstance(value, list | tuple):
-            return sum(numbers(item) for item in value)
-        return 1
 
-    return sum(numbers(value) for value in case.inputs.values())
+def _size_of(answer: Value) -> int:
+    """How much there is to go through in an answer; rows that hold no numbers count too."""
+    return _amount(answer, lambda array: max(size_of(array), *array.shape, 0))
+
+
+def _amount(value: Value, in_array: Callable[[Any], int]) -> int:
+    if is_array(value):
+        return in_array(value)
+    if isinstance(value, dict):
+        return sum(_amount(item, in_array) for item in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_amount(item, in_array) for item in value)
+    return 1

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from grader.authoring.traces import process_put_back
 from grader.checking.cards import card, plain
 from grader.checking.earlier import bound
 from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Judge, Verdict, ours_message, without_score
@@ -91,7 +92,7 @@ class Checker:
         if self._is_ours(symbol):
             return without_score(exercise, MISSING, ours_message(name))
         earlier = {e.symbol: e.references[0] for e in self.lesson.before(name)}
-        with quiet() as printed:
+        with process_put_back(), quiet() as printed:
             judge = self._judge(name)
             with bound(symbol, earlier):
                 observations = judge.observe(symbol)

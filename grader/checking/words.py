@@ -9,6 +9,7 @@ import numpy as np
 
 from grader.authoring.arrays import dtype_of, is_array, is_tensor, numbers
 from grader.authoring.observe import Opaque
+from grader.authoring.traces import CHANGED, say_changed
 from grader.checking.compare import Difference, is_number, near
 from grader.plain import harmless
 
@@ -49,6 +50,8 @@ def say(difference: Difference, called: Mapping[str, str] | None = None) -> str:
     match difference.kind:
         case "error":
             return say_error(got)
+        case _ if difference.key == CHANGED:
+            return say_changed(got)
         case _ if difference.key == "arguments":
             return _say_changed(difference.path)
         case "type" if difference.key == "gradients" and isinstance(expected, list) and isinstance(got, str | None):

@@ -12,6 +12,7 @@ import os
 from rich.markup import escape
 
 from grader.cli.shared import app, err
+from grader.cli.stopping import stop_by_ctrl_c
 from grader.errors import GraderError
 
 # The help lists the commands in this order.
@@ -23,6 +24,7 @@ __all__ = ["app", "authoring", "classes", "contests", "grading", "learning", "ma
 
 def main() -> None:
     """Runs the command line; an error is one sentence and exit code 2."""
+    stop_by_ctrl_c()
     # Cases are tiny: threads gain nothing, and on a busy machine they wait for each other. torch asks when it loads.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     gc.set_threshold(50_000, 20, 20)  # most of what a command makes is modules, which stay: look for garbage less often
@@ -31,4 +33,8 @@ def main() -> None:
         app(standalone_mode=True)
     except GraderError as error:
         err.print(escape(str(error)), highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except PermissionError as error:  # of a file that every command needs, or nobody has thought of
+        reason = f"{error.filename or 'A file'} can't be used: {error.strerror}."
+        err.print(escape(reason), highlight=False, soft_wrap=True)
         raise SystemExit(2) from None

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from grader.cli.grading import REQUIRE
-from grader.cli.shared import app, err, out, write_json, write_text
+from grader.cli.shared import app, err, out, warnings_told, write_text
 from grader.errors import GraderError
 
 
@@ -37,104 +36,41 @@ def leaderboard(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Score the models that a class handed in, and say which of them comes where and which have no place."""
-    from grader.running.zygotes import hide, warm_up
+    from grader.running.zygotes import warm_up
 
     warm_up(jobs)
+    from grader import whole_class
     from grader.batch import progress
-    from grader.leaderboard.contest import load_contest
-    from grader.leaderboard.earlier import earlier
-    from grader.leaderboard.entries import find_entries
     from grader.leaderboard.page import page
-    from grader.leaderboard.run import Run, refuse_without_walls, score_all
-    from grader.leaderboard.scoring import Outcome
-    from grader.leaderboard.standings import ranked, refusals, rules, table, to_json
+    from grader.leaderboard.standings import refusals, rules, table
 
-    name, contest, setting = load_contest(lesson)
-    places = places or [_submitted()]
-    folders = find_entries(places, contest, name)
-    if not folders:
-        raise GraderError(
-            f"There is no {contest.folder}/{contest.code} of {name} in {', '.join(map(str, places))}. "
-            "Collect what was handed in, or name a folder with entries."
+    if resume and json_file is None:
+        raise GraderError("--resume goes on with the table in a file: name that file with --json.")
+    if html is not None and not os.access(html.parent, os.W_OK):  # rather than when all is done
+        raise GraderError(f"{html} can't be written: name a file in a folder that you may write to.")
+    with warnings_told():
+        scoring = whole_class.score_entries(
+            lesson,
+            places or (),
+            seed=seed,
+            jobs=jobs,
+            table=json_file,
+            resume=resume,
+            require_sandbox=require_sandbox,
         )
-    hide(*_kept(), *places)
-    for line in refuse_without_walls(setting, require_sandbox):
-        err.print(escape(line), highlight=False, soft_wrap=True)
-    for path in (json_file, html):
-        if path is not None and not os.access(path.parent, os.W_OK):  # rather than when all is done
-            raise GraderError(f"{path} can't be written: name a file in a folder that you may write to.")
-    before = None
-    if resume:
-        if json_file is None:
-            raise GraderError("--resume goes on with the table in a file: name that file with --json.")
-        before = earlier(json_file, name, contest)
-        if before is not None and seed not in (None, before.seed):
-            raise GraderError(f"The run in {json_file} began with seed {before.seed}: leave --seed out.")
-        seed = before.seed if before is not None else seed
-    # An entry sees what is drawn for its training, and has two minutes to find out from which seed: so it's a long one.
-    seed = secrets.randbits(53) if seed is None else seed
-    outcomes: dict[str, Outcome] = {
-        one: Outcome(one, refused="The run was stopped before its turn.") for one in folders
-    }
-    stopped = False
-    with progress(err, "scoring", len(folders)) as advance:
-        try:
-            with closing(score_all(folders, Run(name, contest, setting, seed, jobs, before))) as scored:
-                for outcome in scored:
-                    outcomes[outcome.name] = outcome
-                    advance(outcome.name)
-                    known = before is not None and outcome in before.outcomes.values()
-                    if json_file is not None and not known:  # a power cut costs no more than what is being scored
-                        write_whole(json_file, to_json(ranked(outcomes.values()), name, seed, contest))
-        except KeyboardInterrupt:
-            stopped = True
-    lines = ranked(outcomes.values())
+    standings = next(scoring)
+    with progress(err, "scoring", len(standings.outcomes)) as advance, suppress(KeyboardInterrupt), closing(scoring):
+        for standings in scoring:
+            advance(standings.last)
+    contest, lines = standings.contest, standings.lines
     if any(line.place for line in lines):
         out.print(table(lines, contest))
         out.print()
     for line in refusals(lines):
         out.print(escape(f"No place: {line}"), highlight=False, soft_wrap=True)
     out.print(escape(rules(contest)), highlight=False, soft_wrap=True)
-    out.print(f"hidden {contest.answers} drawn from seed {seed}", highlight=False)
-    if json_file is not None:
-        write_whole(json_file, to_json(lines, name, seed, contest))
+    out.print(f"hidden {contest.answers} drawn from seed {standings.seed}", highlight=False)
     if html is not None:
-        write_text(html, page(lines, name, seed, contest))
-    if stopped or any(outcome.refused for outcome in outcomes.values()):
+        write_text(html, page(standings))
+    if not standings.ok:
         raise typer.Exit(1)
-
-
-def write_whole(path: Path, content: dict[str, Any]) -> None:
-    """Writes a JSON file in one step: what was there stays until all of it is written.
-
-    Raises:
-        GraderError: when it can't be written.
-    """
-    fresh = path.with_name(f".{path.name}.new")
-    write_json(fresh, content)
-    try:
-        os.replace(fresh, path)
-    except OSError as error:
-        raise GraderError(f"{path} can't be written: {error.strerror}.") from error
-
-
-def _submitted() -> Path:
-    """The folder of what was handed in, of the course in the working folder.
-
-    Raises:
-        GraderError: when there is none.
-    """
-    from grader.gradebook.course import Course
-
-    course = Course.open(Path.cwd())
-    found = course.root / str(course.directory.submitted_directory)
-    if not found.is_dir():
-        raise GraderError(f"Nothing has been handed in yet: there is no {found}. Run grader collect first.")
-    return found
-
-
-def _kept() -> list[Path]:
-    """What the course in the working folder keeps to itself, if there is one."""
-    from grader.gradebook.course import Course
-
-    return Course.open(Path.cwd()).folders() if (Path.cwd() / "nbgrader_config.py").is_file() else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +23,6 @@ from grader.cli.shared import (
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
-    from grader.cluster.client import Cluster
     from grader.running.result import Failure, Result
 
 LONG = 1000  # learners: nobody reads a longer table
@@ -99,36 +98,29 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.running.zygotes import hide, warm_up
+    from grader.running.zygotes import warm_up
 
     if cluster is None:
         warm_up(jobs)
     elif jobs != 1:
         raise GraderError("--jobs is for this machine. On a cluster, its workers' threads decide: leave --jobs out.")
-    from grader.api import hidden_seed
-    from grader.batch import Job
-    from grader.gradebook.autograde import as_they_stand, autograde_assignment
-    from grader.gradebook.course import Course
+    from grader import whole_class
     from grader.gradebook.files import Halt
-    from grader.gradebook.journal import Journal
-    from grader.running.protection import check_walls
+    from grader.gradebook.report import watching
     from grader.running.result import Failure
     from grader.tables import Summary, results_table
 
-    name, known = known_assignment(lesson)
-    course = Course.open(Path.cwd())
-    hide(*course.folders())
-    journal = Journal(course.root, name)
-    if resume and seed is not None and journal.go_on() and journal.seed != seed:
-        raise GraderError(f"--resume goes on with the seed that the run began with, {journal.seed}: leave --seed out.")
-    if cluster is None:
-        with warnings_told():
-            check_walls(name if known else None, require_sandbox)
     try:
-        job = Job(hidden_seed() if seed is None else seed, name, jobs)
-        with nullcontext() if cluster is None else _on_cluster(cluster) as grading:
-            outcomes, seed = autograde_assignment(
-                course, name, job, err, plain=known is None, resume=resume, grading=grading
+        with warnings_told(), watching(err, f"grading {lesson}") as tell:
+            report = whole_class.autograde(
+                Path.cwd(),
+                lesson,
+                seed=seed,
+                jobs=jobs,
+                resume=resume,
+                cluster=cluster,
+                require_sandbox=require_sandbox,
+                progress=tell,
             )
     except KeyboardInterrupt:
         err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
@@ -137,33 +129,23 @@ def autograde(
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)
         raise typer.Exit(1) from None
     summary = Summary()
-    stand = summary.counting(as_they_stand(course, name, outcomes, plain=known is None))
-    if len(outcomes) <= LONG:
+    stand = summary.counting(report.standing())
+    if len(report.outcomes) <= LONG:
         out.print(results_table(stand, "learner"))
     else:
         failed = sum(isinstance(outcome, Failure) for _, outcome in stand)
-        out.print(f"{len(outcomes)} submissions, {failed} not graded: grader export {name} lists them all.")
+        where = f"grader export {report.assignment} lists them all."
+        out.print(f"{len(report.outcomes)} submissions, {failed} not graded: {where}")
     out.print()
     out.print(summary.table())
     if line := summary.forgeable_line():
         out.print(escape(line), highlight=False, soft_wrap=True)
-    if known is not None:
-        out.print(f"hidden cases drawn from seed {seed}", highlight=False)
+    if report.seed is not None:
+        out.print(f"hidden cases drawn from seed {report.seed}", highlight=False)
     if json_file is not None:
-        write_results(json_file, outcomes.values())
-    if outcomes.failures:
+        write_results(json_file, report.outcomes.values())
+    if not report.ok:
         raise typer.Exit(1)
-
-
-def _on_cluster(address: str) -> AbstractContextManager[Cluster]:
-    try:
-        from grader.cluster.client import connected
-    except ModuleNotFoundError as error:
-        raise GraderError(
-            f"--cluster needs the package {error.name}, which isn't installed: install the course with its extra "
-            "`cluster`."
-        ) from error
-    return connected(address, err)
 
 
 @app.command(rich_help_panel="For a class")
@@ -187,9 +169,9 @@ def report(
     ] = None,
 ) -> None:
     """Say which mistakes the class made, and who made them, from what grader autograde wrote."""
-    from grader.gradebook.autograde import as_they_stand
     from grader.gradebook.course import Course
     from grader.gradebook.journal import Journal
+    from grader.gradebook.report import as_they_stand
     from grader.running.result import Result
     from grader.tables import forgeable_line, mistakes_table, summary_table
 

@@ -76,36 +76,29 @@ def known_lesson(name: str) -> Lesson:
 def known_assignment(name: str) -> tuple[str, Lesson | None]:
     """The full name of a lesson, and the lesson; or that of a plain assignment of the course in the working folder.
 
-    A whole name goes before the number of a lesson.
-
     Raises:
         GraderError: when there is neither.
     """
-    from grader.gradebook.course import Course
-    from grader.syllabus import UnknownLesson, load_lesson
+    from grader.gradebook.course import find_assignment
 
-    try:
-        lesson = load_lesson(name)
-        if lesson.name == name:
-            return name, lesson
-    except UnknownLesson as error:
-        lesson, unknown = None, error
-    if (Path.cwd() / "nbgrader_config.py").is_file() and Course.open(Path.cwd()).knows(name):
-        return name, None
-    if lesson is None:
-        where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
-        raise GraderError(where) from unknown
-    return lesson.name, lesson
+    return find_assignment(Path.cwd(), name)
 
 
 @contextmanager
 def warnings_told() -> Iterator[None]:
-    """Prints what is warned of meanwhile, a line each."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Prints each missing protection that is warned of meanwhile, as a line."""
+    with warnings.catch_warnings():
         warnings.simplefilter("always", MissingProtection)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, MissingProtection):
+                err.print(escape(str(message)), highlight=False, soft_wrap=True)
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = show
         yield
-    for warning in caught:
-        err.print(escape(str(warning.message)), highlight=False, soft_wrap=True)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -22,8 +22,6 @@ from pathlib import Path
 
 from distributed import Client, Security
 from distributed.scheduler import KilledWorker
-from rich.console import Console
-from rich.markup import escape
 
 from grader.batch import Job, Work, failure, take
 from grader.cluster import messages, worker
@@ -49,8 +47,8 @@ Done = tuple[Path, Drafted | Failure]
 
 
 @contextmanager
-def connected(address: str, console: Console) -> Iterator[Cluster]:
-    """The cluster whose scheduler is at an address, or wrote the file of this name.
+def connected(address: str, say: Callable[[str], object]) -> Iterator[Cluster]:
+    """The cluster whose scheduler is at an address, or wrote the file of this name. It says which workers it can't use.
 
     Raises:
         GraderError: when nobody answers there.
@@ -66,7 +64,7 @@ def connected(address: str, console: Console) -> Iterator[Cluster]:
             f"Nobody answers at {address}. Is a Dask scheduler running there, may this machine reach it, and do both "
             "sides use TLS, or neither?"
         ) from error
-    cluster = Cluster(client, address, console)
+    cluster = Cluster(client, address, say)
     try:
         yield cluster
     finally:
@@ -102,10 +100,10 @@ def _address(text: str) -> str:
 class Cluster:
     """A cluster to grade on; see `grader.gradebook.autograde.Grading`."""
 
-    def __init__(self, client: Client, address: str, console: Console) -> None:
+    def __init__(self, client: Client, address: str, say: Callable[[str], object]) -> None:
         self.client = client
         self.address = address
-        self.console = console
+        self._say = say
         self._asked: dict[str, Future[bytes]] = {}  # by worker, those that haven't answered yet
         self._threads: dict[str, int] = {}  # of those that may grade
         self._refused: dict[str, str] = {}  # why others may not
@@ -210,8 +208,7 @@ class Cluster:
                 reason = _reason(future)
                 if reason:
                     self._refused[address] = reason
-                    line = f"The worker {harmless(address)} is not used: {reason.rstrip('.')}."
-                    self.console.print(escape(line), highlight=False, soft_wrap=True)
+                    self._say(f"The worker {harmless(address)} is not used: {reason.rstrip('.')}.")
                 else:
                     self._threads[address] = there[address]
 

@@ -11,9 +11,9 @@ import os
 import platform
 import threading
 import time
+from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import dask
 from distributed import Worker, get_worker
@@ -29,6 +29,7 @@ from grader.running.code import digest_of, packages_of
 from grader.running.handed_in import is_notebook
 from grader.running.protection import missing_walls, say_missing
 from grader.running.result import Failure
+from grader.running.setting import setting_of
 
 _DECISIVE = ("torch", "numpy", "distributed")
 _runs: dict[int, str] = {}
@@ -64,8 +65,7 @@ def get_ready(message: bytes) -> bytes:
     """
     worker = get_worker()
     try:
-        _hide(worker.local_directory)
-        reason = _unfit(message)
+        reason = _unfit(message, _hidden(worker.local_directory))
     except GraderError as error:
         reason = str(error)
     if not reason:
@@ -77,7 +77,7 @@ def get_ready(message: bytes) -> bytes:
 
 def grade_some(order_message: bytes, works_message: bytes) -> bytes:
     """Grades some submissions, and drafts what is to be written of each; see `messages.answers`."""
-    order = _order(order_message)
+    order = _order(order_message, get_worker().local_directory)
     thread = threading.get_ident()
     _runs[thread] = order.run
     try:
@@ -126,7 +126,7 @@ def _drafted(work: Work, job: Job) -> Drafted:
     return Drafted(result, draft(job.assignment, notebooks, result))
 
 
-def _unfit(message: bytes) -> str:
+def _unfit(message: bytes, hidden: tuple[str, ...]) -> str:
     """Why this worker may not grade; empty where it may.
 
     Raises:
@@ -142,13 +142,14 @@ def _unfit(message: bytes) -> str:
         return f"it has {', '.join(differ)}: install the same versions there"
     if code_here(wanted["lesson"]) != wanted["code"]:
         return "its course or its grader is not the one here: install the same version there"
-    missing = missing_walls(wanted["lesson"])
+    missing = missing_walls(setting_of(wanted["lesson"], hidden))
     return say_missing(missing) if missing else ""
 
 
 @lru_cache(maxsize=2)
-def _order(message: bytes) -> Order:
-    return Order.from_bytes(message)
+def _order(message: bytes, folder: str) -> Order:
+    order = Order.from_bytes(message)
+    return replace(order, job=replace(order.job, hidden=_hidden(folder)))
 
 
 def _look_at_stacks(worker: Worker, wanted: bool) -> None:
@@ -158,10 +159,10 @@ def _look_at_stacks(worker: Worker, wanted: bool) -> None:
         worker.loop.add_callback(looking.start if wanted else looking.stop)
 
 
-def _hide(folder: str) -> None:
+def _hidden(folder: str) -> tuple[str, ...]:
     """Dask keeps what does not fit into memory in a folder: other people's work. And whoever has its key is trusted."""
     keys = [dask.config.get(f"distributed.comm.tls.{role}.key", None) for role in ("worker", "scheduler", "client")]
-    zygotes.hide(Path(folder), *(Path(os.path.expanduser(key)) for key in keys if key))
+    return zygotes.in_sight([folder, *(os.path.expanduser(key) for key in keys if key)])
 
 
 def _version(name: str) -> str:

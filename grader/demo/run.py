@@ -21,6 +21,7 @@ from grader.demo.learners import Learner, a_letter, demo_class
 from grader.errors import GraderError
 from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
+from grader.gradebook.report import watching
 from grader.repository import Repository
 from grader.running.result import Failure
 from grader.tables import results_table
@@ -48,7 +49,9 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     failed: set[str] = set()
     for lesson in lessons:
         with _timed(console, f"graded {lesson}, and wrote feedback"):
-            outcomes, _ = autograde_assignment(course, lesson, Job(hidden_seed(), lesson, os.cpu_count() or 1), console)
+            job = Job(hidden_seed(), lesson, os.cpu_count() or 1)
+            with watching(console, f"grading {lesson}") as tell:
+                outcomes = autograde_assignment(course, lesson, job, tell).outcomes
         console.print()
         console.print(results_table(sorted(outcomes.items()), "learner"))
         console.print()

@@ -6,18 +6,17 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from nbgrader.preprocessors import Execute
-from rich.console import Console
-from rich.markup import escape
 
-from grader.batch import Job, grade_in_groups, progress
+from grader.batch import Job, grade_in_groups
 from grader.errors import GraderError
 from grader.gradebook.course import Course
 from grader.gradebook.draft import Drafted
-from grader.gradebook.files import Halt
+from grader.gradebook.files import Halt, unwritten
 from grader.gradebook.journal import Journal, basis, digest
+from grader.gradebook.report import Outcomes, Progress, Report, Tell, parts
 from grader.gradebook.writer import Graded, Writer
 from grader.plain import harmless
 from grader.running.assignment import Assignment
@@ -27,7 +26,6 @@ from grader.running.limits import Limits
 from grader.running.result import Failure, Result
 from grader.syllabus import load_lesson
 
-_T = TypeVar("_T")
 TOGETHER = 50  # submissions in one transaction, at most
 MAX_CELL_SECONDS = 600.0  # where nbgrader would wait for ever
 
@@ -46,13 +44,13 @@ def autograde_assignment(
     course: Course,
     name: str,
     job: Job,
-    console: Console,
+    tell: Tell,
     *,
     plain: bool = False,
     resume: bool = False,
     grading: Grading | None = None,
-) -> tuple[Outcomes, int]:
-    """Grades every submission of an assignment and writes what came of it; per student the result, and the seed used.
+) -> Report:
+    """Grades every submission of an assignment and writes what came of it. What `tell` is told is for whoever waits.
 
     It is a lesson's, unless it is `plain`. Several are graded at a time if asked, here or wherever `grading` has it
     done; what is done at the same time is written together, in this thread. With `resume`, what an earlier run has
@@ -72,7 +70,7 @@ def autograde_assignment(
             journal = Journal(course.root, name)
             if not (resume and journal.go_on()):
                 if resume:
-                    console.print("There is no earlier run to go on with: everybody is graded.", highlight=False)
+                    tell(Progress(notes=("There is no earlier run to go on with: everybody is graded.",)))
                 journal.begin(job.seed)
             assert journal.seed is not None
             job = dataclasses.replace(
@@ -80,22 +78,12 @@ def autograde_assignment(
                 seed=journal.seed,
                 lesson=None if plain else name,
                 assignment=writer.assignment,
-                limits=plain_limits(course) if plain else job.limits,
             )
-            outcomes = _grade(writer, journal, students, job, console, grading or grade_in_groups)
-            return outcomes, journal.seed
-
-
-def as_they_stand(
-    course: Course, name: str, outcomes: Mapping[str, Result | Failure], *, plain: bool = False
-) -> Iterator[tuple[str, Result | Failure]]:
-    """The outcomes by learner as the gradebook has them: with the points and comments that people gave."""
-    with course.gradebook() as gradebook:
-        writer = Writer(course, gradebook, name, None if plain else load_lesson(name))
-        for students in _parts(sorted(outcomes)):
-            found = {student: outcomes[student] for student in students}
-            stand = writer.standing({student: out for student, out in found.items() if isinstance(out, Result)})
-            yield from (found | stand).items()
+            outcomes = _grade(writer, journal, students, job, tell, grading or grade_in_groups)
+            notes = tuple(_compared(writer, outcomes))
+            for note in notes:
+                tell(Progress(notes=(note,)))
+            return Report(name, None if plain else journal.seed, outcomes, outcomes.failures, notes, course)
 
 
 def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
@@ -124,39 +112,13 @@ def plain_limits(course: Course) -> Limits:
     return dataclasses.replace(usual, cell_seconds=seconds, cpu_seconds=max(usual.cpu_seconds, 4 * seconds))
 
 
-class Outcomes(Mapping[str, Result | Failure]):
-    """What came of each learner's submission, in the order of their names. Results are read from the journal."""
-
-    def __init__(self, graded: Iterable[str], results: Mapping[str, Result]) -> None:
-        self.failures: dict[str, Failure] = {}
-        self.graded = set(graded)
-        self._results = results
-
-    def __getitem__(self, student: str) -> Result | Failure:
-        if student in self.failures:
-            return self.failures[student]
-        if student not in self.graded:
-            raise KeyError(student)
-        return self._results[student]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.graded | self.failures.keys()))
-
-    def __len__(self) -> int:
-        return len(self.graded | self.failures.keys())
-
-
-def _grade(
-    writer: Writer, journal: Journal, students: list[str], job: Job, console: Console, grading: Grading
-) -> Outcomes:
+def _grade(writer: Writer, journal: Journal, students: list[str], job: Job, tell: Tell, grading: Grading) -> Outcomes:
     course, name = writer.course, writer.name
     judged_by = basis(writer.assignment)
     digests = {student: digest(course.submission(student, name), judged_by) for student in students}
     outcomes = Outcomes(_graded_already(writer, journal, digests), journal.results())
-    for part in _parts(list(journal.results())):  # those whose folder is gone too: their marks still count
+    for part in parts(list(journal.results())):  # those whose folder is gone too: their marks still count
         writer.penalise(list(writer.book.marks(part)), journal.results())
-    if outcomes.graded:
-        console.print(f"{len(outcomes)} of {len(students)} are graded already.", highlight=False)
     left = [student for student in students if student not in outcomes.graded]
     chosen: dict[Path, tuple[str, str]] = {}
 
@@ -166,35 +128,31 @@ def _grade(
             chosen[path] = (student, said)
             yield path
 
-    groups = grading(paths(), job, other_files)
-    with progress(console, f"grading {name}", len(left)) as advance, contextlib.closing(groups):
+    already = f"{len(outcomes)} of {len(students)} are graded already."
+    done = 0
+    tell(Progress(done, len(left), notes=(already,) if outcomes.graded else ()))
+    with contextlib.closing(grading(paths(), job, other_files)) as groups:
         for group in groups:
-            for some in _parts(group, TOGETHER):
+            for some in parts(group, TOGETHER):
                 there = [(*chosen.pop(path), path, outcome) for path, outcome in some]
                 for student, written in _written(writer, journal, digests, there):
                     if isinstance(written, Failure):
                         outcomes.failures[student] = written
                     else:
                         outcomes.graded.add(student)
-                    for line in _troubles(student, written):
-                        console.print(escape(line), highlight=False, soft_wrap=True)
-                    advance(student)
-    return _compared(writer, outcomes, console)
+                    done += 1
+                    tell(Progress(done, len(left), student, written, _troubles(student, written)))
+    return outcomes
 
 
 def _graded_already(writer: Writer, journal: Journal, digests: Mapping[str, str]) -> Iterator[str]:
     """The learners whose submissions an earlier run has graded, if all that came of them is still there."""
-    for part in _parts(list(digests)):
+    for part in parts(list(digests)):
         marks = writer.book.marks(part)
         for student in part:
             result = journal.graded(student, digests[student])
             if result is not None and writer.holds(student, result, marks.get(student, {})):
                 yield student
-
-
-def _parts(things: Sequence[_T], size: int = 200) -> Iterator[Sequence[_T]]:
-    """Some at a time: memory stays flat however many there are."""
-    return (things[start : start + size] for start in range(0, len(things), size))
 
 
 def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
@@ -203,24 +161,21 @@ def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
     return choose(folder, writer.name) if writer.assignment.lesson is not None else (folder, "")
 
 
-def _compared(writer: Writer, outcomes: Outcomes, console: Console) -> Outcomes:
-    """The outcomes, where the gradebook says the same; a failure for each learner of whom it says something else."""
-    for part in _parts(list(outcomes)):
+def _compared(writer: Writer, outcomes: Outcomes) -> Iterator[str]:
+    """Sentences on what the gradebook says otherwise; each learner of whom it does becomes a failure."""
+    for part in parts(list(outcomes)):
         marks = writer.book.marks(part)
         for student in part:
             outcome = outcomes[student]
             if isinstance(outcome, Failure):
                 if student in marks:
-                    line = f"{student}: the gradebook still holds the marks of an earlier submission."
-                    console.print(escape(line), highlight=False, soft_wrap=True)
+                    yield f"{student}: the gradebook still holds the marks of an earlier submission."
             elif found := writer.differences(outcome, marks.get(student, {})):
                 message = f"The gradebook disagrees ({', '.join(found)}). Run this again with --resume."
                 outcomes.failures[student] = Failure(outcome.notebook, message)
-                console.print(escape(f"{student}: {message}"), highlight=False, soft_wrap=True)
+                yield f"{student}: {message}"
     if gone := [student for student in writer.book.students() if student not in outcomes]:
-        line = f"The gradebook also has marks of learners who are not in the submitted folder: {', '.join(gone)}."
-        console.print(escape(line), highlight=False, soft_wrap=True)
-    return outcomes
+        yield f"The gradebook also has marks of learners who are not in the submitted folder: {', '.join(gone)}."
 
 
 def choose(folder: Path, lesson: str) -> tuple[Path, str]:
@@ -229,9 +184,12 @@ def choose(folder: Path, lesson: str) -> tuple[Path, str]:
     The one with the lesson's name, unless it is of no use and another one is of this lesson.
     """
     named = folder / f"{lesson}.ipynb"
-    if folder.is_symlink():
-        return folder, ""
-    others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
+    try:
+        if folder.is_symlink():
+            return folder, ""
+        others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
+    except OSError:  # whoever reads the notebook will say why that can't be done
+        return named, ""
     if not others or _is_of(named, lesson):
         left = ", ".join(harmless(path.name) for path in others)
         return named, f"There was more than one notebook; {left} was left out." if others else ""
@@ -316,6 +274,8 @@ def _written_together(
 
 def _not_written(notebook: str, error: Exception) -> Failure:
     """What to say of a result that could not be written: a fault of ours must not cost the others their marks."""
+    if isinstance(error, OSError):
+        error = unwritten(error, Path(notebook))
     if isinstance(error, GraderError):
         return Failure(notebook, f"The marks can't be written: {error}")
     return Failure(notebook, f"The grader itself failed ({type(error).__name__}: {error}). Please report it.")
@@ -338,11 +298,11 @@ def _notebooks(assignment: Assignment, path: Path) -> dict[str, bytes]:
     return read if plain is assignment else {assignment.name: read_file(path), **read}
 
 
-def _troubles(student: str, outcome: Result | Failure) -> list[str]:
+def _troubles(student: str, outcome: Result | Failure) -> tuple[str, ...]:
     """One line for a submission that failed or needed repair."""
     if isinstance(outcome, Failure):
-        return [f"{student}: {outcome.message}"]
+        return (f"{student}: {outcome.message}",)
     if not outcome.repairs:
-        return []
+        return ()
     more = len(outcome.repairs) - 1
-    return [f"{student}: {outcome.repairs[0]}" + (f" ({more} more)" if more else "")]
+    return (f"{student}: {outcome.repairs[0]}" + (f" ({more} more)" if more else ""),)

@@ -15,10 +15,12 @@ from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.authoring.spec import Lesson
 from grader.errors import GraderError
 from grader.gradebook import assignment
 from grader.gradebook.database import Database
 from grader.gradebook.files import unwritten
+from grader.syllabus import UnknownLesson, load_lesson
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Course:
         Raises:
             GraderError: when it isn't one.
         """
-        if not (root / "nbgrader_config.py").is_file():
+        if not cls.is_one(root):
             raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
         put_environment_on_path()
         with contextlib.chdir(root):
@@ -46,6 +48,11 @@ class Course:
         app.config.CourseDirectory.root = str(root)
         return cls(root, app.config, CourseDirectory(config=app.config))
 
+    @staticmethod
+    def is_one(root: Path) -> bool:
+        """Whether a folder is a course."""
+        return (root / "nbgrader_config.py").is_file()
+
     def folders(self) -> list[Path]:
         """Where the course keeps what nobody else may see; nbgrader's settings may put them anywhere."""
         kept = self.directory
@@ -54,19 +61,34 @@ class Course:
         return [self.root, *(self.root / step for step in steps), *([book] if book is not None else [])]
 
     def students(self, lesson: str) -> list[str]:
-        """Everyone who handed this lesson in.
+        """Everyone who handed this lesson in, and everyone of whom that can't be seen: what is wrong is theirs to know.
 
         Raises:
             GraderError: when nobody did.
         """
         submitted = self.root / self.directory.submitted_directory
-        found = sorted(
-            path.parent.name for path in submitted.glob(f"[!.]*/{lesson}") if path.is_dir() or path.is_symlink()
-        )
+        try:
+            names = os.listdir(submitted)
+        except FileNotFoundError:
+            names = []
+        except OSError as error:
+            raise GraderError(f"{submitted} can't be read: {error.strerror}.") from error
+        found = sorted(name for name in names if name[0] != "." and _may_be_folder(submitted / name / lesson))
         if not found:
             raise GraderError(
                 f"There are no submissions of {lesson} in {submitted}: run nbgrader collect {lesson} first."
             )
+        return found
+
+    def submitted(self) -> Path:
+        """The folder of all that was handed in.
+
+        Raises:
+            GraderError: when there is none.
+        """
+        found = self.root / str(self.directory.submitted_directory)
+        if not found.is_dir():
+            raise GraderError(f"Nothing has been handed in yet: there is no {found}. Run grader collect first.")
         return found
 
     def submission(self, student: str, lesson: str) -> Path:
@@ -152,6 +174,35 @@ class Course:
             GraderError: when another one is at work.
         """
         return self.database.alone()
+
+
+def find_assignment(root: Path, name: str) -> tuple[str, Lesson | None]:
+    """The full name of a lesson, and the lesson; or that of a plain assignment of the course in a folder.
+
+    A whole name goes before the number of a lesson.
+
+    Raises:
+        GraderError: when there is neither.
+    """
+    try:
+        lesson = load_lesson(name)
+        if lesson.name == name:
+            return name, lesson
+    except UnknownLesson as error:
+        lesson, unknown = None, error
+    if Course.is_one(root) and Course.open(root).knows(name):
+        return name, None
+    if lesson is None:
+        where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
+        raise GraderError(where) from unknown
+    return lesson.name, lesson
+
+
+def _may_be_folder(path: Path) -> bool:
+    try:
+        return path.is_symlink() or path.is_dir()
+    except PermissionError:
+        return True
 
 
 def put_environment_on_path() -> None:

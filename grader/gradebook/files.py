@@ -61,7 +61,7 @@ def fresh_folder(final: Path) -> Iterator[Path]:
     """
     made, old = (final.with_name(f".{final.name}.{state}") for state in ("new", "old"))
     for left in (made, old):  # by a kill
-        shutil.rmtree(left, ignore_errors=True)
+        _remove(left)
     try:
         made.mkdir(parents=True)
         yield made
@@ -69,11 +69,19 @@ def fresh_folder(final: Path) -> Iterator[Path]:
             final.rename(old)
         made.rename(final)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        if old.exists() and not final.exists():
-            old.rename(final)
+        _remove(made)
+        with contextlib.suppress(PermissionError):  # what went wrong is what the other error says
+            if old.exists() and not final.exists():
+                old.rename(final)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder if there is one, as far as that is possible: also one that nobody may look into."""
+    with contextlib.suppress(OSError):
+        folder.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

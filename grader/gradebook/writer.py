@@ -139,8 +139,12 @@ class Writer:
     def holds(self, student: str, result: Result, marks: Mapping[Key, float | None]) -> bool:
         """Whether all that came of a submission is where it belongs: its marks, its notebooks, its page."""
         folder = self.course.autograded(student, self.name)
-        graded = any((folder / f"{title}.ipynb").is_file() for title in self.assignment.notebooks)
-        return graded and all(path.is_file() for path in self._pages(student)) and not self.differences(result, marks)
+        try:
+            there = any((folder / f"{title}.ipynb").is_file() for title in self.assignment.notebooks)
+            there = there and all(path.is_file() for path in self._pages(student))
+        except PermissionError:  # as good as gone
+            return False
+        return there and not self.differences(result, marks)
 
     def differences(self, result: Result, marks: Mapping[Key, float | None]) -> list[str]:
         """Where the gradebook does not hold what came of a submission, a phrase each."""

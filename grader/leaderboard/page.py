@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from grader.authoring.contest import Contest
-from grader.leaderboard.standings import HANDED_IN, TRAINED, Line, percent, rules
+from grader.leaderboard.standings import HANDED_IN, TRAINED, Standings, percent, rules
 from grader.plain import visible
 
 ABOUT_TRAINED = "The grader trained these models itself, on problems that it drew for them."
@@ -18,12 +16,13 @@ ABOUT_HANDED_IN = (
 )
 
 
-def page(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> str:
+def page(standings: Standings) -> str:
     """The page of one run. Jinja escapes whatever learners wrote."""
+    contest, lines = standings.contest, standings.lines
     there = [line for line in lines if line.place]
     return _template().render(
         title=contest.title,
-        name=lesson,
+        name=standings.lesson,
         sizes=list(contest.hidden),
         parts=(
             (TRAINED, ABOUT_TRAINED, [line for line in there if line.outcome.trained]),
@@ -32,7 +31,7 @@ def page(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> str
         refused=[line for line in lines if not line.place],
         rules=rules(contest),
         answers=contest.answers,
-        seed=seed,
+        seed=standings.seed,
         percent=percent,
     )
 

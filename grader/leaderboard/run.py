@@ -15,7 +15,6 @@ from grader.leaderboard.entries import read_entry
 from grader.leaderboard.files import Refused
 from grader.leaderboard.scoring import Outcome, score
 from grader.running import zygotes
-from grader.running.protection import say_missing
 from grader.running.setting import Setting
 
 
@@ -30,19 +29,6 @@ class Run:
     jobs: int = 1
     earlier: Earlier | None = None
     """What need not be scored again, unless it has changed."""
-
-
-def refuse_without_walls(setting: Setting, required: bool) -> list[str]:
-    """What to say about the protections that this machine lacks; starts the process that entries need anyway.
-
-    Raises:
-        GraderError: when something is lacking and all of it is required, or the process doesn't start.
-    """
-    with zygotes.borrowed(setting) as zygote:
-        missing = zygote.missing
-    if missing and required:
-        raise GraderError(f"{say_missing(missing)} Nothing was scored, since all protections are required.")
-    return [say_missing(missing)] if missing else []
 
 
 def score_all(folders: Mapping[str, Path], run: Run) -> Generator[Outcome, None, None]:

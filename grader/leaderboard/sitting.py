@@ -14,9 +14,11 @@ from grader.authoring.spec import Case
 from grader.leaderboard.entries import Entry, checked
 from grader.leaderboard.files import Refused
 from grader.leaderboard.within import MODULE
+from grader.running.judging import Bench
 from grader.running.limits import Limits
-from grader.running.session import Question, Session, Stopped, error_in
+from grader.running.session import Question, Session, Stopped
 from grader.running.setting import Setting
+from grader.running.wire import BadMessage, error_in
 
 _START_SECONDS = 5.0
 """To read the entry's code and make its model, beside what the contest allows."""
@@ -88,11 +90,12 @@ class Sitting:
 
     def _ask(self, what: str, patient: Patient | None = None, **inputs: Any) -> dict[str, Any]:
         case = Case(what, {"do": what, **inputs}, patient=None if patient is None else lambda: patient)
+        bench = Bench([case])
         with self._told(what):
-            answer = self._session.probe(Question.of(MODULE, [case]))[0]
-        seen = answer.get("seen")
-        if not isinstance(seen, dict):
-            raise Refused(f"{self._contest.code} hides its own name: it can't be asked.")
+            answers = self._session.probe(Question.of(MODULE, [case]), bench.reply)
+            if not answers.messages:
+                raise Refused(f"{self._contest.code} hides its own name: it can't be asked.")
+            seen: dict[str, Any] = bench.observations(answers.messages)[0]
         _raise_its_own(seen, _WHEN[what])
         return seen
 
@@ -103,6 +106,8 @@ class Sitting:
             yield
         except Stopped as stopped:
             raise Refused(_why(stopped.status, _WHEN[what], self._seconds, self._contest)) from None
+        except BadMessage:
+            raise Refused(_why("crashed", _WHEN[what], self._seconds, self._contest)) from None
 
 
 @contextlib.contextmanager

@@ -7,8 +7,8 @@ from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,6 +33,44 @@ class Line:
     def kind(self) -> str:
         """Where its weights come from."""
         return TRAINED if self.outcome.trained else HANDED_IN
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Who comes where in a contest, at some moment of a run."""
+
+    lesson: str
+    contest: Contest
+    seed: int
+    """What the hidden problems are drawn from."""
+    outcomes: Mapping[str, Outcome]
+    """By name, what came of each entry. One whose turn hasn't come is refused so far."""
+    last: str = ""
+    """Whose entry was scored last; empty at the beginning."""
+
+    @property
+    def lines(self) -> list[Line]:
+        """The table: models trained here, then those that came with their weights, then those without a place."""
+        return ranked(self.outcomes.values())
+
+    @property
+    def ok(self) -> bool:
+        """Whether every entry has a place."""
+        return not any(outcome.refused for outcome in self.outcomes.values())
+
+    def with_one_more(self, outcome: Outcome) -> Standings:
+        """The standings once an entry is scored."""
+        return replace(self, outcomes={**self.outcomes, outcome.name: outcome}, last=outcome.name)
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as data."""
+        return {
+            "version": 1,
+            "lesson": self.lesson,
+            "seed": self.seed,
+            "terms": terms(self.contest),
+            "entries": [_entry(line) for line in self.lines],
+        }
 
 
 def ranked(outcomes: Iterable[Outcome]) -> list[Line]:
@@ -114,26 +152,17 @@ def terms(contest: Contest) -> dict[str, Any]:
     return {"hidden": hidden, "allowance": asdict(contest.allowance)}
 
 
-def to_json(lines: Sequence[Line], lesson: str, seed: int, contest: Contest) -> dict[str, Any]:
-    """The table as data."""
+def _entry(line: Line) -> dict[str, Any]:
+    one = line.outcome
     return {
-        "version": 1,
-        "lesson": lesson,
-        "seed": seed,
-        "terms": terms(contest),
-        "entries": [
-            {
-                "name": line.outcome.name,
-                "place": line.place or None,
-                "trained_here": line.outcome.trained,
-                "mean": round(line.outcome.score, 6),
-                "right": {str(size): {"right": right, "of": of} for size, (right, of) in line.outcome.right.items()},
-                "parameters": line.outcome.parameters,
-                "training_seconds": round(line.outcome.training_seconds, 2),
-                "answering_seconds": round(line.outcome.answering_seconds, 2),
-                "refused": line.outcome.refused or None,
-                "sha256": line.outcome.digest or None,
-            }
-            for line in lines
-        ],
+        "name": one.name,
+        "place": line.place or None,
+        "trained_here": one.trained,
+        "mean": round(one.score, 6),
+        "right": {str(size): {"right": right, "of": of} for size, (right, of) in one.right.items()},
+        "parameters": one.parameters,
+        "training_seconds": round(one.training_seconds, 2),
+        "answering_seconds": round(one.answering_seconds, 2),
+        "refused": one.refused or None,
+        "sha256": one.digest or None,
     }

@@ -20,7 +20,6 @@ from grader.errors import GraderError, MissingProtection
 from grader.gradebook.autograde import choose
 from grader.running.intake import Unreadable
 from grader.running.result import Result
-from grader.running.zygotes import hide
 
 ORDER = "package.json"
 """In the zip file: which lesson, and the seed of the hidden cases. Only root may read it there."""
@@ -59,7 +58,6 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     ]
     if not folders:
         return "There is no notebook in what you handed in: upload the .ipynb file."
-    hide(submission)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MissingProtection)
@@ -80,7 +78,6 @@ def main(root: Path) -> None:
         GraderError: when nothing can be graded here; that is not the learner's fault.
     """
     order = json.loads((root / "source" / ORDER).read_text("utf-8"))
-    hide(root)
     found = graded(root / "submission", order["lesson"], order["seed"])
     target = root / "results" / "results.json"
     target.parent.mkdir(exist_ok=True)

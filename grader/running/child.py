@@ -35,6 +35,7 @@ import grader
 from grader.authoring.calls import Probe, in_order
 from grader.authoring.observe import describe_error, observe, snapshot
 from grader.authoring.patients import Ask, answer_in
+from grader.authoring.traces import process_put_back
 from grader.checking.earlier import bound
 from grader.running.blanks import restore
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, decode, encode
@@ -158,8 +159,9 @@ class Child:
             yield {"imported": True}
         else:
             asking = {"patient": self._asking()} if patients else {}
-            for inputs in cases:
-                yield {"seen": self._seen(symbol, learners, {**inputs, **asking})}
+            with process_put_back():
+                for inputs in cases:
+                    yield {"seen": self._seen(symbol, learners, {**inputs, **asking})}
 
     def _seen(self, symbol: str, learners: Any, inputs: dict[str, Any]) -> dict[str, Any]:
         """What one case shows: there is an answer to each question, whatever the learner's code does."""

@@ -1,32 +1,30 @@
 """Grading one submission: a pure function from (notebook bytes, lesson, seed) to a result.
 
-It needs no gradebook and no course folder. Nothing of what it knows (seed, cases, references) is in the process
-that runs the learner's code.
+It needs no gradebook and no course folder. Nothing of what it knows (seed, cases) is in the process that runs the
+learner's code, and what that process says is looked at in a third one, which is as disposable.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Judge, Verdict
+from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Verdict, drawn
 from grader.checking.judge import without_score as zero
 from grader.running.assignment import Assignment, steps, whole
 from grader.running.blanks import sources
+from grader.running.hearing import Hearing
 from grader.running.intake import Unreadable, read_submission
 from grader.running.limits import Limits
 from grader.running.reader import read_apart
 from grader.running.result import OwnResult, OwnTest, Result
-from grader.running.session import JUDGING, Question, Session
-from grader.running.setting import Setting, setting_of
+from grader.running.session import Question, Session
+from grader.running.setting import setting_of
 from grader.running.walk import TOLD, Walk
-from grader.syllabus import load_lesson, load_probes
+from grader.syllabus import load_lesson
 
 
 def grade(
@@ -38,6 +36,7 @@ def grade(
     files: Mapping[str, bytes] | None = None,
     own_tests: Iterable[OwnTest] = (),
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
 ) -> Result:
     """Grades a notebook.
 
@@ -49,6 +48,7 @@ def grade(
         files: other files of the submission by name, which the notebook may import or read.
         own_tests: test cells that aren't a `check`. Each runs in its own place, in the learner's process.
         limits: what it may use.
+        hidden: folders and files that it must not see, beside the course's and the working folder.
 
     Raises:
         Unreadable: when there is nothing to grade.
@@ -57,14 +57,15 @@ def grade(
     own_tests = tuple(own_tests)
     submission = read_submission(data, lesson, own_tests)
     found = submission.lesson
-    setting, judges = _prepared(found.name, seed)
-    with _one_thread(), Session(setting, limits or Limits()) as session:
-        marks = Walk(session, found.exercises, judges, _sources(found.name))
+    setting = setting_of(found.name, hidden)
+    with Session(setting, limits or Limits()) as session, Hearing(found.name, seed, hidden) as hearing:
+        marks = Walk(session, found.exercises, hearing, _questions(found.name, seed), _sources(found.name))
         marks.go(submission.steps, files or {})
         words = marks
         if marks.left_to_say or own_tests:
             # That process has met hidden cases, so no word of it reaches a learner. A fresh one has not.
-            words = Walk(session, found.exercises, _judges(found.name, PUBLIC_SEED), _sources(found.name), marks)
+            public = _questions(found.name, PUBLIC_SEED)
+            words = Walk(session, found.exercises, hearing, public, _sources(found.name), marks)
             words.go(submission.steps, files or {})
     verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in found.exercises)
     repairs = (*submission.repairs, *words.troubles)
@@ -79,6 +80,7 @@ def grade_plain(
     name: str = "",
     files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
+    hidden: Iterable[str] = (),
     needed: bool = True,
 ) -> Result:
     """Grades plain notebooks, each in a process of its own, in which its cells and tests run in order.
@@ -89,6 +91,7 @@ def grade_plain(
         name: what to call the submission in the result.
         files: other files of the submission, by path.
         limits: what each notebook may use.
+        hidden: as in `grade`.
         needed: whether at least one notebook must be there.
 
     Raises:
@@ -99,7 +102,7 @@ def grade_plain(
     repairs: list[str] = []
     took: list[tuple[int, float]] = []
     graded = 0
-    limits = limits or Limits()
+    limits, setting = limits or Limits(), setting_of(None, hidden)
     limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, assignment.files.values())))
     several = assignment.several
     for title, source in assignment.notebooks.items():
@@ -114,7 +117,7 @@ def grade_plain(
             own += [test.result(0.0, MISSING, str(error)) for test in tests]
             continue
         graded += 1
-        with Session(setting_of(None), limits) as session:
+        with Session(setting, limits) as session:
             walk = Walk(session)
             walk.go(steps(cells, tests, assignment.skipped), {**(files or {}), **assignment.files})
         own += _in_order(tests, walk.own)
@@ -128,32 +131,16 @@ def grade_plain(
 
 
 def prepare(lesson: str, seed: int) -> None:
-    """Draws a lesson's hidden cases and sees what is right there: the first submission would have to wait for it.
+    """Draws a lesson's hidden cases and has a process see what is right there: the first submission would wait for it.
 
     Raises:
         UnknownLesson: when there is no such lesson.
         GraderError: when its folder is at fault.
     """
-    _, judges = _prepared(lesson, seed)
-    with _one_thread(), JUDGING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for judge, _ in judges.values():
-            _ = judge.references
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Cases are tiny: with more threads, answering a learner's code for a patient takes many times as long."""
-    torch = sys.modules.get("torch")
-    before = torch.get_num_threads() if torch is not None else 1
-    if torch is None or before == 1:
-        yield
-        return
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    found = load_lesson(lesson).name
+    with Hearing(found, seed) as hearing:
+        hearing.begin()
+    _questions(found, seed)
 
 
 def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[OwnResult, ...]:
@@ -167,23 +154,24 @@ def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[O
 _PREPARING = threading.Lock()
 
 
-def _prepared(lesson: str, seed: int) -> tuple[Setting, dict[str, tuple[Judge, Question]]]:
-    """What every submission of a lesson needs, made by whoever comes first."""
+def _questions(lesson: str, seed: int) -> dict[str, Question]:
+    """By symbol, what learners' code is asked; made by whoever comes first, for a whole batch."""
     with _PREPARING:
-        _sources(lesson)
-        return setting_of(lesson), _judges(lesson, seed)
+        return _drawn(lesson, seed)
 
 
 @lru_cache(maxsize=16)
-def _judges(lesson: str, seed: int) -> dict[str, tuple[Judge, Question]]:
-    """Drawn once for a batch; the next submission only compares."""
-    probes = load_probes(lesson)
-    judges = [Judge(e, probes[e.symbol], seed) for e in load_lesson(lesson).exercises]
-    return {j.exercise.symbol: (j, Question.of(j.exercise.symbol, j.cases, seed)) for j in judges}
+def _drawn(lesson: str, seed: int) -> dict[str, Question]:
+    return {e.symbol: Question.of(e.symbol, drawn(e, seed), seed) for e in load_lesson(lesson).exercises}
 
 
-@lru_cache(maxsize=16)
 def _sources(lesson: str) -> dict[str, dict[str, str]]:
+    with _PREPARING:
+        return _texts(lesson)
+
+
+@lru_cache(maxsize=16)
+def _texts(lesson: str) -> dict[str, dict[str, str]]:
     return sources({e.symbol: e.references[0] for e in load_lesson(lesson).exercises})
 
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 import warnings
 
 from grader.errors import GraderError, MissingProtection
-from grader.running.setting import setting_of
+from grader.running.setting import Setting
 from grader.running.zygotes import borrowed
 from grader.sandbox.walls import NAMES
 
 
-def missing_walls(lesson: str | None) -> dict[str, str]:
+def missing_walls(setting: Setting) -> dict[str, str]:
     """The protections that this machine lacks, with the reasons. Starts the process that grading needs anyway.
 
     Raises:
         GraderError: when it does not start.
     """
-    with borrowed(setting_of(lesson)) as zygote:
+    with borrowed(setting) as zygote:
         return zygote.missing
 
 
-def check_walls(lesson: str | None, required: bool) -> None:
+def check_walls(setting: Setting, required: bool) -> None:
     """Warns with `MissingProtection` of what this machine lacks. The warning points at whoever called the caller.
 
     Raises:
         GraderError: when something is lacking and all of it is required.
     """
-    missing = missing_walls(lesson)
+    missing = missing_walls(setting)
     if missing and required:
         raise GraderError(f"{say_missing(missing)} Nothing was graded, since all protections are required.")
     if missing:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,25 +12,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from grader.authoring.patients import Patient
 from grader.authoring.spec import Case
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
 from grader.running.setting import Setting
-from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
+from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, names_in
 from grader.running.zygotes import Zygote, borrowed
 
 _PIECE = 2**24  # bytes of a file in one message
 _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while it works
 
-# References and patients may draw from torch's global generator; two threads at once would disturb each other.
-JUDGING = threading.Lock()
-
 
 class Stopped(Exception):
     """The learner's process is of no use any more.
 
-    `status` is "timeout", "crashed", "memory", or "spent": all its time is used up.
+    `status` is "timeout", "crashed", "memory", "spent" (all its time is used up), or "large" (its answers are).
     """
 
     def __init__(self, status: str) -> None:
@@ -43,12 +38,12 @@ class Stopped(Exception):
 class Question:
     """A symbol and the cases to call it on, as a message: made once for many submissions.
 
-    The message holds the cases' inputs, in `order`; their patients stay here.
+    The message holds the cases' inputs, in `order`. Patients stay with whoever judges.
     """
 
     message: bytes
-    patients: tuple[Callable[[], Patient] | None, ...]
     order: tuple[int, ...]
+    with_patients: bool
 
     @classmethod
     def of(cls, symbol: str, cases: Sequence[Case], seed: int = 0) -> Question:
@@ -62,7 +57,25 @@ class Question:
             random.Random(f"{seed} {symbol}").shuffle(order)
         inputs = [dict(cases[place].inputs) for place in order]
         message = encode({"do": "probe", "symbol": symbol, "cases": inputs, "patients": with_patients})
-        return cls(message, tuple(cases[place].patient for place in order), tuple(order))
+        return cls(message, tuple(order), with_patients)
+
+
+Reply = Callable[[int, bytes], tuple[bytes, float]]
+"""What the patient of the case at a place answers to a message, and the processor time that this took."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a learner's process said of a symbol: a message for each case, in the cases' order; none if it isn't there.
+
+    Nothing of it has been looked at but the names at its top.
+    """
+
+    messages: tuple[bytes, ...] = ()
+    absent: bool = False
+    """Whether there is no such symbol."""
+    imported: bool = False
+    """Whether it is the course's own."""
 
 
 class Session:
@@ -129,46 +142,35 @@ class Session:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
         return error_in(answer), number, answer.get("shown") is True
 
-    def probe(self, question: Question) -> list[dict[str, Any]]:
-        """What the learner's symbol does on each case, `{"seen": ...}`; or only one `{"absent"}` or `{"imported"}`.
+    def probe(self, question: Question, reply: Reply | None = None) -> Answers:
+        """What the learner's symbol does on each case. Where they have patients, `reply` answers for them.
 
         Raises:
-            Stopped: when an answer did not come in time.
+            Stopped: when an answer did not come in time, or all together are too large.
         """
         clock = _Clock(self, self.limits.probe_seconds)
         self._put(question.message, clock)
-        answers: dict[int, dict[str, Any]] = {}
-        for place, made in zip(question.order, question.patients, strict=True):
-            patient = made() if made else None
-            answer = self._take(clock)
-            while patient is not None and "ask" in answer:
-                self._put(self._reply(patient, answer, clock), clock)
-                answer = self._take(clock)
-            if "error" in answer:  # the learner's code got around the probe's own net: no more answers come
-                missing = [left for left in question.order if left not in answers]
-                answers |= {left: {"seen": {"error": error_in(answer)}} for left in missing}
+        messages: dict[int, bytes] = {}
+        for place in question.order:
+            message, names = self._next(clock)
+            while reply is not None and question.with_patients and "ask" in names:
+                answer, seconds = reply(place, message)
+                self._spent_here += seconds  # at the expense of whoever asks
+                self._put(answer, clock)
+                message, names = self._next(clock)
+            if "error" in names:  # the learner's code got around the probe's own net: no more answers come
+                messages |= {left: message for left in question.order if left not in messages}
                 break
-            if not answers and (answer.get("absent") is True or answer.get("imported") is True):
-                return [answer]
-            seen = answer.get("seen")
-            if not isinstance(seen, dict):
+            if not messages and names & {"absent", "imported"}:
+                return Answers(absent="absent" in names, imported="imported" in names)
+            if "seen" not in names:
                 self._stop()
                 raise Stopped("crashed")  # no answer to the question: somebody else speaks here
-            if patient is not None and "error" not in seen:
-                seen |= patient.noted()
-            answers[place] = {"seen": seen}
-        return [answers[place] for place in range(len(answers))]
-
-    def _reply(self, patient: Patient, question: dict[str, Any], clock: _Clock) -> bytes:
-        """What a patient answers. It works in this process, at the expense of whoever asks."""
-        if clock.is_due():
-            self._look_after(clock)
-        start = time.thread_time()
-        with JUDGING:
-            answer = patient.reply(question["ask"], question.get("arguments"))
-        reply = encode(answer)
-        self._spent_here += time.thread_time() - start
-        return reply
+            messages[place] = message
+            if sum(map(len, messages.values())) > MAX_MESSAGE:
+                self._stop()
+                raise Stopped("large")
+        return Answers(tuple(messages[place] for place in range(len(messages))))
 
     def restore(self, symbol: str, module: str, source: str) -> None:
         """Hands over the course's text of a symbol that has been answered for.
@@ -262,19 +264,32 @@ class Session:
             raise Stopped(self._how_it_ended()) from error
 
     def _take(self, clock: _Clock) -> dict[str, Any]:
+        try:
+            answer = decode(self._taken(clock))
+        except BadMessage as error:
+            raise Stopped("crashed") from error
+        if not isinstance(answer, dict):
+            raise Stopped("crashed")
+        return answer
+
+    def _next(self, clock: _Clock) -> tuple[bytes, frozenset[str]]:
+        """The next message, and the names at its top."""
+        message = self._taken(clock)
+        try:
+            return message, names_in(message)
+        except BadMessage as error:
+            raise Stopped("crashed") from error
+
+    def _taken(self, clock: _Clock) -> bytes:
+        if clock.is_due():  # somebody may ask and ask, and is never waited for
+            self._look_after(clock)
         while True:
             try:
-                answer = decode(self._channel.take(clock.next_look(), MAX_MESSAGE))
+                return self._channel.take(clock.next_look(), MAX_MESSAGE)
             except TimeoutError:
                 self._look_after(clock)
-                continue
             except Closed as error:
                 raise Stopped(self._how_it_ended()) from error
-            except BadMessage as error:
-                raise Stopped("crashed") from error
-            if not isinstance(answer, dict):
-                raise Stopped("crashed")
-            return answer
 
     def _look_after(self, clock: _Clock) -> None:
         self._look()
@@ -289,14 +304,6 @@ class Session:
         return "spent" if -status in (signal.SIGXCPU, 0) and self._spent > self.limits.cpu_seconds else "crashed"
 
 
-def error_in(answer: Mapping[str, Any]) -> dict[str, str] | None:
-    """The description of an error in an answer, if there is one. The learner's process may send anything."""
-    error = answer.get("error")
-    if not isinstance(error, dict):
-        return None
-    return {key: value[:300] if isinstance(value := error.get(key), str) else "" for key in ("type", "message", "line")}
-
-
 class _Clock:
     """The time for one thing to do: processor seconds, and some more on the wall."""
 
@@ -307,16 +314,16 @@ class _Clock:
         self._at_start: float | None = None
         self._due = self.next_look()
 
-    def next_look(self) -> float:
-        """When to look at the processor time again."""
-        return min(time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4), self.deadline)
-
     def is_due(self) -> bool:
         """Whether it is time for that, for one who is never kept waiting."""
         if time.monotonic() < self._due:
             return False
         self._due = self.next_look()
         return True
+
+    def next_look(self) -> float:
+        """When to look at the processor time again."""
+        return min(time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4), self.deadline)
 
     def is_over(self) -> bool:
         """Whether the time is up."""

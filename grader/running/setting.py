@@ -6,7 +6,8 @@ import ast
 import inspect
 import re
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,10 @@ class Setting:
     """The modules of the library in which this lesson's symbols are blank."""
     optimises: bool
     """Whether one of PyTorch's optimisers may be made. The first one imports as much as PyTorch itself does."""
+    judging: bool = False
+    """Whether the process is to judge, and holds the lesson whole. No learner's code runs there."""
+    hidden: tuple[str, ...] = ()
+    """What this run keeps to itself, beside the course and the working folder, which nobody ever sees."""
 
     def to_json(self) -> dict[str, Any]:
         """The order that makes a warm process one for this lesson."""
@@ -44,14 +49,24 @@ PLAIN = Setting("", "", "", None, (), (), (), optimises=True)
 """That of notebooks that aren't a lesson's: what they import is beside them or installed."""
 
 
-def setting_of(name: str | None) -> Setting:
-    """The setting of a lesson, or of plain notebooks.
+def setting_of(name: str | None, hidden: Iterable[str] = ()) -> Setting:
+    """The setting of a lesson, or of plain notebooks, in a run that keeps some folders and files to itself.
 
     Raises:
         UnknownLesson: when there is none.
         GraderError: when its folder is at fault.
     """
-    return PLAIN if name is None else _setting(*find_lesson(name))
+    return replace(PLAIN if name is None else _setting(*find_lesson(name)), hidden=tuple(hidden))
+
+
+def judging_of(name: str, hidden: Iterable[str] = ()) -> Setting:
+    """The setting of the process that judges a lesson's answers.
+
+    Raises:
+        UnknownLesson: when there is none.
+        GraderError: when its folder is at fault.
+    """
+    return replace(setting_of(name, hidden), probes=None, companions=(), blanked=(), judging=True)
 
 
 @cache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from grader.authoring.spec import Exercise
@@ -20,7 +20,6 @@ from grader.checking.judge import (
     PARTIAL,
     PASSED,
     TIMEOUT,
-    Judge,
     Status,
     Verdict,
     ours_message,
@@ -28,10 +27,12 @@ from grader.checking.judge import (
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
 from grader.running.assignment import ends_with_a_value, hidden_lines
+from grader.running.hearing import Hearing, Undecided
 from grader.running.intake import Cell
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest
-from grader.running.session import JUDGING, Question, Session, Stopped, error_in
+from grader.running.session import Question, Session, Stopped
+from grader.running.wire import MAX_MESSAGE, out_of_memory
 
 TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
 
@@ -47,13 +48,15 @@ class Walk:
         self,
         session: Session,
         exercises: tuple[Exercise, ...] = (),
-        judges: Mapping[str, tuple[Judge, Question]] | None = None,
+        hearing: Hearing | None = None,
+        questions: Mapping[str, Question] | None = None,
         sources: Mapping[str, Mapping[str, str]] | None = None,
         said_of: Walk | None = None,
     ) -> None:
         self.session = session
         self.exercises = exercises
-        self.judges = judges or {}
+        self.hearing = hearing
+        self.questions = questions or {}
         self.said_of = said_of
         self.sources = sources or {}
         self.secretive = bool(exercises) and said_of is None
@@ -116,7 +119,7 @@ class Walk:
             return
         if error is not None:
             self.errors = True
-            status: Status = MEMORY if _out_of_memory(error) else ERROR
+            status: Status = MEMORY if out_of_memory(error) else ERROR
             said = "It stops with an error." if self.secretive else _say_stop(error)
             self._failed(cell, status, f"Cell {cell.number}: {said}")
 
@@ -134,12 +137,12 @@ class Walk:
         In the lesson's order: from the text of a later symbol an earlier one could be had.
         """
         if self.said_of is None or self.said_of.verdicts[symbol].status in TOLD:
-            seen = self._look(symbol)
+            answers = self._look(symbol)
             self._conclude()  # no more than two answers are kept: they may be large
-            if isinstance(seen, Verdict):
-                self.verdicts[symbol] = seen
+            if isinstance(answers, Verdict):
+                self.verdicts[symbol] = answers
             else:
-                self._judged = symbol, judging.submit(self._judge, symbol, seen)
+                self._judged = symbol, judging.submit(self._judge, symbol, answers)
         if symbol in self.failures:
             self._conclude()
             if (self.said_of or self).verdicts[symbol].status != MISSING:
@@ -169,7 +172,7 @@ class Walk:
         if error is not None:
             if error["type"] == "NotImplementedError" and error["line"].startswith("raise NotImplementedError"):
                 return test.result(0.0, MISSING, "What it tests is still blank.")
-            status: Status = MEMORY if _out_of_memory(error) else ERROR
+            status: Status = MEMORY if out_of_memory(error) else ERROR
             return test.result(0.0, status, _say_failed(test, error))
         if value is None and (shown or not ends_with_a_value(test.source)):
             return test.result(test.points, PASSED, "It ran without an error.")
@@ -180,22 +183,27 @@ class Walk:
         status = PASSED if score == test.points else PARTIAL if score else FAILED
         return test.result(score, status, f"It gave {points(score)} of {points(test.points)} points.")
 
-    def _look(self, symbol: str) -> list[dict[str, Any]] | Verdict:
+    def _look(self, symbol: str) -> Sequence[bytes] | Verdict:
         """What a symbol does, or the verdict where that can't be seen."""
-        judge, question = self.judges[symbol]
-        seen: list[dict[str, Any]] = []
+        exercise, limits = self._exercise(symbol), self.session.limits
         try:
-            for answer in self.session.probe(question):
-                if "absent" in answer:
-                    return zero(judge.exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
-                if "imported" in answer:
-                    return zero(judge.exercise, MISSING, ours_message(symbol))
-                seen.append(_observation(answer))
+            answers = self.session.probe(self.questions[symbol], partial(self._reply, symbol))
         except Stopped as stop:
             self._fresh(self.session.restart)
-            limits = self.session.limits
-            return zero(judge.exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
-        return seen
+            return zero(exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
+        except Undecided as undecided:  # its process still waits for an answer
+            self._fresh(self.session.restart)
+            return zero(exercise, undecided.status, _too_expensive(symbol, undecided.status))
+        if answers.absent:
+            return zero(exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
+        return zero(exercise, MISSING, ours_message(symbol)) if answers.imported else answers.messages
+
+    def _reply(self, symbol: str, place: int, message: bytes) -> tuple[bytes, float]:
+        assert self.hearing is not None
+        return self.hearing.reply(symbol, self.said_of is not None, place, message)
+
+    def _exercise(self, symbol: str) -> Exercise:
+        return next(exercise for exercise in self.exercises if exercise.symbol == symbol)
 
     def _conclude(self) -> None:
         """Waits for the verdict that is being thought about."""
@@ -204,14 +212,13 @@ class Walk:
             self._judged = None
             self.verdicts[symbol] = verdict.result()
 
-    def _judge(self, symbol: str, seen: list[dict[str, Any]]) -> Verdict:
-        judge, _ = self.judges[symbol]
-        with JUDGING, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # mistakes divide by zero, and NumPy would say so to the instructor
-            verdict = judge.verdict(seen)
-        if verdict.score == 0 and any(_out_of_memory(s.get("error")) for s in seen):
-            return zero(judge.exercise, MEMORY, f"{symbol} asks for more memory than a submission may use.")
-        return verdict
+    def _judge(self, symbol: str, answers: Sequence[bytes]) -> Verdict:
+        assert self.hearing is not None
+        exercise = self._exercise(symbol)
+        try:
+            return self.hearing.verdict(exercise, self.said_of is not None, answers)
+        except Undecided as undecided:
+            return zero(exercise, undecided.status, _too_hard(symbol, undecided.status))
 
     def _fresh(self, begin: Callable[[], None]) -> None:
         try:
@@ -223,22 +230,8 @@ class Walk:
                 self.troubles.append(sentence)
 
 
-def _observation(answer: dict[str, Any]) -> dict[str, Any]:
-    """What came over the border, if it has an observation's form; the learner's process may send anything."""
-    seen = answer.get("seen")
-    if not isinstance(seen, dict):
-        return {}
-    return {"error": error_in(seen) or error_in({"error": {}})} if "error" in seen else seen
-
-
-def _out_of_memory(error: Any) -> bool:
-    return isinstance(error, dict) and (
-        error.get("type") == "MemoryError" or "allocate memory" in str(error.get("message"))
-    )
-
-
 def _status(stop: Stopped) -> Status:
-    if stop.status == "memory":
+    if stop.status in ("memory", "large"):
         return MEMORY
     return CRASHED if stop.status == "crashed" else TIMEOUT
 
@@ -254,9 +247,31 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
             f"{what} filled more than {limits.memory_bytes / 2**30:g} GB of memory, all its processes together: is "
             "there something that grows without end?"
         )
+    if status == "large":
+        return (
+            f"What {what} gives back in all cases together is larger than {MAX_MESSAGE >> 20} MB, far larger than any "
+            "right answer. What shape does the docstring promise?"
+        )
     if status == "timeout":
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
     return f"{what} ended the Python process: is there an exit, a kill, or a structure that is far too deep?"
+
+
+def _too_expensive(symbol: str, status: Status) -> str:
+    """Said of a question that could not be answered within what one may cost."""
+    what = "memory" if status == MEMORY else "time"
+    return (
+        f"{symbol} asks something that takes far more {what} to answer than any test needs. Does it ask about a very "
+        "large batch, or a very long sequence? A few rows will do."
+    )
+
+
+def _too_hard(symbol: str, status: Status) -> str:
+    """Said of an answer that could not be judged within what that may cost."""
+    if status == CRASHED:
+        return f"What {symbol} gives back can't be checked: it is nothing like a right answer."
+    what = "memory" if status == MEMORY else "time"
+    return f"What {symbol} gives back takes far more {what} to check than any right answer: is it much too large?"
 
 
 def _say_stop(error: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,41 @@ def decode(message: bytes, most_text: int = MAX_TEXT) -> Any:
         return _Reading(safetensors.numpy.load(blob)).tree(json.loads(body), 0)
     except Exception as error:  # every library on this path has errors of its own; all of them mean the same
         raise BadMessage(str(error)[:200]) from error
+
+
+def names_in(message: bytes) -> frozenset[str]:
+    """The names at the top of a message that is a dict. Its arrays are not looked at.
+
+    Raises:
+        BadMessage: when it is none, or too large.
+    """
+    if len(message) > MAX_MESSAGE:
+        raise BadMessage("larger than any right answer")
+    try:
+        (length,) = _HEADER.unpack_from(message)
+        if length > MAX_TEXT:
+            raise BadMessage("more words than any right answer has")
+        tree = json.loads(message[_HEADER.size : _HEADER.size + length])
+        if tree[_MARK] != "dict":
+            raise BadMessage("no dict")
+        return frozenset(tree["items"])
+    except Exception as error:
+        raise BadMessage(str(error)[:200]) from error
+
+
+def error_in(answer: Mapping[str, Any]) -> dict[str, str] | None:
+    """The description of an error in an answer, if there is one. The learner's process may send anything."""
+    error = answer.get("error")
+    if not isinstance(error, dict):
+        return None
+    return {key: value[:300] if isinstance(value := error.get(key), str) else "" for key in ("type", "message", "line")}
+
+
+def out_of_memory(error: Any) -> bool:
+    """Whether the description of an error says that there was too little memory."""
+    return isinstance(error, dict) and (
+        error.get("type") == "MemoryError" or "allocate memory" in str(error.get("message"))
+    )
 
 
 def _to_json(value: Any, arrays: dict[str, np.ndarray]) -> Any:

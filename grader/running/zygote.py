@@ -1,13 +1,15 @@
 """The warm process that learners' processes are forked from: one a core, single-threaded, without a secret.
 
 It is started once for a lesson, imports everything a lesson needs (of the course, this lesson's symbols are blank),
-walls itself in, and then waits on its control socket, standard input:
+walls itself in, and then waits on its control socket, standard input. A process that judges is another one of the same
+kind, which has the lesson whole, and no learner's code in it:
 
 - `{"do": "twin"}` with one open socket: forks a process like this one, which takes its orders on that socket and first
   says there `{"pid"}`, with its pidfd
-- `{"setting", "hidden", "scratch"}` says which lesson it is for (a `Setting`), which folders nobody may see, and where
-  its children may write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
-- `{"do": "fork", "scratch", ...limits}` with one open socket: forks a child that serves that socket -> `{"pid"}`
+- `{"setting", "scratch"}` says which lesson it is for and what nobody may see (a `Setting`), and where its children may
+  write -> `{"missing": {...}}`, the protections that this machine lacks; or `{"refused": "..."}`
+- `{"do": "fork", "ahead", "scratch", ...limits}` with one open socket: forks a child that serves that socket ->
+  `{"pid"}`. `ahead` is null, or what a process that judges prepares for it
 - `{"do": "end"}`: kills the last child and all it started -> `{"status"}`, how it ended
 
 When the control socket closes, it ends, and its children with it.
@@ -15,6 +17,7 @@ When the control socket closes, it ends, and its children with it.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import importlib.util
@@ -24,8 +27,11 @@ import pkgutil
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
@@ -35,6 +41,20 @@ from grader.sandbox.walls import Unsafe, Walls
 from grader.travelling import SECRET
 
 _HEAVY = ("numpy", "pandas", "seaborn", "matplotlib.pyplot", "tqdm.auto", "safetensors.numpy", "IPython")
+
+
+class Serving(Protocol):
+    """What a forked child goes on with."""
+
+    def serve(self, descriptor: int) -> None:
+        """The life of a child: answers messages until they end."""
+
+
+class Judging(Serving, Protocol):
+    """`grader.running.judging.Judging`."""
+
+    def prepare(self, *, apart: Callable[[Callable[[], Iterable[bytes]]], list[bytes]], **ahead: Any) -> None:
+        """What is to be done before the next child is forked; `apart` does some of it in a process like a child's."""
 
 
 def main() -> None:
@@ -55,10 +75,12 @@ def main() -> None:
             break
         control = _twin(control, socket.socket(fileno=descriptors[0]))
     setting = order["setting"]
-    child = _for_lesson(**setting)
+    hidden = setting.pop("hidden")
+    judging = _for_judging(**setting) if setting.pop("judging") else None
+    child = judging or _for_lesson(**setting)
     solutions = _solutions(*setting["library"], setting["lessons"])
     try:
-        walls = Walls.build([*solutions, *map(Path, order["hidden"])], order["scratch"])
+        walls = Walls.build([*solutions, *map(Path, hidden)], order["scratch"])
     except (CannotHide, Unsafe) as error:
         _say(control, {"refused": str(error)})
         return
@@ -68,7 +90,7 @@ def main() -> None:
     gc.enable()
     _say(control, {"missing": walls.missing})
     try:
-        _serve(control, child, walls)
+        _serve(control, child, walls, judging)
     finally:
         kernel.end_children()  # a child ends with this process, but its own children may not
 
@@ -93,7 +115,7 @@ def _twin(own: socket.socket, its: socket.socket) -> socket.socket:
     return its
 
 
-def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
+def _serve(control: socket.socket, child: Serving, walls: Walls, judging: Judging | None) -> None:
     """Takes orders until the control socket closes."""
     pid = 0
     while True:
@@ -105,6 +127,9 @@ def _serve(control: socket.socket, child: Child, walls: Walls) -> None:
             _say(control, {"status": _end(pid)})
             pid = 0  # the number may soon be somebody else's
             continue
+        ahead = order.pop("ahead")
+        if judging is not None:
+            judging.prepare(**ahead, apart=partial(_apart, walls, control, order))
         pid = walls.fork()
         if pid == 0:
             control.close()
@@ -153,9 +178,7 @@ def _for_lesson(
                     raise
     for companion in companions:
         importlib.import_module(companion)
-    if optimises and "torch" in sys.modules:
-        torch = sys.modules["torch"]
-        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+    _warm_optimisers(optimises)
     own = importlib.import_module(probes).PROBES if probes is not None else {}
     child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
     known = [
@@ -164,6 +187,14 @@ def _for_lesson(
     if known:
         raise ImportError(f"{probes} brings {known[0]} along, which knows the answers of {lesson}")
     return child
+
+
+def _for_judging(lesson: str, root: str, lessons: str, optimises: bool, **_: Any) -> Judging:
+    """Imports the lesson whole. By name: a process for learners' code must not reach what judges."""
+    _warm_optimisers(optimises)
+    os.environ["GRADER_LESSONS"] = os.path.join(root, lessons)
+    judging: Judging = importlib.import_module("grader.running.judging").Judging(lesson)
+    return judging
 
 
 def _warm_torch() -> None:
@@ -177,13 +208,20 @@ def _warm_torch() -> None:
             torch.softmax(x @ x.transpose(-2, -1), dim=-1)
 
 
+def _warm_optimisers(wanted: bool) -> None:
+    """The first one that is made imports as much as PyTorch itself does."""
+    if wanted and "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+
+
 def _solutions(*packages: str) -> list[Path]:
     """The folders that hold solutions and references: all that is needed of them is imported already."""
     named = [name for name in ("grader", *packages) if name]
     return [Path(folder) for name in named for folder in importlib.import_module(name).__path__]
 
 
-def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> None:
+def _become(child: Serving, walls: Walls, channel: int, order: dict[str, Any]) -> None:
     """The life of a forked child; never returns."""
     code = 1
     try:
@@ -194,6 +232,35 @@ def _become(child: Child, walls: Walls, channel: int, order: dict[str, Any]) -> 
         code = 0
     finally:
         os._exit(code)  # no exit handler of a learner's, and none of the zygote's
+
+
+def _apart(
+    walls: Walls, control: socket.socket, order: dict[str, Any], work: Callable[[], Iterable[bytes]]
+) -> list[bytes]:
+    """The messages that `work` gives in a child of its own. It is the course's work: no learner's code is in it."""
+    ours, theirs = Pipe(duplex=False)
+    pid = walls.fork()
+    if pid == 0:
+        code = 1
+        try:
+            control.close()
+            ours.close()
+            os.setsid()
+            walls.shut(**order)
+            for message in work():
+                theirs.send_bytes(message)
+            code = 0
+        finally:
+            os._exit(code)
+    theirs.close()
+    messages = []
+    with contextlib.suppress(EOFError):
+        while True:
+            messages.append(ours.recv_bytes())
+    ours.close()
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
+        raise RuntimeError("what is right could not be seen")
+    return messages
 
 
 def _end(pid: int) -> int:

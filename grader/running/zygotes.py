@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from grader.errors import GraderError
 from grader.running.limits import Limits
@@ -25,15 +26,14 @@ from grader.running.warming import Warm
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
-MAX_IDLE = 4
+MAX_IDLE = 8  # a lesson takes two: one for learners' code, one that judges
 
 
 class Zygote:
     """One warm process for one lesson; see `grader.running.zygote`."""
 
     def __init__(self, setting: Setting) -> None:
-        self.setting = setting
-        self.hidden = _hidden_folders(setting)
+        self.setting = _with_all_hidden(setting)
         self.borrower = 0
         """The thread that it is lent to."""
         self._over = False
@@ -43,12 +43,9 @@ class Zygote:
         self._process = _POOL.started()
         self._base = tempfile.mkdtemp(prefix="submissions-")
         try:
-            places = {"hidden": Sight(self.hidden).matters(), "scratch": self._base}
-            answer = self._process.ask({"setting": self.setting.to_json(), **places})
+            answer = self._process.ask({"setting": self.setting.to_json(), "scratch": self._base})
         except (OSError, ValueError):
             answer = {"refused": f"The process that runs submissions did not start: {self._process.last_words()}"}
-        except CannotHide as error:
-            answer = {"refused": str(error)}
         if "refused" in answer:
             self._kill()
             raise GraderError(answer["refused"])
@@ -64,22 +61,24 @@ class Zygote:
             raise GraderError(f"The kernel refused a control group for submissions ({error}). Try again.") from error
         self.account = Account(self._process.process.pid, self._base, group)
 
-    def fork(self, limits: Limits) -> tuple[int, int]:
+    def fork(self, limits: Limits, ahead: Mapping[str, Any] | None = None) -> tuple[int, int]:
         """Forks a child; returns its process id and the file descriptor that it can be talked to on.
+
+        `ahead` is what a process that judges is to prepare before it forks.
 
         Raises:
             GraderError: when there is no zygote any more, and a new one does not start.
         """
         try:
-            return self._fork(limits)
+            return self._fork(limits, ahead)
         except OSError:  # somebody ended it, or the machine was out of memory
             if self._over:
                 raise GraderError("The grading was stopped.") from None
             self._kill()
             self._open()
-            return self._fork(limits)
+            return self._fork(limits, ahead)
 
-    def _fork(self, limits: Limits) -> tuple[int, int]:
+    def _fork(self, limits: Limits, ahead: Mapping[str, Any] | None) -> tuple[int, int]:
         if self.account.group is not None:
             # A page that a child inherited and changes is copied, and the kernel takes the copy for one of its own.
             self.account.group.begin(limits.memory_bytes + self.account.inherited, limits.processes + 1)
@@ -88,7 +87,7 @@ class Zygote:
         if "namespaces" in self.missing:
             scratch = tempfile.mkdtemp(dir=self._base)
             shutil.chown(scratch, os.stat(self._base).st_uid, os.stat(self._base).st_gid)
-        order = {"do": "fork", "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
+        order = {"do": "fork", "ahead": ahead, "scratch": scratch, **{name: asdict(limits)[name] for name in _SHUT}}
         with ours, theirs:
             socket.send_fds(self._process.control, [json.dumps(order).encode()], [theirs.fileno()])
             return int(self._process.answer()["pid"]), ours.detach()
@@ -125,22 +124,33 @@ def empty(folder: str) -> None:
             subprocess.run([*command, "--", *left], check=False, stderr=subprocess.DEVNULL)
 
 
-_HIDDEN: set[Path] = set()
+def in_sight(paths: Iterable[str | Path]) -> tuple[str, ...]:
+    """Those of the folders and files that learners' code would see unless they are hidden: in Python's folders, say.
+
+    Most are not: what is neither Python's nor the system's is out of sight anyway.
+
+    Raises:
+        GraderError: when one of them can't be hidden, since Python needs it.
+    """
+    try:
+        return tuple(Sight(paths).matters())
+    except CannotHide as error:
+        raise GraderError(str(error)) from None
 
 
-def hide(*folders: Path) -> None:
-    """Learners' code must not see these folders from now on, wherever they are."""
-    _HIDDEN.update(folder.resolve() for folder in folders)
+def _with_all_hidden(setting: Setting) -> Setting:
+    """A setting with all that must be hidden: so two that look alike can share a process, wherever their files are.
 
+    Beside what the run keeps to itself that is the working folder, the course's, and the folder that this program was
+    checked out to. Where course and program are installed, their folder is Python's own; the packages in it are hidden
+    all the same.
 
-def _hidden_folders(setting: Setting) -> frozenset[Path]:
-    """What `hide` was told, the working folder, the course's, and the folder that this program was checked out to.
-
-    Where course and program are installed, their folder is Python's own; the packages in it are hidden all the same.
+    Raises:
+        GraderError: when some of it can't be hidden.
     """
     checkouts = {Path(__file__).resolve().parents[2], *([Path(setting.root)] if setting.root else [])}
     ours = {folder for folder in checkouts if (folder / "pyproject.toml").is_file()}
-    return frozenset({*_HIDDEN, *ours, Path.cwd()})
+    return replace(setting, hidden=in_sight({*map(Path, setting.hidden), *ours, Path.cwd()}))
 
 
 _SHUT = ("memory_bytes", "file_bytes", "cpu_seconds", "processes")
@@ -189,15 +199,11 @@ class _Pool:
         return Warm.started()
 
     def take(self, setting: Setting) -> Zygote | None:
-        hidden = _hidden_folders(setting)
+        wanted = _with_all_hidden(setting)
         with self.lock:
-            careless = [zygote for zygote in self.idle if not zygote.hidden >= hidden]  # they show too much now
-            self.idle = [zygote for zygote in self.idle if zygote not in careless]
-            found = next((zygote for zygote in self.idle if zygote.setting == setting), None)
+            found = next((zygote for zygote in self.idle if zygote.setting == wanted), None)
             if found is not None:
                 self.idle.remove(found)
-        for zygote in careless:
-            zygote.close()
         return found
 
     def give_back(self, zygote: Zygote) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.sandbox import kernel
 
-# No work of a lesson needs one of these. What is missing on a machine's kernel is left out.
+# No work of a lesson needs one of these.
 _FORBIDDEN = """
     ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise process_mrelease mount umount umount2
     pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree open_tree_attr mount_setattr statmount
@@ -25,8 +25,10 @@ _FORBIDDEN = """
     clock_adjtime adjtimex sethostname setdomainname syslog personality iopl ioperm modify_ldt vm86 vm86old uselib
     sysfs _sysctl lookup_dcookie fanotify_init fanotify_mark vhangup nfsservctl setuid setgid setreuid setregid
     setresuid setresgid setgroups setfsuid setfsgid capset mknod mknodat landlock_create_ruleset
-    migrate_pages move_pages
+    migrate_pages move_pages lsm_set_self_attr
 """
+# What tells of the others who use a file: who reads it, and which parts of it are in memory.
+_FORBIDDEN_WATCHES = "inotify_init inotify_init1 inotify_add_watch cachestat"
 # Memory that is in no process's count, and what outlives the process that made it.
 _FORBIDDEN_STORES = """
     memfd_create memfd_secret shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semtimedop semctl ipc
@@ -37,6 +39,17 @@ _FORBIDDEN_STORES = """
 _FORBIDDEN_AMONG_OTHERS = """
     kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal setpriority ioprio_set sched_setaffinity
     sched_setscheduler sched_setparam sched_setattr socket bind connect listen accept accept4
+"""
+# Landlock has no say in what belongs to a file beside its content, and a learner's process may have its owner's
+# account. Whoever copies or unpacks files sets these too, and would fail for it: such calls do nothing, and say that
+# all is well. By descriptors as well: Python's own files can be opened.
+_IDLE_AMONG_OTHERS = """
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
+"""
+# The same of what a file system need not have, and says so. Libraries know that case.
+_UNSUPPORTED_AMONG_OTHERS = """
+    setxattr lsetxattr fsetxattr setxattrat getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr
+    listxattrat removexattr lremovexattr fremovexattr removexattrat file_getattr file_setattr
 """
 # The kernel looks at the lower half of most arguments only, and so must we, wherever a rule names a value that it
 # refuses. Where a rule names the one value that it allows, the whole of the argument is compared.
@@ -49,6 +62,9 @@ _FORBIDDEN_VALUES = (
     ("ioctl", 1, _LOWER_HALF, 0x541C),
     ("setrlimit", 0, _LOWER_HALF, resource.RLIMIT_CORE),
     ("mmap", 3, 0x40000, 0x40000),  # MAP_HUGETLB: such pages are in no process's count
+    # F_SETLEASE and F_NOTIFY, which stop and tell of others who open a file; F_SET_RW_HINT and F_SET_FILE_RW_HINT,
+    # which leave a note on it.
+    *(("fcntl", 1, _LOWER_HALF, command) for command in (1024, 1026, 1036, 1038)),
 )
 _FORBIDDEN_VALUES_AMONG_OTHERS = (
     # A signal of one's choice to a process of one's choice whenever a pipe is written to: F_SETOWN, F_SETSIG,
@@ -60,8 +76,22 @@ _FORBIDDEN_VALUES_AMONG_OTHERS = (
     ("ioctl", 1, _LOWER_HALF, 0x8902),
     # Of pairs of sockets those that stay a pair (SOCK_STREAM): an end of another kind could send to somebody else.
     *(("socketpair", 1, 0xF, kind) for kind in range(16) if kind != 1),
+    # Landlock lets through who opens a file neither for reading nor for writing (3), and seals, say, what comes of it.
+    ("open", 1, os.O_ACCMODE, os.O_ACCMODE),
+    ("openat", 2, os.O_ACCMODE, os.O_ACCMODE),
+)
+# Every command for file systems, by its letter: attributes, seals, encryption, snapshots.
+_FILE_SYSTEM_COMMANDS = tuple(("ioctl", 1, 0xFF00, letter << 8) for letter in (*b"fXvr", 0x94, 0xBC, 0xF5))
+# Landlock before version 3 does not know what it is to truncate a file.
+_TRUNCATING = ("truncate",)
+_TRUNCATING_VALUES = (
+    ("open", 1, os.O_ACCMODE | os.O_TRUNC, os.O_TRUNC),
+    ("openat", 2, os.O_ACCMODE | os.O_TRUNC, os.O_TRUNC),
 )
 _NAMESPACES = 0x7E020000  # every CLONE_NEW... flag
+_LANDLOCK_TRUNCATES = 3  # the version that can refuse it
+# What nobody here has heard of does not exist. A kernel gets some five new calls a year.
+_LAST_CALL = kernel.FIRST_UNKNOWN_CALL + 130
 
 
 def landlock_version() -> int:
@@ -132,51 +162,97 @@ def seccomp_missing() -> str:
     return ""
 
 
-def system_call_filter(alone: bool) -> Any:
-    """A seccomp filter: no tracing, mounting, new namespaces, change of user; no sockets but local ones.
+def refused_calls(alone: bool) -> dict[str, int]:
+    """The system calls that are refused whatever their arguments, and the error that each fails with; 0 is none."""
+    calls = dict.fromkeys((_FORBIDDEN + _FORBIDDEN_STORES + _FORBIDDEN_WATCHES).split(), errno.EPERM)
+    # The flags of clone3 can't be seen from here; the C library falls back to clone when it is "not implemented".
+    calls["clone3"] = errno.ENOSYS
+    if not alone:
+        calls |= dict.fromkeys(_FORBIDDEN_AMONG_OTHERS.split(), errno.EPERM)
+        calls |= dict.fromkeys(_IDLE_AMONG_OTHERS.split(), 0)
+        calls |= dict.fromkeys(_UNSUPPORTED_AMONG_OTHERS.split(), errno.ENOTSUP)
+        calls["openat2"] = errno.ENOSYS  # nor can its flags; whoever needs it has openat
+        if landlock_version() < _LANDLOCK_TRUNCATES:
+            calls |= dict.fromkeys(_TRUNCATING, errno.EPERM)
+    return calls
 
-    For a process that is not `alone` in its namespace: no signals, and no sockets with a name either. Such calls fail
-    with EPERM. Nothing happens until its `load()` is called, which can't be undone.
+
+def number_of(call: str) -> int | None:
+    """The number of a system call here; None if it is one of another kind of processor.
 
     Raises:
-        OSError: when the library does not allow it.
+        LookupError: when nobody knows the name.
     """
     import pyseccomp as seccomp
 
-    refuse = seccomp.ERRNO(errno.EPERM)
-    filters = seccomp.SyscallFilter(seccomp.ALLOW)  # calls of another architecture end the process
+    number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, call))
+    if number >= 0:
+        return number
+    if number < -1:  # how the library names what only others have
+        return None
+    return kernel.RECENT_CALLS[call]  # newer than the library
 
-    for name in (_FORBIDDEN + _FORBIDDEN_STORES + ("" if alone else _FORBIDDEN_AMONG_OTHERS)).split():
-        with contextlib.suppress(ValueError, OSError):  # a call that this machine's kernel does not have
-            filters.add_rule(refuse, name)
-    for name, place, mask, value in _FORBIDDEN_VALUES + (() if alone else _FORBIDDEN_VALUES_AMONG_OTHERS):
-        filters.add_rule(refuse, name, seccomp.Arg(place, seccomp.MASKED_EQ, mask, value))
+
+def system_call_filter(alone: bool) -> tuple[Any, list[str]]:
+    """A seccomp filter: no tracing, mounting, new namespaces, change of user; no sockets but local ones.
+
+    For a process that is not `alone` in its namespace: no signals, no sockets with a name, and no change to a file but
+    to its content. Nothing happens until its `load()` is called, which can't be undone.
+
+    Returns the filter, and the system calls that should be refused, but that the installed libseccomp can't filter.
+    """
+    import pyseccomp as seccomp
+
+    filters = seccomp.SyscallFilter(seccomp.ALLOW)  # calls of another architecture end the process
+    missing: dict[str, None] = {}
+
+    def answer(error: int, name: str, *arguments: Any) -> None:
+        try:
+            number = number_of(name)
+            if number is not None:
+                filters.add_rule(seccomp.ERRNO(error), number, *arguments)
+        except (LookupError, OSError):
+            missing[name] = None
+
+    def refuse(name: str, *arguments: Any) -> None:
+        answer(errno.EPERM, name, *arguments)
+
+    for name, error in refused_calls(alone).items():
+        answer(error, name)
+    for number in range(kernel.FIRST_UNKNOWN_CALL, _LAST_CALL + 1):
+        filters.add_rule(seccomp.ERRNO(errno.ENOSYS), number)
+    values = _FORBIDDEN_VALUES
+    if not alone:
+        values += _FORBIDDEN_VALUES_AMONG_OTHERS
+        if landlock_version() < _LANDLOCK_TRUNCATES:
+            values += _TRUNCATING_VALUES
+        for name, place, mask, value in _FILE_SYSTEM_COMMANDS:
+            answer(errno.ENOTSUP, name, seccomp.Arg(place, seccomp.MASKED_EQ, mask, value))
+    for name, place, mask, value in values:
+        refuse(name, seccomp.Arg(place, seccomp.MASKED_EQ, mask, value))
     # Whoever ignores that its children end gets them off its account. Nobody learns of it any more by a signal, but
     # nobody minds: torch's data loaders, which ask for that signal, find out anyway.
-    filters.add_rule(
-        seccomp.ERRNO(0),
+    answer(
+        0,
         "rt_sigaction",
         seccomp.Arg(0, seccomp.MASKED_EQ, _LOWER_HALF, signal.SIGCHLD),
         seccomp.Arg(1, seccomp.NE, 0),
     )
     # A limit of 0 bytes for a core dump would let it through to a program that collects them; see `limit`.
-    filters.add_rule(
-        refuse,
+    refuse(
         "prlimit64",
         seccomp.Arg(1, seccomp.MASKED_EQ, _LOWER_HALF, resource.RLIMIT_CORE),
         seccomp.Arg(2, seccomp.NE, 0),
     )
-    # The flags of clone3 can't be seen from here; the C library falls back to clone when it is "not implemented".
-    filters.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
     for bit in range(64):
         if _NAMESPACES & (1 << bit):
-            filters.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, 1 << bit, 1 << bit))
+            refuse("clone", seccomp.Arg(0, seccomp.MASKED_EQ, 1 << bit, 1 << bit))
     # Sockets of the family "unix" (1) only.
     for name in ("socket", "socketpair") if alone else ("socketpair",):
-        filters.add_rule(refuse, name, seccomp.Arg(0, seccomp.NE, 1))
+        refuse(name, seccomp.Arg(0, seccomp.NE, 1))
     if not alone:  # its own limits, called 0, and nobody else's
-        filters.add_rule(refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
-    return filters
+        refuse("prlimit64", seccomp.Arg(0, seccomp.NE, 0))
+    return filters, list(missing)
 
 
 def limit(memory_bytes: int, file_bytes: int, cpu_seconds: float, processes: int, open_files: int = 256) -> None:

@@ -23,6 +23,19 @@ _CALLS = {
     "x86_64": {"clone": 56, "pivot_root": 155, "capset": 126, "mount_setattr": 442},
     "aarch64": {"clone": 220, "pivot_root": 41, "capset": 91, "mount_setattr": 442},
 }.get(platform.machine(), {})
+# Since Linux 5.1 a new call has the same number everywhere. Those that came since, in their order.
+_FIRST_RECENT_CALL = 424
+_RECENT = """
+    pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount
+    fspick pidfd_open clone3 close_range openat2 pidfd_getfd faccessat2 process_madvise epoll_pwait2 mount_setattr
+    quotactl_fd landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret process_mrelease
+    futex_waitv set_mempolicy_home_node cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue
+    statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal setxattrat getxattrat listxattrat
+    removexattrat open_tree_attr file_getattr file_setattr
+"""
+RECENT_CALLS = {name: number for number, name in enumerate(_RECENT.split(), _FIRST_RECENT_CALL)}
+"""The numbers of system calls that an installed libseccomp may be too old to know."""
+FIRST_UNKNOWN_CALL = _FIRST_RECENT_CALL + len(RECENT_CALLS)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 8, 36, 38
 # "May read every file", and "may do everything with every file", which Docker gives to root instead.

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # Not /usr as a whole: a container's course often stands in /usr/src, or in a folder of its own below /usr.
-_USR = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "include", "share")
+_USR = ("lib", "lib32", "lib64", "libx32", "libexec", "include", "share")
 _SYSTEM = (
-    *(f"/usr/{name}" for name in _USR),
-    *(f"/usr/local/{name}" for name in (*_USR, "etc")),
+    *(f"/usr/{name}" for name in (*_USR, "bin", "sbin")),
+    *(f"/usr/local/{name}" for name in _USR),  # not its programs: administrators' scripts know passwords
     *("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/opt/rocm", "/opt/intel", "/nix/store", "/gnu/store"),
 )
-_PYTHON = ("bin", "lib", "lib64", "include", "share", "etc", "ssl", "pyvenv.cfg")
+# Not all of etc: Jupyter and nbgrader look there for settings, and these know passwords.
+_PYTHON = ("bin", "lib", "lib64", "include", "share", "etc/fonts", "ssl", "pyvenv.cfg")
+# Of what is shared: kernels, whose environment is written down with them; and where nbgrader hands work out and in.
+_PRIVATE = ("share/jupyter", "share/jupyterhub", "share/nbgrader")
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime", "mime.types")
 _MAX_LINKS = 40  # the kernel follows no more either
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -40,7 +43,7 @@ class Sight:
             CannotHide: when one of the folders `hidden` is one that Python needs as a whole.
         """
         self.needed = sorted({step for path in _candidates() if os.path.lexists(path) for step in _direct(path)})
-        self.hidden = sorted({os.path.realpath(path) for path in hidden})
+        self.hidden = sorted({os.path.realpath(path) for path in (*hidden, *_private())})
         whole = {path for path in self.needed if not os.path.islink(path)}
         for path in self.hidden:
             if path in whole:
@@ -62,7 +65,8 @@ class Sight:
 
     def matters(self) -> list[str]:
         """What of the hidden would be in sight if it were not hidden."""
-        return [path for path in self.hidden if any(is_below(path, folder) for folder in self.shown())]
+        shown = self.shown()
+        return [path for path in self.hidden if any(is_below(path, folder) for folder in shown)]
 
     def without_hidden(self) -> list[str]:
         """What may be read, for a fence that can only allow: around what is hidden, folder by folder."""
@@ -87,12 +91,22 @@ def _candidates() -> Iterator[str]:
     yield from (f"/etc/{name}" for name in _SETTINGS)
     yield from (f"/dev/{name}" for name in DEVICES)
     # Not the whole of its folders: an environment may be made in the very folder that holds the gradebook.
-    for home in {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}:
+    for home in _homes():
         yield from (f"{home}/{name}" for name in _PYTHON)
     yield from (str(Path(os.__file__).parent), *site.getsitepackages())
     yield str(Path(sys.executable).resolve().parent)
     if site.ENABLE_USER_SITE:
         yield site.getusersitepackages()
+
+
+def _homes() -> set[str]:
+    """Where this Python is installed."""
+    return {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+
+
+def _private() -> Iterator[str]:
+    for home in {"/usr", "/usr/local"} | _homes():
+        yield from (path for name in _PRIVATE if os.path.exists(path := f"{home}/{name}"))
 
 
 def _direct(path: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +73,9 @@ class Walls:
         if "landlock" not in walls.missing:
             walls._rules = walls._file_rules(seen, scratch)
         if "seccomp" not in walls.missing:
-            walls._filter = fences.system_call_filter(alone="namespaces" not in walls.missing)
+            walls._filter, unknown = fences.system_call_filter(alone="namespaces" not in walls.missing)
+            if unknown:  # the others are refused all the same
+                walls.missing["seccomp"] = f"the installed libseccomp can't refuse {', '.join(unknown)}: update it"
         return walls
 
     def _leave(self, seen: sight.Sight) -> None:
@@ -123,6 +126,7 @@ class Walls:
         os.chdir(scratch)
         fences.be_the_first_to_go()
         os.environ.update(HOME=scratch, TMPDIR=scratch, IPYTHONDIR=scratch, MPLCONFIGDIR=scratch, USER="learner")
+        tempfile.tempdir = scratch  # whatever it was when somebody asked for it last
         fences.limit(memory_bytes, file_bytes, cpu_seconds, processes + self._others)
         if sys.platform != "linux":
             return

@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 import grader
 from grader import cli
 from grader.batch import Job
 from grader.gradebook import autograde
-from grader.gradebook.autograde import autograde_assignment
+from grader.gradebook.autograde import autograde_assignment, plain_limits
 from grader.gradebook.course import Course
+from grader.gradebook.report import Tell
 from grader.running.result import Failure, Result
 from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in
 from tests.assignments.sources import test as check_cell
 from tests.gradebook.test_resume import states
-from tests.proofs import later
+from tests.nightly import later
 
 NOTEBOOKS = {
     "one": [answer("f", "def f():\n    raise NotImplementedError()"), check_cell("test_f", 2, "assert f() == 1")],
@@ -67,9 +67,9 @@ def course(released: Course, tmp_path: Path) -> Iterator[Course]:
         yield Course.open(root)
 
 
-def grade(course: Course, *, resume: bool = False, console: Console | None = None) -> dict[str, Result | Failure]:
-    job, says = Job(0, "pair"), console or Console(quiet=True)
-    return autograde_assignment(course, "pair", job, says, plain=True, resume=resume)[0]
+def grade(course: Course, *, resume: bool = False, tell: Tell = lambda news: None) -> Mapping[str, Result | Failure]:
+    job = Job(0, "pair", limits=plain_limits(course))
+    return autograde_assignment(course, "pair", job, tell, plain=True, resume=resume).outcomes
 
 
 def marks(course: Course) -> dict[str, float]:
@@ -94,9 +94,7 @@ def test_a_missing_notebook_costs_itself_only(course: Course) -> None:
     assert isinstance(unreadable, Failure)
     assert "not a notebook" in unreadable.message
     said: list[str] = []
-    console = Console(quiet=True)
-    console.print = lambda *what, **_: said.extend(map(str, what))  # type: ignore[method-assign]
-    again = grade(course, resume=True, console=console)
+    again = grade(course, resume=True, tell=lambda news: said.extend(news.notes))
     assert said[0] == "3 of 4 are graded already."
     assert {name: type(found) for name, found in again.items()} == {n: type(found) for n, found in outcomes.items()}
 

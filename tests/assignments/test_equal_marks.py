@@ -28,7 +28,7 @@ from grader.repository import Repository
 from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in, plain
 from tests.assignments.sources import test as check_cell
-from tests.proofs import later
+from tests.nightly import later
 from tests.warm import run
 
 PAGE = (Repository.find(Path(__file__).parent).root / "docs" / "assignments.md").read_text("utf-8")

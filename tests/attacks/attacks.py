@@ -13,7 +13,7 @@ import os
 import resource
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -193,9 +193,10 @@ def assert_nothing_left(course: Path, before: dict[str, bytes]) -> None:
     """No file changed or left, no process left, the zygote alive and back in the pool."""
     after = files(course)
     assert after == before, {name for name in {*after, *before} if after.get(name) != before.get(name)}
-    (zygote,) = zygotes._POOL.idle
-    assert zygote._process.process.poll() is None
-    assert family(zygote._process.process.pid) == []
+    for zygote in zygotes._POOL.idle:
+        assert zygote._process.process.poll() is None
+        assert family(zygote._process.process.pid) == []
+    assert len(learners(zygotes._POOL.idle)) == 1
 
 
 def family(pid: int) -> list[str]:
@@ -218,17 +219,22 @@ def family(pid: int) -> list[str]:
 
 def assert_next_is_served(course: Path) -> None:
     """The same zygote serves the next submission right away."""
-    zygote = zygotes._POOL.idle[0]
+    (zygote,) = learners(zygotes._POOL.idle)
     with Session(setting_of(LESSON), PATIENT) as session:
         assert session.run("assert 1 + 1 == 2") is None
-    assert zygotes._POOL.idle == [zygote]
+    assert learners(zygotes._POOL.idle) == [zygote]
 
 
 def assert_honest_work_has_its_marks(course: Path) -> None:
     """After all that, the same zygote gives full marks; each attack has an honest answer in it too."""
-    zygote = zygotes._POOL.idle[0]
+    (zygote,) = learners(zygotes._POOL.idle)
     assert_deserved(HONEST, grade(HONEST.notebook(course), SEED, limits=PATIENT))
-    assert zygotes._POOL.idle == [zygote]
+    assert learners(zygotes._POOL.idle) == [zygote]
+
+
+def learners(there: Iterable[zygotes.Zygote]) -> list[zygotes.Zygote]:
+    """The warm processes that learners' code runs in forks of; others judge."""
+    return [zygote for zygote in there if not zygote.setting.judging]
 
 
 def wait_until(true: Callable[[], bool]) -> None:

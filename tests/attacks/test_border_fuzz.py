@@ -20,7 +20,7 @@ from grader.authoring.observe import Opaque
 from grader.checking.cards import card, plain
 from grader.checking.judge import Judge
 from grader.running.channel import Channel, Closed
-from grader.running.walk import _observation
+from grader.running.judging import Bench
 from grader.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
 from grader.syllabus import load_lesson, load_probes
 
@@ -246,8 +246,8 @@ answers = st.one_of(
 @FEW
 @given(answers)
 def test_any_answer_gets_a_verdict(answer: dict[str, Any]) -> None:
-    seen = _observation(decode(encode(answer)))
-    verdict = JUDGE.verdict([seen] * len(JUDGE.cases))
+    seen = Bench(JUDGE.cases).observations([encode(answer)] * len(JUDGE.cases))
+    verdict = JUDGE.verdict(seen)
     assert verdict.score == 0
     assert "\n" not in plain(verdict).strip() or card(verdict)
 

@@ -298,7 +298,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
         )
     )
     place("pages").write_bytes(notebook([SETUP, PICK, code("raise ValueError('<script>alert(1)</script>')")]))
-    outcomes, _ = autograde_assignment(course, LESSON, Job(SEED, LESSON, limits=LIMITS), Console(quiet=True))
+    outcomes = autograde_assignment(course, LESSON, Job(SEED, LESSON, limits=LIMITS), lambda news: None).outcomes
     return course, outcomes
 
 

@@ -15,7 +15,7 @@ import pytest
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
-from tests.attacks.attacks import MARK, PATIENT, SEED, Attack, carry_out, family, wait_until
+from tests.attacks.attacks import MARK, PATIENT, SEED, Attack, carry_out, family, learners, wait_until
 
 SERVER = socket.create_server(("127.0.0.1", 0))
 TCP, ABSTRACT = SERVER.getsockname()[1], f"{MARK}socket {os.getpid()}"
@@ -229,8 +229,8 @@ while True: time.sleep(1)
 
     thread = threading.Thread(target=grading, daemon=True)
     thread.start()
-    wait_until(lambda: bool(zygotes._POOL.lent))
-    zygote = zygotes._POOL.lent[0]
+    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
+    (zygote,) = learners(zygotes._POOL.lent)
     wait_until(lambda: len(family(zygote._process.process.pid)) >= 4)
     everyone = family(zygote._process.process.pid)
     zygote._over = True  # or another one is started at once

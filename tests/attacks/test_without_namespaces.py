@@ -16,7 +16,7 @@ from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
 from grader.sandbox import fences
-from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, wait_until
+from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, learners, wait_until
 from tests.attacks.conftest import zygotes_of_our_own
 
 pytestmark = pytest.mark.skipif(
@@ -71,6 +71,25 @@ for tree in ("/sys/fs/cgroup", *(f"/sys/fs/cgroup/{name}" for name in ("memory",
     done("make", lambda: os.mkdir(tree + "/mine"))
     done("look", lambda: os.listdir(tree))""",
     "limits of others": "done('look', lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE))",
+    "permissions of the course": """
+for name in ("", "/gradebook.db", "/submitted", "/submitted/ada", "/autograded", "/feedback"):
+    for number, last in ((90, 0o777), (90, 0), (268, 0o777), (452, 0)):  # chmod, fchmodat, fchmodat2
+        at = () if number == 90 else (-100,)
+        libc.syscall(ctypes.c_long(number), *at, (COURSE + name).encode(), last, 0)
+    with contextlib.suppress(OSError): os.utime(COURSE + name, (0, 0))
+    with contextlib.suppress(OSError): os.setxattr(COURSE + name, "user.mark", b"x")
+    with contextlib.suppress(OSError): os.truncate(COURSE + name, 0)
+    for flags in (3, 3 | os.O_TRUNC, os.O_PATH, os.O_TRUNC):
+        with contextlib.suppress(OSError): os.fchmod(os.open(COURSE + name, flags), 0)""",
+    "permissions of python": """
+with open(os.__file__) as file, contextlib.suppress(OSError):
+    os.fchmod(file.fileno(), 0)
+    os.utime(file.fileno(), (0, 0))
+if not os.stat(os.__file__).st_mode & 0o444 or not os.stat(os.__file__).st_mtime: tell("changed")
+for path in (os.path.dirname(sys.prefix), os.path.expanduser("~root"), os.path.dirname(os.path.dirname(COURSE))):
+    before = os.stat(path).st_mode
+    with contextlib.suppress(OSError): os.chmod(path, before & 0o500)
+    if os.stat(path).st_mode != before: tell(path)""",
     "python stays in sight": """
 import colorsys, turtledemo
 import matplotlib.sankey, torch.utils.benchmark
@@ -82,6 +101,49 @@ if not listed.endswith(b"hi\\n"): tell(listed)
 threading.Thread(target=print).start()""",
 }
 
+HONEST_FILES = """
+import pathlib, shutil, sqlite3, tarfile, tempfile, zipfile
+pathlib.Path("a").mkdir()
+pathlib.Path("a/one.txt").write_text("one")
+pathlib.Path("a/one.txt").chmod(0o600)
+pathlib.Path("a/one.txt").touch()
+os.utime("a/one.txt", (1, 1))
+os.chown("a/one.txt", os.getuid(), os.getgid())
+shutil.copy("a/one.txt", "a/two.txt")
+shutil.copy2("a/one.txt", "a/three.txt")
+shutil.copystat(os.__file__, "a/two.txt")
+shutil.copytree("a", "b")
+shutil.move("b", "c")
+shutil.make_archive("zipped", "zip", "a")
+shutil.make_archive("tarred", "gztar", "a")
+zipfile.ZipFile("zipped.zip").extractall("d")
+tarfile.open("tarred.tar.gz").extractall("e")
+if open("d/one.txt").read() + open("e/two.txt").read() != "oneone": tell("not unpacked")
+with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w", dir=folder) as file:
+    file.write("x")
+    file.truncate(0)
+os.truncate("a/one.txt", 1)
+open("a/one.txt", "w").close()
+database = sqlite3.connect("book.db")
+database.execute("CREATE TABLE marks (mark REAL)")
+database.commit()
+database.close()
+np.save("array.npy", np.ones(3))
+np.savez_compressed("arrays.npz", a=np.ones(3))
+torch.save(nn.Linear(2, 2).state_dict(), "weights.pt")
+torch.load("weights.pt")
+import pandas as pd
+pd.DataFrame({"a": [1.0]}).to_csv("table.csv.gz")
+pd.read_csv("table.csv.gz")
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.title("a font")
+plt.savefig("plot.png")
+plt.close()
+subprocess.run(["cp", "-a", "a", "f"], check=True)
+subprocess.run(["sh", "-c", "umask 77; mkdir -m 700 g; install -m 755 a/two.txt g/; touch -d 2020-01-01 g"], check=True)
+for name in os.listdir("."):
+    shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)"""
 EXHAUSTING = {
     "a full disk": "for n in range(10**6): open(f'file{n}', 'wb').write(bytes(2**16))",
     "a full disk without names": """
@@ -128,11 +190,25 @@ def without_namespaces(course: Path) -> Iterator[None]:
     assert came == []
 
 
+def modes(course: Path) -> dict[str, tuple[object, ...]]:
+    """What belongs to each file of a course beside its content."""
+    stats = {str(path): path.stat() for path in (course, *course.rglob("*"))}
+    return {path: (stat.st_mode, stat.st_mtime_ns, *os.listxattr(path)) for path, stat in stats.items()}
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nothing_is_reached(name: str, course: Path) -> None:
+    before = modes(course)
     result = carry_out(Attack(name, (ATTACKS[name],), limits=PATIENT), course)
+    assert modes(course) == before
     assert not [repair for repair in result.repairs if "Error" in repair or "longer than" in repair]
     assert {"namespaces", "files"} == zygotes._POOL.idle[0].missing.keys()
+
+
+def test_honest_code_changes_its_own_files(course: Path) -> None:
+    """Permissions and dates stay as they are, and nobody fails for it."""
+    result = carry_out(Attack("honest", (HONEST_FILES,), limits=PATIENT), course)
+    assert not [repair for repair in result.repairs if "Error" in repair or "longer than" in repair]
 
 
 @pytest.mark.parametrize("name", EXHAUSTING)
@@ -156,8 +232,8 @@ while True: time.sleep(1)
 
     thread = threading.Thread(target=grading, daemon=True)
     thread.start()
-    wait_until(lambda: bool(zygotes._POOL.lent))
-    zygote = zygotes._POOL.lent[0]
+    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
+    (zygote,) = learners(zygotes._POOL.lent)
     wait_until(lambda: len([*zygote.account.everyone()]) == 4)
     everyone = [*zygote.account.everyone()]
     zygote._over = True  # or another one is started at once

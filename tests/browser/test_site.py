@@ -24,7 +24,7 @@ from grader.publishing.weights import Page as BuiltPage
 from grader.publishing.weights import table
 from grader.repository import Repository
 from grader.syllabus import lesson_names, load_lesson, syllabi
-from tests.proofs import later
+from tests.nightly import later
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

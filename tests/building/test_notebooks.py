@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 
 from grader.building import build as building
 from grader.building import pictures
+from grader.building.origins import made_from
 from grader.building.source import EXPERIMENT
 from grader.repository import Repository
 from grader.syllabus import load_lesson
@@ -91,7 +92,7 @@ def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(released_by_nb
 @pytest.fixture
 def copy(tmp_path: Path) -> Repository:
     """A repository of its own, to change things in."""
-    for name in ("lessons", "notebooks", "solutions", "course"):
+    for name in ("lessons", "notebooks", "solutions", "course", "data"):
         shutil.copytree(REPOSITORY.root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path)
@@ -115,6 +116,32 @@ def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> N
         path.write_text(kept, "utf-8")
     notebook.unlink()
     assert len(building.out_of_step(copy, lesson)) == 1
+
+
+def test_data_that_was_cut_leaves_no_solution_in_step(copy: Repository) -> None:
+    """The names come from two files, and the code says which with an f-string."""
+    lesson = copy.lesson("11")
+    names = copy.root / "data" / "first_names_female.txt"
+    assert building.out_of_step(copy, lesson) == []
+    names.write_text("".join(names.read_text("utf-8").splitlines(keepends=True)[:2000]), "utf-8")
+    (sentence,) = building.out_of_step(copy, lesson)
+    assert copy.solution(lesson).name in sentence
+    assert "was not executed since" in sentence
+
+
+def test_every_data_file_counts_for_some_solution(copy: Repository) -> None:
+    def executed() -> list[str]:
+        return [made_from(copy, lesson, None)["executed"] for lesson in LESSONS]
+
+    before = executed()
+    for path in (copy.root / "data").iterdir():
+        if path.suffix in (".md", ".LICENSE") or path.name in ("catalogue.json", "downloads.json"):
+            continue
+        kept = path.read_bytes()
+        path.write_bytes(kept + b" ")
+        assert executed() != before, f"no code names {path.name}"
+        path.write_bytes(kept)
+    assert executed() == before
 
 
 def test_pictures_are_drawn_again_when_what_draws_them_changes(

@@ -164,6 +164,49 @@ def test_other_answers_get_no_name(answer: Callable[..., Any]) -> None:
     assert not any(mistake.advice in found.message for mistake in EXERCISE.mistakes)
 
 
+def _stops_on_nothing(stop: Callable[[], object]) -> Callable[..., Any]:
+    """Right, but for empty rows."""
+
+    def answer(x: torch.Tensor, weight: float) -> torch.Tensor:
+        if not x.shape[1]:
+            stop()
+        return row_means(x, weight)
+
+    return answer
+
+
+def _raise() -> None:
+    raise ValueError("no rows")
+
+
+def _raise_in_other_words() -> None:
+    raise ValueError("there is nothing here")
+
+
+def test_no_error_is_recognised_by_its_type_alone() -> None:
+    """A learner's typo isn't a mistake that has one of its author's."""
+    everywhere = Mistake("everywhere", lambda x, weight: x.menas, "Is it a mean?")
+    on_nothing = Mistake("on_nothing", _stops_on_nothing(lambda: [] + None), "What if there are no rows?")  # type: ignore[operator]
+    exercise = replace(EXERCISE, mistakes=(everywhere, on_nothing))
+    assert verdict(lambda x, weight: x.menas, exercise).diagnosis == "everywhere"
+    assert verdict(lambda x, weight: x.maens, exercise).diagnosis is None
+    assert verdict(_stops_on_nothing(lambda: [] + None), exercise).diagnosis == "on_nothing"  # type: ignore[operator]
+    other = verdict(_stops_on_nothing(lambda: len(3)), exercise)  # type: ignore[arg-type]
+    assert other.diagnosis is None
+    assert other.message.startswith("It stops with TypeError: object of type 'int' has no len().")
+
+
+def test_an_error_of_the_learners_own_has_words_of_its_own() -> None:
+    exercise = replace(EXERCISE, mistakes=(Mistake("refused", _stops_on_nothing(_raise), "Why not?"),))
+    judge = Judge(exercise, probe, 3)
+    seen = judge.observe(_stops_on_nothing(_raise_in_other_words))
+    assert judge.verdict(seen).diagnosis is None
+    for one in seen:
+        if "error" in one:
+            one["error"]["line"] = 'raise ValueError("there is nothing here")'  # as it is seen in a notebook
+    assert judge.verdict(seen).diagnosis == "refused"
+
+
 def test_a_judge_without_a_mistake_does_not_know_it() -> None:
     judge = Judge(EXERCISE, probe, 3)
     seen = judge.keep(judge.observe(_sums))

@@ -26,9 +26,10 @@ from grader.cluster import worker
 from grader.cluster.client import connected
 from grader.demo.learners import Learner
 from grader.errors import GraderError
-from grader.gradebook.autograde import Outcomes, autograde_assignment
+from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt
+from grader.gradebook.report import Progress, watching
 from grader.running.result import Failure, Result
 from tests.gradebook.small_class import (
     FIRST,
@@ -66,7 +67,7 @@ class Alone:
     """The same class, graded on one machine."""
 
     course: Course
-    outcomes: Outcomes
+    outcomes: Mapping[str, Result | Failure]
     said: str
 
 
@@ -84,13 +85,14 @@ def course(handed_in: Course, request: pytest.FixtureRequest) -> Course:
 
 def grade(
     course: Course, cluster: LocalCluster | None, said: StringIO | None = None, *, resume: bool = False
-) -> Outcomes:
+) -> Mapping[str, Result | Failure]:
     """`grader autograde --cluster`, without its tables."""
-    console = Console(file=said or StringIO(), width=200)
-    if cluster is None:
-        return autograde_assignment(course, LESSON, Job(SEED, LESSON), console, resume=resume)[0]
-    with connected(cluster.scheduler_address, console) as grading:
-        return autograde_assignment(course, LESSON, Job(SEED, LESSON), console, resume=resume, grading=grading)[0]
+    file, job = said or StringIO(), Job(SEED, LESSON)
+    with watching(Console(file=file, width=200), "grading") as tell:
+        if cluster is None:
+            return autograde_assignment(course, LESSON, job, tell, resume=resume).outcomes
+        with connected(cluster.scheduler_address, lambda line: tell(Progress(notes=(line,)))) as grading:
+            return autograde_assignment(course, LESSON, job, tell, resume=resume, grading=grading).outcomes
 
 
 def pages(root: Path) -> Mapping[str, bytes]:
@@ -172,8 +174,7 @@ def test_ctrl_c_stops_the_workers_and_resume_goes_on(course: Course, alone: Alon
     workers(cluster)
     hand_in(course, "zoe", Learner("zoe", LESSON, types={FIRST: SLEEPY}).hand_in(RELEASED).encode())
 
-    console = Console(file=StringIO())
-    with connected(cluster.scheduler_address, console) as grading:
+    with connected(cluster.scheduler_address, print) as grading:
 
         def interrupted(*arguments: Any) -> Any:
             """Ctrl-C comes once all others are graded."""
@@ -186,7 +187,7 @@ def test_ctrl_c_stops_the_workers_and_resume_goes_on(course: Course, alone: Alon
                         raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            autograde_assignment(course, LESSON, Job(SEED, LESSON), console, grading=interrupted)
+            autograde_assignment(course, LESSON, Job(SEED, LESSON), lambda news: None, grading=interrupted)
     # The sleeper would have slept on for half a minute: its process is ended, and its worker is free.
     begun = time.monotonic()
     for _ in wait_until(lambda: not any(on_workers(cluster, lambda: bool(worker._runs)).values()), 10.0):

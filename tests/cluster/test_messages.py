@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from distributed.scheduler import KilledWorker
-from rich.console import Console
 
 from grader.batch import Job, Work, take
 from grader.cluster import client, messages, worker
@@ -89,7 +88,8 @@ def _of(work: Work) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("kind", ["lesson", "plain"])
-def test_a_worker_answers_what_this_process_would(tmp_path: Path, kind: str) -> None:
+def test_a_worker_answers_what_this_process_would(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "get_worker", lambda: SimpleNamespace(local_directory=str(tmp_path / "dask")))
     if kind == "lesson":
         job = of_lesson(tmp_path)
         path = tmp_path / "ada.ipynb"
@@ -158,7 +158,7 @@ class Ended:
 
     def __init__(self) -> None:
         fake: Any = SimpleNamespace()
-        self.cluster = client.Cluster(fake, "tcp://somewhere:1", Console(quiet=True))
+        self.cluster = client.Cluster(fake, "tcp://somewhere:1", print)
 
     def done(self, error: BaseException | bytes | None, piece: Any, cut: client._Pieces) -> list[client.Done]:
         future: Future[bytes] = Future()

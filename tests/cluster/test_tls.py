@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import dask
 import pytest
 import trustme
 from distributed import LocalCluster, Security
-from rich.console import Console
 
 from grader.batch import Job
 from grader.cluster import client as clients
@@ -84,10 +82,9 @@ def course(tmp_path: Path) -> Course:
 
 def test_who_has_the_certificates_grades(course: Course, ours: Papers, cluster: LocalCluster) -> None:
     assert cluster.scheduler_address.startswith("tls://")
-    console = Console(file=StringIO())
-    with dask.config.set(ours.settings), connected(cluster.scheduler_address, console) as grading:
-        outcomes, _ = autograde_assignment(course, LESSON, Job(SEED, LESSON), console, grading=grading)
-    ada = outcomes["ada"]
+    with dask.config.set(ours.settings), connected(cluster.scheduler_address, print) as grading:
+        report = autograde_assignment(course, LESSON, Job(SEED, LESSON), lambda news: None, grading=grading)
+    ada = report.outcomes["ada"]
     assert isinstance(ada, Result)
     assert ada.score == ada.max_score
 
@@ -100,14 +97,13 @@ def test_nobody_else_does(scheme: str, tmp_path: Path, cluster: LocalCluster, mo
     with (
         dask.config.set(papers(tmp_path / "theirs").settings),
         pytest.raises(GraderError, match="do both sides use TLS, or neither"),
-        connected(address, Console(file=StringIO())),
+        connected(address, print),
     ):
         raise AssertionError("a stranger was let in")
 
 
 def test_learners_code_does_not_see_the_key(ours: Papers, monkeypatch: pytest.MonkeyPatch) -> None:
-    hidden: list[Path] = []
-    monkeypatch.setattr(worker.zygotes, "hide", lambda *folders: hidden.extend(folders))
+    monkeypatch.setattr(worker.zygotes, "in_sight", lambda paths: tuple(paths))
     with dask.config.set(ours.settings):
-        worker._hide("/somewhere")
-    assert set(hidden) == {Path("/somewhere"), ours.folder / "key.pem"}
+        hidden = worker._hidden("/somewhere")
+    assert set(hidden) == {"/somewhere", str(ours.folder / "key.pem")}

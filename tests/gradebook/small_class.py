@@ -26,6 +26,7 @@ from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdic
 from grader.gradebook import autograde
 from grader.gradebook.autograde import autograde_assignment
 from grader.gradebook.course import Course
+from grader.gradebook.report import watching
 from grader.repository import Repository
 from grader.running.result import Result
 from grader.syllabus import load_lesson
@@ -107,11 +108,12 @@ def hand_in(course: Course, student: str, data: bytes) -> Path:
     return path
 
 
-def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Console | None = None) -> dict[str, Any]:
+def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Console | None = None) -> Mapping[str, Any]:
     """`grader autograde`, without its table."""
-    outcomes, used = autograde_assignment(course, LESSON, Job(seed, LESSON), says or Console(quiet=True), resume=resume)
-    assert resume or used == seed
-    return outcomes
+    with watching(says or Console(quiet=True), "grading") as tell:
+        report = autograde_assignment(course, LESSON, Job(seed, LESSON), tell, resume=resume)
+    assert resume or report.seed == seed
+    return report.outcomes
 
 
 def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:

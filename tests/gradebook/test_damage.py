@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from nbformat import NotebookNode
-from rich.console import Console
 
 from grader.batch import Failure, Job
 from grader.demo.learners import doubled, stripped
@@ -136,7 +135,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     hand_in("link_beside", ada.hand_in(released))
     (course.submission("link_beside", LESSON) / "data.csv").symlink_to(secret)
     limits = Limits(cell_seconds=4.0, probe_seconds=4.0)
-    outcomes, _ = autograde_assignment(course, LESSON, Job(3, LESSON, 2, limits), Console(quiet=True))
+    outcomes = autograde_assignment(course, LESSON, Job(3, LESSON, 2, limits), lambda news: None).outcomes
     return course, outcomes
 
 

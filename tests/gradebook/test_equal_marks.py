@@ -23,7 +23,7 @@ from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
 from grader.syllabus import lesson_names, load_lesson
-from tests.proofs import one_now
+from tests.nightly import one_lesson
 from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -60,7 +60,8 @@ def scores(root: Path, lesson: str) -> dict[str, dict[str, float]]:
         }
 
 
-@pytest.mark.parametrize("lesson", one_now(lesson_names(), now=2))
+@one_lesson
+@pytest.mark.parametrize("lesson", lesson_names())
 def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
     course, _ = make_course(REPOSITORY, tmp_path, (lesson,))
     released = REPOSITORY.notebook(lesson).read_text("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import os
@@ -9,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, event
 
-from grader.batch import Failure
+from grader.batch import Failure, Job, failure, take
 from grader.errors import GraderError
+from grader.gradebook import autograde
 from grader.gradebook import files as writing
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt, alone
@@ -402,6 +404,106 @@ def test_a_folder_that_can_not_be_written_to_is_one_sentence(course: Course, mon
             grade(course)
     assert marks(course) == {}
     assert set(grade(course, resume=True)) == set(STANDS)
+
+
+@contextmanager
+def rights_of_the_owner() -> Iterator[None]:
+    """Root may do everything with every file. While this lasts, it may do what permissions allow the owner."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this thread
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then those above 32
+    assert libc.capget(header, sets) == 0
+    before = sets[0]
+    sets[0] &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    assert libc.capset(header, sets) == 0
+    try:
+        yield
+    finally:
+        sets[0] = before
+        assert libc.capset(header, sets) == 0
+
+
+def read_at_once(paths: Iterable[Path], job: Job, others: Callable[..., Any]) -> Iterator[list[tuple[Path, Any]]]:
+    """In place of `grade_in_groups`: what can be read is graded."""
+    for path in paths:
+        try:
+            take(path, job, others(path))
+            yield [(path, result(path.parents[1].name, job.seed, str(path)))]
+        except Exception as error:
+            yield [(path, failure(str(path), error))]
+
+
+BEA = f"bea/{LESSON}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+@pytest.mark.parametrize(
+    ("where", "who"),
+    [
+        ("submitted/bea", {"bea"}),
+        (f"submitted/{BEA}", {"bea"}),
+        (f"submitted/{BEA}/{LESSON}.ipynb", {"bea"}),
+        (f"submitted/{BEA}/timestamp.txt", {"bea"}),
+        ("autograded/bea", {"bea"}),
+        (f"autograded/{BEA}", set()),  # a new folder takes its place
+        ("autograded", {*STANDS}),
+        ("feedback/bea", {"bea"}),
+        (f"feedback/{BEA}", {"bea"}),
+        ("feedback", {*STANDS}),
+    ],
+)
+def test_a_folder_without_permissions_costs_whom_it_belongs_to(
+    where: str,
+    who: set[str],
+    resume: list[str],
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One sentence for each of them, and the others go on."""
+    monkeypatch.setattr(autograde, "grade_in_groups", read_at_once)
+    grade(course)
+    path = course.root / where
+    mode = path.stat().st_mode
+    capsys.readouterr()
+    path.chmod(0)
+    try:
+        with rights_of_the_owner():
+            code = command(course, monkeypatch, *resume)
+    finally:
+        path.chmod(mode)
+    said = capsys.readouterr()
+    assert code == (1 if who else 0), said
+    assert "Traceback" not in said.out + said.err
+    assert "Please report" not in said.out + said.err
+    for student in STANDS:
+        lines = [line for line in said.err.splitlines() if line.startswith(f"{student}: ")]
+        assert bool(lines) == (student in who), said.err
+        assert all("Permission denied" in line for line in lines[:1])
+    assert command(course, monkeypatch, "--resume") == 0
+    assert not [*(course.root / "autograded").rglob(".*")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
+@pytest.mark.parametrize("where", ["submitted", ".grader", "gradebook.db", "solutions", "notebooks"])
+def test_a_class_that_can_not_be_read_is_one_sentence(
+    where: str, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grade(course)
+    path = course.root / where
+    mode = path.stat().st_mode
+    capsys.readouterr()
+    path.chmod(0)
+    try:
+        with rights_of_the_owner():
+            code = command(course, monkeypatch)
+    finally:
+        path.chmod(mode)
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    assert code == 2, said
+    assert len(said.err.strip().splitlines()) == 1
 
 
 # --- git ----------------------------------------------------------------------------------------------------------

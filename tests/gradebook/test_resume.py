@@ -326,6 +326,6 @@ def test_another_seed_and_a_resumed_run_contradict_each_other(
     grade(course)
     before = content(course.root), files(course.root)
     assert command(course, monkeypatch, "--resume", "--seed", "3") == 2
-    assert "goes on with the seed that the run began with, 7: leave --seed out" in capsys.readouterr().err
+    assert "goes on with the seed that the run began with, 7: leave the seed out" in capsys.readouterr().err
     assert (content(course.root), files(course.root)) == before
     assert command(course, monkeypatch, "--resume", "--seed", "7") == 0

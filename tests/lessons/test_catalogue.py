@@ -1,4 +1,4 @@
-"""The tests of the tests: checks catch every mistake, say which it is, and accept what is right.
+"""The tests of the tests: what holds for every exercise, whatever it asks. Its marks have a table: `test_marks.py`.
 
 Everything here runs on whatever lessons there are; nothing is written per exercise.
 """
@@ -15,84 +15,28 @@ import torch
 
 from grader.authoring.spec import Case, Exercise
 from grader.checking.compare import compare
-from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
-from grader.syllabus import lesson_names, load_lesson, load_probes
-from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE, SEEDS
-from tests.proofs import later
+from grader.checking.judge import MISSING, Judge, Verdict
+from grader.syllabus import lesson_names, load_lesson
+from grader.testing import SEEDS
+from tests.lessons import marks
 
 NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
 every_exercise = pytest.mark.parametrize(
     ("lesson", "symbol"), NAMES, ids=[f"{lesson[:2]}-{symbol}" for lesson, symbol in NAMES]
 )
-every_seed = pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=later) for seed in SEEDS[1:])])
 
 
-@cache
-def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
-    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
+judge_of = cache(marks.judge_of)
 
 
 @cache
 def drawn_again(lesson: str, symbol: str) -> Judge:
     """Another judge with the cases of seed 0. Only references are asked to answer them."""
-    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], 0)
+    return marks.judge_of(lesson, symbol, 0)
 
 
 def verdict(judge: Judge, implementation: Any) -> Verdict:
     return judge.verdict(judge.observe(implementation))
-
-
-@cache
-def said_of_mistakes(lesson: str, symbol: str, seed: int) -> dict[str, Verdict]:
-    judge = judge_of(lesson, symbol, seed)
-    seen = {m.name: judge.observe(m.implementation) for m in judge.exercise.mistakes}
-    # The judge would run each mistake again, to know it by what it does; the audit lets it, on a seed of its own.
-    judge._seen.update({(name, i): one for name, all_ in seen.items() for i, one in enumerate(judge.keep(all_))})
-    return {name: judge.verdict(observed) for name, observed in seen.items()}
-
-
-@every_exercise
-@every_seed
-def test_every_mistake_is_caught_and_called_by_its_name(lesson: str, symbol: str, seed: int) -> None:
-    judge = judge_of(lesson, symbol, seed)
-    said = said_of_mistakes(lesson, symbol, seed)
-    assert {name: got.diagnosis for name, got in said.items()} == {name: name for name in said}
-    assert all(got.score < got.max_score for got in said.values())
-    assert all(got.status in (PARTIAL, FAILED, ERROR) for got in said.values())
-    for got, mistake in zip(said.values(), judge.exercise.mistakes, strict=True):
-        assert got.message == " ".join(filter(None, (mistake.advice, got.patients)))
-
-
-@later
-@every_exercise
-def test_marks_do_not_depend_on_the_draw(lesson: str, symbol: str) -> None:
-    for mistake in load_lesson(lesson)[symbol].mistakes:
-        scores = {said_of_mistakes(lesson, symbol, seed)[mistake.name].score for seed in SEEDS}
-        assert len(scores) == 1, (mistake.name, scores)
-
-
-@every_exercise
-def test_marks_follow_what_there_was_to_learn(lesson: str, symbol: str) -> None:
-    """Each exercise names the mistakes that miss its aim, and each of them costs a third of the points or more."""
-    exercise = load_lesson(lesson)[symbol]
-    central = [mistake.name for mistake in exercise.mistakes if mistake.central]
-    assert central, "no mistake is marked as central"
-    earned = {
-        name: said_of_mistakes(lesson, symbol, SEEDS[0])[name].score for name in central
-    }  # the same from any seed
-    most = exercise.points * MOST_FOR_A_CENTRAL_MISTAKE
-    assert {name: score for name, score in earned.items() if score > most + 0.005} == {}
-
-
-@every_exercise
-@every_seed
-def test_every_right_answer_gets_full_marks(lesson: str, symbol: str, seed: int) -> None:
-    judge = judge_of(lesson, symbol, seed)
-    exercise = judge.exercise
-    right = {**exercise.variants, **{f"reference {i}": r for i, r in enumerate(exercise.references)}}
-    said = {name: verdict(judge, implementation) for name, implementation in right.items()}
-    assert {name: got.message for name, got in said.items() if got.status != PASSED} == {}
-    assert all(got.score == exercise.points and got.diagnosis is None for got in said.values())
 
 
 def _blank(*_: Any, **__: Any) -> Any:
@@ -153,15 +97,6 @@ def test_what_is_seen_of_a_reference_is_the_same_twice(lesson: str, symbol: str)
     for a, b in zip(one.references, two.references, strict=True):
         assert all(not compare(x, y) for x, y in zip(a, b, strict=True))
     assert [case.label for case in one.cases] == [case.label for case in two.cases]
-
-
-@every_exercise
-def test_probing_leaves_the_cases_as_they_were(lesson: str, symbol: str) -> None:
-    judge = judge_of(lesson, symbol, 0)
-    assert judge.references
-    assert said_of_mistakes(lesson, symbol, 0)  # all of them were observed on these cases
-    for used, new in zip(judge.cases, drawn_again(lesson, symbol).cases, strict=True):
-        assert not compare(dict(new.inputs), dict(used.inputs))
 
 
 @every_exercise

@@ -30,7 +30,7 @@ from grader.packing.package import VERSIONS
 from grader.repository import Repository
 from grader.running.result import Result
 from grader.syllabus import load_lesson
-from tests.proofs import later
+from tests.nightly import later
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = "09_numpy_transformer"  # which needs no PyTorch

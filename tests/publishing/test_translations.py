@@ -18,7 +18,7 @@ from grader.demo.learners import Learner
 from grader.publishing.translations import Translation, template, translations, write_template
 from grader.repository import Repository
 from grader.running.grade import grade
-from tests.proofs import later
+from tests.nightly import later
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = "05_causal_masks"

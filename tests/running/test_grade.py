@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 import torch
 
@@ -159,13 +161,14 @@ def test_two_threads_never_prepare_a_lesson_at_once(monkeypatch: pytest.MonkeyPa
     meeting = threading.Barrier(2)
     met = []
 
-    def prepare(lesson: str) -> None:
+    def draw(lesson: str, seed: int) -> dict[str, Any]:
         with contextlib.suppress(threading.BrokenBarrierError):
             met.append(meeting.wait(timeout=0.2))
+        return {}
 
-    monkeypatch.setattr(grading, "_sources", prepare)
+    monkeypatch.setattr(grading, "_drawn", draw)
     with ThreadPoolExecutor(2) as pool:
-        assert len(list(pool.map(lambda seed: grading._prepared(LESSON, seed), (5, 5)))) == 2
+        assert len(list(pool.map(lambda seed: grading._questions(LESSON, seed), (5, 5)))) == 2
     assert met == []
 
 
@@ -202,6 +205,45 @@ def pick(values, index):
     assert of(result)["pick"].message == "pick is right."
     absent = of(result)["train"]
     assert (absent.status, absent.message) == ("missing", "train is not in the notebook, or its cell was emptied.")
+
+
+def test_a_setting_left_changed_costs_as_much_as_in_the_notebook_and_the_generators_go_on() -> None:
+    source = """
+import random
+import numpy as np
+import torch
+torch.set_autocast_enabled("cpu", False)
+for seed in (torch.manual_seed, np.random.seed, random.seed):
+    seed(42)
+def pick(values, index):
+    torch.rand(1), np.random.rand(), random.random()
+    torch.set_autocast_enabled("cpu", True)
+    return values.gather(1, index.unsqueeze(1)).squeeze(1)
+check(pick)
+"""
+    after = """
+import random
+import numpy as np
+import torch
+drawn = torch.rand(1).item(), float(np.random.rand()), random.random(), torch.is_autocast_enabled("cpu")
+def batched_dot(a, b):
+    raise ValueError(f"{drawn[0]:.4f} {drawn[1]:.4f} {drawn[2]:.4f} {drawn[3]}")
+check(batched_dot)
+"""
+    setup = f'import grader\nimport torch\ncheck = grader.checks("{LESSON}")'
+    found = of(grade(rough(setup, source, after), seed=5))
+
+    def pick(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        torch.set_autocast_enabled("cpu", True)
+        return values.gather(1, index.unsqueeze(1)).squeeze(1)
+
+    in_the_notebook = Checker(LESSON).verdict("pick", pick)
+    assert (found["pick"].score, found["pick"].message) == (in_the_notebook.score, in_the_notebook.message)
+    assert found["pick"].message.startswith("Your code leaves autocast changed")
+    assert 0 < found["pick"].score < found["pick"].max_score
+    torchs = torch.rand(1, generator=torch.Generator().manual_seed(42)).item()
+    others = np.random.RandomState(42).rand(), random.Random(42).random()
+    assert f"ValueError: {torchs:.4f} {others[0]:.4f} {others[1]:.4f} False." in found["batched_dot"].message
 
 
 # --- what is hidden stays hidden --------------------------------------------------------------------------------

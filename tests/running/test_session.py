@@ -16,7 +16,7 @@ from grader.running import zygotes
 from grader.running.grade import grade
 from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
-from grader.running.session import Question, Session, Stopped
+from grader.running.session import Answers, Question, Session, Stopped
 from grader.running.setting import setting_of
 from tests.running.submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
 
@@ -169,8 +169,8 @@ def test_a_forked_zygote_that_was_ended_is_replaced(session: Session) -> None:
 def test_an_answer_is_asked_for_in_one_message(session: Session) -> None:
     session.run("def pick(values, index):\n    return values")
     question = Question.of("pick", [])
-    assert list(session.probe(question)) == []
-    assert list(session.probe(Question.of("nowhere", [Case("", {}), Case("", {})]))) == [{"absent": True}]
+    assert session.probe(question) == Answers()
+    assert session.probe(Question.of("nowhere", [Case("", {}), Case("", {})])) == Answers(absent=True)
 
 
 # --- an instructor's own tests ----------------------------------------------------------------------------------

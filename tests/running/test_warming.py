@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
+import sysconfig
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +20,11 @@ from grader.running.limits import Limits
 from grader.running.session import Session, Stopped
 from grader.running.setting import setting_of
 from grader.running.warming import NoChild, Warm
+from grader.sandbox import fences
 from tests.running.submissions import LESSON
 
 SETTING = setting_of(LESSON)
+WITHOUT_NAMESPACES = Path(__file__).parents[1] / "attacks" / "without_namespaces"
 
 
 @pytest.fixture
@@ -100,3 +106,73 @@ def test_a_twin_that_was_never_made_is_a_sentence(pool: zygotes._Pool) -> None:
     with pytest.raises(GraderError, match="The process that runs submissions did not start: "):
         Session(SETTING, Limits()).__enter__()
     first.kill()
+
+
+# --- what a run keeps to itself -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_pythons_folder() -> Iterator[Path]:
+    """Somebody's hand-in, in a folder that learners' code sees."""
+    packages = sysconfig.get_paths()["purelib"]
+    if not os.access(packages, os.W_OK):
+        pytest.skip("it is somebody else's Python")
+    made = Path(tempfile.mkdtemp(dir=packages))
+    made.chmod(0o755)
+    (made / "hand-in.txt").write_text("mine")
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one whenever a process begins to do its imports."""
+    started: list[int] = []
+    own = warming.start
+    monkeypatch.setattr(warming, "start", lambda *to: started.append(1) or own(*to))
+    return started
+
+
+def test_one_process_serves_whatever_folder_is_out_of_sight(
+    pool: zygotes._Pool, starts: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        with Session(setting_of(LESSON, [str(tmp_path / name)]), Limits()) as session:
+            assert session.run("1") is None
+        monkeypatch.chdir(tmp_path / name)
+    assert (len(starts), len(pool.idle)) == (1, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")
+@pytest.mark.parametrize("namespaces", [True, False])
+def test_what_one_run_hides_is_no_concern_of_the_next(
+    namespaces: bool,
+    pool: zygotes._Pool,
+    starts: list[int],
+    in_pythons_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not namespaces:
+        if fences.landlock_version() == 0 or fences.seccomp_missing():
+            pytest.skip("there are neither Landlock nor seccomp")
+        path = os.pathsep.join([str(WITHOUT_NAMESPACES), str(WITHOUT_NAMESPACES.parents[2])])
+        monkeypatch.setenv("PYTHONPATH", path)
+    used, seen = [], []
+    hiding = setting_of(LESSON, zygotes.in_sight([in_pythons_folder, Path.home() / "nowhere"]))
+    assert hiding.hidden == (str(in_pythons_folder),)
+    for setting in (SETTING, hiding, SETTING, hiding):
+        with Session(setting, Limits()) as session:
+            used.append(session._zygote)
+            error = session.run(f"assert open({str(in_pythons_folder / 'hand-in.txt')!r}).read() == 'mine'")
+            seen.append(error is None)
+            assert ("namespaces" in session.missing) != namespaces
+    assert seen == [True, False, True, False]
+    assert (used[2:], len(starts)) == (used[:2], 2)
+
+
+def test_what_python_needs_is_no_place_for_a_hand_in(pool: zygotes._Pool) -> None:
+    with pytest.raises(GraderError, match="Move what you grade to a folder of its own"):
+        zygotes.in_sight([Path(os.__file__).parent])
+    with Session(SETTING, Limits()) as session:
+        assert session.run("1") is None

@@ -222,7 +222,8 @@ def test_wrong_answers_get_the_same_words_as_anywhere(small: dict[str, Any], bod
 
 def test_a_lesson_that_needs_torch_says_so_in_a_sentence(small: dict[str, Any]) -> None:
     sentence = (
-        "Lesson 02_tensors needs torch, which isn't installed here. Install it, then try again: pip install torch"
+        "Lesson 02_tensors needs torch, which isn't installed here. If that is its right name, install it and try "
+        "again: pip install torch"
     )
     assert small["needed"] == [sentence, [sentence]]  # a notebook shows the second instead of a traceback
 

@@ -78,7 +78,7 @@ def test_this_python_can_be_told_from_the_folders_around_it() -> None:
     home = Path(os.__file__).parent
     with pytest.raises(CannotHide):
         Sight([home])
-    assert [*Sight([home / "json"]).matters()] == [str((home / "json").resolve())]
+    assert {*Sight([home / "json"]).matters()} - {*Sight([]).matters()} == {str((home / "json").resolve())}
 
 
 LOOK = """
@@ -132,6 +132,39 @@ def test_without_hiding_it_would_be_seen() -> None:
         assert behind_walls("user", source)["told"]["gradebook"] == "marks"
         refused = behind_walls("user", "", HIDDEN="/usr/share")
     assert json.dumps(refused).startswith('{"refused": "/usr/share can')
+
+
+SECRETS = (
+    *("etc/jupyter/nbgrader_config.py", "etc/jupyter/jupyter_server_config.d/own.json", "etc/conda/activate.d/own.sh"),
+    *("share/jupyter/kernels/own/kernel.json", "share/nbgrader/exchange/course/inbound/ada/lesson.ipynb"),
+    *("pip.conf", ".condarc", ".netrc", "conda-meta/state"),
+)
+HARMLESS = ("etc/fonts/fonts.conf", "share/fonts/own.ttf", "lib/module.py", "ssl/cacert.pem")
+PREFIX = f"""
+for name in {(*SECRETS, *HARMLESS)!r}:
+    attempt(name, lambda: open(PYTHON + "/" + name).read())
+"""
+
+
+@linux
+@pytest.mark.parametrize(
+    ("who", "lacking"), [("root", ""), ("user", ""), ("root", "namespaces"), ("user", "namespaces")]
+)
+def test_settings_of_this_python_are_hidden(who: str, lacking: str) -> None:
+    """They know passwords: that of the gradebook's server, of a package index, of a kernel's service."""
+    if who == "root" and os.geteuid() != 0:
+        pytest.skip("not root")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        for name in (*SECRETS, *HARMLESS):
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(name)
+        found = behind_walls(who, f"PYTHON = {folder!r}\n{PREFIX}", lacking, PYTHON_IS_IN=folder)
+    if lacking != ", ".join(found["missing"].keys() - {"files"}):
+        pytest.skip(f"this machine lacks {found['missing']}")
+    assert {found["told"][name] for name in SECRETS} <= {"No such file or directory", "Permission denied"}
+    assert {name: found["told"][name] for name in HARMLESS} == {name: name for name in HARMLESS}
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.sandbox import fences
+from grader.sandbox import fences, kernel
 from grader.sandbox.walls import NAMES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")
@@ -179,6 +181,175 @@ def test_without_a_filter_they_go_through() -> None:
     assert found["told"]["prctl"] == "done"
     assert found["told"]["ptrace"] == "No such process"
     assert found["told"]["internet"] is None
+
+
+REFUSED = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for name, number, error in CALLS:
+    ctypes.set_errno(0)
+    result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)
+    if (result, ctypes.get_errno()) != ((-1, error) if error else (0, 0)):
+        told[name] = [result, os.strerror(ctypes.get_errno())]
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+@pytest.mark.parametrize("lacking", ["", "namespaces"])
+def test_every_system_call_on_the_list_is_refused(who: str, lacking: str) -> None:
+    """With its own error each, which the kernel itself would not give: their arguments make no sense."""
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    numbers = {name: fences.number_of(name) for name in fences.refused_calls(alone=not lacking)}
+    calls = [(name, numbers[name], error) for name, error in fences.refused_calls(alone=not lacking).items()]
+    here = [call for call in calls if call[1] is not None]
+    assert len(here) > 100
+    assert {"statmount", "listmount", "open_tree_attr", "inotify_init1", "io_uring_setup"} <= {
+        name for name, *_ in here
+    }
+    found = behind_walls(who, f"CALLS = {here}\n{REFUSED}", lacking)
+    assert "seccomp" not in found["missing"]
+    assert found["told"] == {}
+
+
+def test_recent_numbers_are_those_of_the_library() -> None:
+    """As far as the installed library knows the calls: what it is too old to know is on a list of ours."""
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    import pyseccomp
+
+    known = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in kernel.RECENT_CALLS}
+    known = {name: number for name, number in known.items() if number >= 0}
+    assert len(known) > 20
+    assert known == {name: kernel.RECENT_CALLS[name] for name in known}
+
+
+NEW_CALLS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for number in (454, 455, 456, 457):
+    libc.syscall(ctypes.c_long(number), *[ctypes.c_long(-1)] * 6)
+    told[str(number)] = os.strerror(ctypes.get_errno())
+told["unshare"] = libc.unshare(0)
+"""
+
+
+def test_a_call_that_can_not_be_refused_is_a_missing_wall() -> None:
+    """One that the library is too old to know is refused by its number; one that nobody knows is named."""
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    found = behind_walls("user", NEW_CALLS, "namespaces, names")
+    assert found["missing"]["seccomp"] == "the installed libseccomp can't refuse unshare: update it"
+    assert found["told"]["unshare"] == 0
+    assert found["told"]["457"] == "Operation not permitted"  # statmount
+
+
+def test_calls_that_the_list_is_too_old_to_know_do_not_exist() -> None:
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    told = behind_walls("user", NEW_CALLS, "namespaces, news")["told"]
+    assert {told[str(number)] for number in (454, 455, 456)} == {"Function not implemented"}
+
+
+WATCHES = """
+import fcntl
+with open("own", "w"), open("own") as file:
+    for command, value in ((fcntl.F_SETLEASE, fcntl.F_RDLCK), (1036, b"\\2" + bytes(7)), (1038, b"\\2" + bytes(7))):
+        attempt(str(command), lambda: fcntl.fcntl(file, command, value) and None)
+folder = os.open(".", os.O_RDONLY)
+attempt("notify", lambda: fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_CREATE))
+for lock in (fcntl.flock, fcntl.lockf):  # what HDF5, SQLite and file locks need in the scratch folder
+    with open("own", "w") as file:
+        attempt(lock.__name__, lambda: lock(file, fcntl.LOCK_EX))
+"""
+
+
+@pytest.mark.parametrize("who", USERS)
+@pytest.mark.parametrize("lacking", ["", "namespaces"])
+def test_nobody_watches_who_uses_a_file(who: str, lacking: str) -> None:
+    if fences.seccomp_missing():
+        pytest.skip(fences.seccomp_missing())
+    refused = dict.fromkeys((str(fcntl.F_SETLEASE), "1036", "1038", "notify"), "Operation not permitted")
+    assert behind_walls(who, WATCHES, lacking)["told"] == {**refused, "flock": None, "lockf": None}
+
+
+TOUCH = """
+import ctypes, fcntl
+libc = ctypes.CDLL(None, use_errno=True)
+beside = os.environ["BESIDE"]
+path = beside + "/book"
+def reached(number, *arguments):
+    libc.syscall(ctypes.c_long(number), *arguments)
+for name in (beside, path):
+    attempt("chown", lambda: os.chown(name, -1, os.getgid()))
+    attempt("utime", lambda: os.utime(name, (1, 1)))
+    attempt("xattr", lambda: os.setxattr(name, "user.mark", b"x"))
+    reached(452, -100, name.encode(), 0o777, 0)  # fchmodat2
+    reached(463, -100, name.encode(), 0, b"user.mark", (ctypes.c_uint64 * 2)(0, 0), 16)  # setxattrat
+    reached(469, -100, name.encode(), (ctypes.c_uint64 * 3)(0x40, 0, 0), 24, 0)  # file_setattr: no dump
+    for flags in (0, 3, os.O_PATH, os.O_TRUNC, 3 | os.O_TRUNC):  # 3: neither for reading nor for writing
+        try:
+            descriptor = os.open(name, flags)
+        except OSError:
+            continue
+        attempt("fchmod", lambda: os.fchmod(descriptor, 0o777))
+        attempt("futimens", lambda: os.utime(descriptor, (1, 1)))
+        attempt("fsetxattr", lambda: os.setxattr(descriptor, "user.mark", b"x"))
+        attempt("chattr", lambda: fcntl.ioctl(descriptor, 0x40086602, (0x40).to_bytes(8, "little")) and None)
+        attempt("link", lambda: os.chmod(f"/proc/self/fd/{descriptor}", 0o777))
+        reached(260, descriptor, b"", -1, os.getgid(), 0x1000)  # fchownat
+    attempt("truncate", lambda: os.truncate(name, 0))
+    attempt("open", lambda: open(name).read())
+    attempt("chmod", lambda: os.chmod(name, 0o711))
+"""
+
+
+@pytest.fixture
+def beside() -> Iterator[Path]:
+    """A folder of the account that builds the walls, in which nobody behind them has any business."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "book").write_text("marks")
+        yield Path(folder)
+
+
+def looked_at(folder: Path) -> list[object]:
+    """All that belongs to a folder and its file."""
+    found: list[object] = []
+    for path in (folder, folder / "book"):
+        stat = path.stat()
+        found += [stat.st_mode, stat.st_size, stat.st_mtime_ns, os.listxattr(path), flags(path)]
+    return found
+
+
+def flags(path: Path) -> bytes:
+    """What chattr has set; nothing where the file system knows nothing of it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return fcntl.ioctl(descriptor, 0x80086601, bytes(8))
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("lacking", ["", "namespaces", "namespaces, landlock 3"])
+def test_files_of_the_same_account_stay_as_they_are(lacking: str, beside: Path) -> None:
+    """Permissions, dates and attributes too, of which Landlock knows nothing; old versions know no truncation."""
+    if fences.seccomp_missing() or not fences.landlock_version():
+        pytest.skip("there is no seccomp, or no Landlock")
+    before = looked_at(beside)
+    told = behind_walls("user", TOUCH, lacking, BESIDE=str(beside))["told"]
+    assert told["open"] in ("Permission denied", "No such file or directory")
+    assert looked_at(beside) == before
+
+
+@pytest.mark.parametrize("lacking", ["namespaces, seccomp", "namespaces, landlock 3, seccomp"])
+def test_without_a_filter_they_do_not(lacking: str, beside: Path) -> None:
+    """The test above is about the filter: Landlock alone keeps nobody from this."""
+    before = looked_at(beside)
+    behind_walls("user", TOUCH, lacking, BESIDE=str(beside))
+    assert looked_at(beside) != before
+    assert bool((beside / "book").stat().st_size) == ("landlock 3" not in lacking)
 
 
 LIMITS = """

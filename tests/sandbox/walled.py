@@ -2,9 +2,10 @@
 
     python walled.py ROOT-OR-USER LACKING SOURCE
 
-LACKING names what this machine is to lack: "namespaces", "landlock", "seccomp", or nothing. The lines find `told`, a
-dict; they run in the first child of a process that built the walls, and what is in `told` afterwards is printed, with
-the `account` that built them.
+LACKING names what this machine is to lack: "namespaces", "landlock", "seccomp", or nothing; "landlock 3", which knows
+what it is to truncate a file; "names", which a library for seccomp must know; "news", the latest calls on our own list.
+The lines find `told`, a dict; they run in the first child of a process that built the walls, and what is in `told`
+afterwards is printed, with the `account` that built them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from grader.sandbox import fences, kernel, place
 from grader.sandbox.sight import CannotHide
 from grader.sandbox.walls import Unsafe, Walls
 
+UNKNOWN = ("statmount", "mseal", "unshare")
 NEEDED = ("ctypes", "encodings.ascii", "encodings.idna", "landlock", "pyseccomp", "resource", "signal", "time")
 
 
@@ -35,8 +37,18 @@ def lack(what: str) -> None:
         kernel.unshare = refuse  # type: ignore[assignment]
     if "forking" in what:
         kernel.fork_into = refuse  # type: ignore[assignment]
-    if "landlock" in what:
+    if "landlock 3" in what:
+        for module in ("landlock", "landlock.plumbing"):
+            sys.modules[module].landlock_abi_version = lambda: 2  # type: ignore[attr-defined]
+    elif "landlock" in what:
         fences.landlock_version = lambda: 0
+    if "names" in what.split(", "):
+        pyseccomp = sys.modules["pyseccomp"]
+        known = pyseccomp.resolve_syscall
+        pyseccomp.resolve_syscall = lambda arch, name: -1 if name in UNKNOWN else known(arch, name)  # type: ignore
+    if "news" in what:
+        kernel.FIRST_UNKNOWN_CALL = kernel.RECENT_CALLS["futex_wake"]
+        fences._LAST_CALL = kernel.RECENT_CALLS["futex_requeue"]
     if "seccomp" in what:
         fences.seccomp_missing = lambda: "the Python package pyseccomp is missing"
 
@@ -47,6 +59,9 @@ def main(who: str, lacking: str, source: str) -> None:
         importlib.import_module(name)  # now, while every file can be read
     if who == "user" and os.geteuid() == 0:
         own = 10_000 + os.getpid() % 50_000  # the kernel counts an account's processes: those of other scripts too
+        if beside := os.environ.get("BESIDE"):  # a folder of this account's
+            for path in (beside, *glob.glob(f"{beside}/*")):
+                os.chown(path, own, own)
         os.setgroups([])
         os.setresgid(own, own, own)
         os.setresuid(own, own, own)

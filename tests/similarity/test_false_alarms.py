@@ -10,7 +10,7 @@ import pytest
 
 from grader.similarity.alike import Pair, alike
 from grader.syllabus import lesson_names
-from tests.proofs import later
+from tests.nightly import later
 from tests.similarity.honest import honest_class, known, renamed
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "instructors.md").read_text("utf-8")

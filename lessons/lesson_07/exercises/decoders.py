@@ -106,10 +106,12 @@ def decoder(name: str) -> Patient:
     """The decoder of that name: sources, and what their model writes for all of them and for each row alone."""
 
     def decode(sources: torch.Tensor, together: torch.Tensor, alone: list[torch.Tensor]) -> torch.Tensor:
+        if len(sources) != len(alone):
+            raise ValueError("what is written for each row alone should be as many as there are rows")
+        by_row = dict(zip(map(tuple, sources.tolist()), alone, strict=True))
+
         def model(asked: torch.Tensor) -> torch.Tensor:
-            if torch.equal(asked, sources):
-                return together
-            return next(each for row, each in zip(sources, alone, strict=True) if torch.equal(asked, row[None]))
+            return together if torch.equal(asked, sources) else by_row[tuple(asked[0].tolist())]
 
         return DECODERS[name](model, sources)
 

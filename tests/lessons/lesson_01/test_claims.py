@@ -13,7 +13,7 @@ from course.tasks.curve import CurveData, baseline_losses, grid, noisy_curve, sh
 from course.timing import try_to_compile
 from course.training import sgd_step, train
 from lessons.lesson_01 import experiments as lab
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 SIZES = [1, 32, 32, 1]
 Params = list[tuple[torch.Tensor, torch.Tensor]]

@@ -30,7 +30,7 @@ from course.tasks.difference import (
 )
 from course.vocabulary import build_vocabulary, decode, encode, prepare_example, round_trips
 from lessons.lesson_02 import experiments as lab
-from tests.proofs import both_seeds
+from tests.nightly import both_seeds
 
 Merges = list[tuple[str, str]]
 

@@ -19,7 +19,7 @@ from course.classifier import TransformerClassifier, ignores_padding
 from course.fitting import accuracy, fit
 from lessons.lesson_03 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 PARTS = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 TESTS = ["all", "equal lengths", "same first digit"]

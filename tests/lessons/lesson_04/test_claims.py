@@ -13,7 +13,7 @@ from course.seq2seq_fitting import fit, generate, predict
 from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
 from course.tasks import addition, reversal
 from lessons.lesson_04 import experiments as lab
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 Tensors = tuple[torch.Tensor, torch.Tensor]
 WRITING = addition.Writing()

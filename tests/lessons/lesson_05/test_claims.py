@@ -14,7 +14,7 @@ from course.sequences import exact_match, shift_right
 from course.tasks import addition, reversal
 from lessons.lesson_05 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 Tensors = tuple[torch.Tensor, torch.Tensor]
 Scores = dict[str, list[float]]

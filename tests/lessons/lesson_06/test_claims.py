@@ -23,7 +23,7 @@ from course.positions import (
 from course.tasks import digit_operations, reversal
 from lessons.lesson_06 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 ORDERED, UNORDERED = ("first", "second", "last"), ("max", "min")
 

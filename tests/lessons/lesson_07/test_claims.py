@@ -17,7 +17,7 @@ from course.seq2seq_fitting import predict
 from course.sequences import exact_match
 from course.tasks import reversal
 from lessons.lesson_07 import experiments as lab
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 ENDS = (lab.START, lab.END, lab.MAX_LENGTH)
 TREE_ENDS = {"start_id": lab.TREE_START, "end_id": lab.TREE_END, "max_length": 4}

@@ -25,7 +25,7 @@ from course.tasks.spelling import spelling_task
 from course.tasks.ten_pairs import ten_pairs
 from lessons.lesson_08 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 PAPER_SIZES = {"d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048, "dropout": 0.1}
 

@@ -15,7 +15,7 @@ from course.numpy_transformer.reader import Reader
 from course.numpy_transformer.walking import copied, gradients_of, restore, weights_of
 from lessons.lesson_09 import experiments as lab
 from lessons.lesson_09.experiments import extensions, twin
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 
 @cache

@@ -11,7 +11,7 @@ from course.training_well.gradients import accumulated_step, clip_gradients
 from course.training_well.overfitting import can_overfit
 from lessons.lesson_10 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later, later
+from tests.nightly import both_seeds, both_seeds_later, later
 
 
 @cache

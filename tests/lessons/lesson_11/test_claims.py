@@ -12,7 +12,7 @@ from course.language_model.gpt import DecoderOnlyTransformer
 from course.language_model.modern import ModernLanguageModel
 from lessons.lesson_11 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 
 @cache

@@ -17,7 +17,7 @@ from course.fitting import accuracy
 from course.tasks.handwriting import handwriting
 from course.tasks.monthly import carbon_dioxide, passengers
 from lessons.lesson_12.experiments import forecasting, reading, seeing
-from tests.proofs import both_seeds_later, later
+from tests.nightly import both_seeds_later, later
 
 
 @cache

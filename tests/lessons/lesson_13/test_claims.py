@@ -12,7 +12,7 @@ from course.length_generalization.positions import random_offset_positions
 from course.tasks.addition import Pair
 from lessons.lesson_13 import experiments as lab
 from lessons.tables import measured
-from tests.proofs import both_seeds, both_seeds_later
+from tests.nightly import both_seeds, both_seeds_later
 
 Shares = dict[int, float]
 

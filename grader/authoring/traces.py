@@ -1,0 +1,298 @@
+"""What a check leaves as it was: the settings and the generators that the whole process shares.
+
+A setting that an answer leaves changed is put back after each case, and the learner is told. Whatever else changes
+for all (the generators, open figures, warnings, signal handlers) is put back after the whole check, and nobody is told:
+to draw a number or a figure is no fault.
+
+What hasn't been imported has nothing to put back, so nothing is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+CHANGED: Final = "settings changed"
+"""The key of an observation that holds the names of the settings that were left changed."""
+_TINY = 5e-324  # the smallest number above 0, which is 0 where such numbers are flushed
+_FOR_A_FEW_LINES = "Which `with` block switches it for a few lines only?"
+_PUT_BACK = "Can you put it back before your code returns?"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Something that one line can switch for the whole process."""
+
+    read: Callable[[], Any]
+    """What it is now; None where there is no such setting."""
+    restore: Callable[[Any], object]
+    """Makes it what `read` returned."""
+    advice: str = _PUT_BACK
+    """The question that leads on."""
+
+
+def _torch() -> Any:
+    """PyTorch, where it has been imported to its end."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "get_default_device") else None
+
+
+def _of_torch(read: Callable[[Any], Any]) -> Callable[[], Any]:
+    return lambda: None if (torch := _torch()) is None else read(torch)
+
+
+def _autocast(torch: Any) -> Any:
+    switches = [
+        (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in _with_autocast()
+    ]
+    torch.autocast_increment_nesting()
+    return switches, torch.is_autocast_cache_enabled(), torch.autocast_decrement_nesting()
+
+
+@cache
+def _with_autocast() -> tuple[str, ...]:
+    return tuple(filter(_torch().amp.is_autocast_available, ("cpu", "cuda", "mps")))
+
+
+def _restore_autocast(before: Any) -> None:
+    torch, (switches, cached, depth) = _torch(), before
+    for device, enabled, dtype in switches:
+        torch.set_autocast_enabled(device, enabled)
+        torch.set_autocast_dtype(device, dtype)
+    torch.set_autocast_cache_enabled(cached)
+    _, _, deeper = _autocast(torch)
+    for _ in range(deeper - depth):  # blocks that were entered and not left
+        torch.autocast_decrement_nesting()
+    if depth == 0:
+        torch.clear_autocast_cache()
+
+
+def _restore_device(before: Any) -> None:
+    # With the usual device as an explicit one, every call of PyTorch would take longer.
+    _torch().set_default_device(None if before.type == "cpu" else before)
+
+
+_held: list[Any] = []
+
+
+def _restore_inference_mode(before: bool) -> None:
+    guard = _torch().inference_mode(before)
+    guard.__enter__()
+    _held.append(guard)  # when it goes, so does what it sets
+
+
+def _algorithms(torch: Any) -> Any:
+    cudnn = torch.backends.cudnn
+    return (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+        cudnn.deterministic,
+        cudnn.benchmark,
+    )
+
+
+def _restore_algorithms(before: Any) -> None:
+    torch, (only, warn_only, deterministic, benchmark) = _torch(), before
+    torch.use_deterministic_algorithms(only, warn_only=warn_only)
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = deterministic, benchmark
+
+
+def _environment() -> dict[Any, Any]:
+    return dict(vars(os.environ)["_data"])  # as the system has it: decoding it takes longer than many a probe
+
+
+def _restore_environment(before: Mapping[Any, Any]) -> None:
+    for name in _environment().keys() - before.keys():
+        del os.environ[os.fsdecode(name)]
+    for name, value in before.items():
+        os.environ[os.fsdecode(name)] = os.fsdecode(value)
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "autocast": Setting(_of_torch(_autocast), _restore_autocast, _FOR_A_FEW_LINES),
+    # It switches the recording of gradients as well, so it goes first.
+    "inference mode": Setting(
+        _of_torch(lambda torch: torch.is_inference_mode_enabled()), _restore_inference_mode, _FOR_A_FEW_LINES
+    ),
+    "gradient recording": Setting(
+        _of_torch(lambda torch: torch.is_grad_enabled()),
+        lambda before: _torch().set_grad_enabled(before),
+        _FOR_A_FEW_LINES,
+    ),
+    "anomaly detection": Setting(
+        _of_torch(lambda torch: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())),
+        lambda before: _torch().autograd.set_detect_anomaly(*before),
+        _FOR_A_FEW_LINES,
+    ),
+    "the default dtype": Setting(
+        _of_torch(lambda torch: torch.get_default_dtype()),
+        lambda before: _torch().set_default_dtype(before),
+        "Which argument gives a single tensor its dtype?",
+    ),
+    "the default device": Setting(
+        _of_torch(lambda torch: torch.get_default_device()),
+        _restore_device,
+        "Which argument puts a single tensor on a device?",
+    ),
+    "the choice of deterministic algorithms": Setting(_of_torch(_algorithms), _restore_algorithms),
+    "the number of threads": Setting(
+        _of_torch(lambda torch: torch.get_num_threads()), lambda before: _torch().set_num_threads(before)
+    ),
+    "the precision of float32 products": Setting(
+        _of_torch(lambda torch: torch.get_float32_matmul_precision()),
+        lambda before: _torch().set_float32_matmul_precision(before),
+    ),
+    "what becomes of tiny numbers": Setting(
+        _of_torch(lambda torch: _TINY == 0.0), lambda before: _torch().set_flush_denormal(before)
+    ),
+    "how tensors are printed": Setting(
+        _of_torch(lambda torch: dict(vars(torch._tensor_str.PRINT_OPTS))),
+        lambda before: _torch().set_printoptions(**before),
+    ),
+    "how arrays are printed": Setting(
+        np.get_printoptions, lambda before: np.set_printoptions(**before), "What does `np.printoptions` do in a `with`?"
+    ),
+    "what NumPy does about overflow and division by zero": Setting(
+        np.geterr, lambda before: np.seterr(**before), "What does `np.errstate` do in a `with`?"
+    ),
+    "the working folder": Setting(os.getcwd, os.chdir),
+    "an environment variable": Setting(_environment, _restore_environment),
+    "the recursion limit": Setting(sys.getrecursionlimit, sys.setrecursionlimit),
+}
+"""By what a learner calls them."""
+
+
+@contextmanager
+def settings_put_back() -> Iterator[list[str]]:
+    """Puts back the settings that are changed within it. What it gives has their names afterwards.
+
+    Where modules are imported within it, it gives no names: what their import sets is no fault of the learner's.
+    """
+    left: list[str] = []
+    modules = len(sys.modules)
+    before = {name: _read(setting) for name, setting in SETTINGS.items()}
+    try:
+        yield left
+    finally:
+        for name, setting in SETTINGS.items():
+            if before[name] is not None and _read(setting) != before[name]:
+                with suppress(Exception):  # a folder may be gone; and a learner may have replaced a function
+                    setting.restore(before[name])
+                left.append(name)
+        if len(sys.modules) != modules:
+            left.clear()
+
+
+def _read(setting: Setting) -> Any:
+    try:
+        return setting.read()
+    except Exception:  # the working folder was removed, two ways to set a precision were mixed, ...
+        return None
+
+
+def changed(observation: Mapping[str, Any]) -> tuple[str, ...]:
+    """The settings that were left changed, as an observation has them. A learner's process may send anything."""
+    names = observation.get(CHANGED, ())
+    return tuple(name for name in SETTINGS if name in names) if isinstance(names, list | tuple) else ()
+
+
+def say_changed(names: tuple[str, ...]) -> str:
+    """What to tell somebody whose code left these settings changed: a sentence on the first, and a question."""
+    return f"Your code leaves {names[0]} changed for the whole notebook. {SETTINGS[names[0]].advice}"
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def process_put_back() -> Iterator[None]:
+    """Puts back the random generators, the warnings' filters, signal handlers and open figures."""
+    puts_back = [_generators(), _filters(), _handlers(), _figures()]
+    try:
+        yield
+    finally:
+        for put_back in puts_back:
+            with suppress(Exception):  # a learner may have replaced a function
+                put_back()
+
+
+def start_generators() -> None:
+    """Starts the global generators anew, so that what draws from them draws the same each time."""
+    random.seed(0)
+    np.random.seed(0)
+    if (torch := _torch()) is not None:
+        torch.default_generator.manual_seed(0)  # `torch.manual_seed` asks every kind of GPU: it takes a millisecond
+
+
+def _generators() -> Callable[[], None]:
+    pythons, numpys = random.getstate(), np.random.get_state(legacy=False)
+    torchs = [(generator, generator.get_state()) for generator in _torchs_generators(_torch())]
+
+    def put_back() -> None:
+        random.setstate(pythons)
+        np.random.set_state(numpys)
+        for generator, state in torchs:
+            generator.set_state(state)
+
+    return put_back
+
+
+def _torchs_generators(torch: Any) -> list[Any]:
+    if torch is None:
+        return []
+    return [torch.default_generator, *(torch.cuda.default_generators if torch.cuda.is_initialized() else ())]
+
+
+def _filters() -> Callable[[], None]:
+    before = list(warnings.filters)
+
+    def put_back() -> None:
+        if warnings.filters != before:
+            warnings.resetwarnings()  # Python forgets what it knows of the filters
+            warnings.filters.extend(before)  # type: ignore[attr-defined]
+
+    return put_back
+
+
+def _handlers() -> Callable[[], None]:
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
+    before = [(number, signal.getsignal(number)) for number in numbers]
+
+    def put_back() -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in before:
+                if signal.getsignal(number) is not handler:
+                    signal.signal(number, handler)
+
+    return put_back
+
+
+def _figures() -> Callable[[], None]:
+    before, current = _open_figures()
+
+    def put_back() -> None:
+        pyplot: Any = sys.modules.get("matplotlib.pyplot")
+        after, current_now = _open_figures()
+        for number in set(after) - set(before):
+            pyplot.close(number)
+        if current_now != current and current in after:
+            pyplot.figure(current)
+
+    return put_back
+
+
+def _open_figures() -> tuple[list[int], int | None]:
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    numbers = pyplot.get_fignums() if hasattr(pyplot, "get_fignums") else []
+    return numbers, pyplot.gcf().number if numbers else None

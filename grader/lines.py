@@ -1,0 +1,77 @@
+"""Where in a course's files something stands, so that a sentence about it can say the file and the line."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grader
+from grader.errors import GraderError
+from grader.travelling import parsed
+
+_ENGINE = Path(grader.__file__).parent.resolve()
+
+
+def is_of_the_course(path: Path, root: Path) -> bool:
+    """Whether a file below `root` is the course's own: neither the grader's, nor one of an environment kept there."""
+    path, root = path.resolve(), root.resolve()
+    return (
+        path.is_relative_to(root)
+        and not path.is_relative_to(_ENGINE)
+        and "site-packages" not in path.relative_to(root).parts
+    )
+
+
+def last_line(error: BaseException, root: Path) -> tuple[Path, int] | None:
+    """The last of the course's own lines that ran before an error; None where none did."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [(Path(f.filename), f.lineno or 1) for f in frames if is_of_the_course(Path(f.filename), root)]
+    return own[-1] if own else None
+
+
+def line_of(text: str, folder: Path, *, but: frozenset[str] = frozenset()) -> tuple[Path, int] | None:
+    """The first line below `folder` with this text as a string, but for files with a part of their path in `but`."""
+    for path in sorted(folder.rglob("*.py")):
+        if but & set(path.relative_to(folder).with_suffix("").parts):
+            continue
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Constant) and node.value == text:
+                return path, node.lineno
+    return None
+
+
+def written(place: tuple[Path, int] | None, otherwise: str) -> str:
+    """A place as a sentence has it: "/a/course/lesson_01/exercises.py, line 28"."""
+    return otherwise if place is None else f"{place[0]}, line {place[1]}"
+
+
+def beginning(function: Callable[..., Any]) -> str:
+    """Where a function is written down, as far as can be told."""
+    code = getattr(function, "__code__", None)
+    return f"{code.co_filename}, line {code.co_firstlineno}" if code is not None else "its lesson"
+
+
+def said(error: BaseException | None) -> str:
+    """An error in a sentence: its type, and the first line of what it says."""
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}{f': {text[0]}' if text else ''}"
+
+
+@contextmanager
+def told(symbol: str, what: str, root: Path, otherwise: str) -> Iterator[None]:
+    """Makes a sentence of an error in what an author wrote: `what` of an exercise, such as its "cases".
+
+    Raises:
+        GraderError: where there is one.
+    """
+    try:
+        yield
+    except GraderError:
+        raise
+    except Exception as error:
+        where = written(last_line(error, root), otherwise)
+        raise GraderError(f"{symbol}, {what}: {where}, stops with {said(error)}. Correct it there.") from error

@@ -1,0 +1,197 @@
+"""An author's slip is found when the lesson is built: one sentence with the file, the line, and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from grader.audit.audit import audit_lesson
+from grader.errors import GraderError
+from grader.soundness import insist_on_sound
+from grader.syllabus import load_lesson
+from tests.authors.test_new import LESSON, edit, lesson_folder, root  # noqa: F401 (root is a fixture)
+
+PROBE = """
+def _initials(symbol, inputs):
+    return {"output": symbol(inputs["name"])}
+
+
+PROBES = {"initials": _initials}
+"""
+EXERCISES = "exercises.py"
+CASE = 'Case.of("on two names", name='
+MISTAKE = 'lambda name: "".join(f"{part[0]}." for part in name.split())'
+VARIANT = 'return ".".join([*letters, ""]).upper()'
+# name of the file -> (what stands there, what the author writes instead)
+Slip = Mapping[str, tuple[str, str]]
+
+
+def _probe(text: str) -> Slip:
+    return {"probes.py": ("", text)}
+
+
+SLIPS: dict[str, tuple[Slip, str]] = {
+    "a misspelt input": (
+        _probe(PROBE.replace('inputs["name"]', 'inputs["nmae"]')),
+        r"The course's own initials stops on two names with KeyError: 'nmae', in \S+/lesson_01/probes\.py, line 3\. "
+        r"Correct the probe, or the inputs of that case\. If the docstring asks for an error, give the case a tag, and "
+        r"that tag to aspects\.refused\.",
+    ),
+    "a probe that returns no dict": (
+        _probe(PROBE.replace('{"output": symbol(inputs["name"])}', 'symbol(inputs["name"])')),
+        r"The probe of initials, in \S+probes\.py, line 2, returns an object of type str: let it "
+        r"return a dict, such as "
+        r'\{"output": \.\.\.\}\.',
+    ),
+    "a misspelt key": (
+        _probe(PROBE.replace('"output"', '"ouput"')),
+        r"initials: the aspect 'the right kind of result' looks at 'output', and what is seen there is 'ouput'\. "
+        r"Let the probe give that, or take the aspect out\.",
+    ),
+    "a probe for nothing": (
+        _probe(PROBE.replace('{"initials"', '{"intials"')),
+        r"PROBES has 'intials', and the lesson has no such exercise: \S+probes\.py, line 6\. Did you mean 'initials'\?",
+    ),
+    "inputs that don't fit": (
+        {EXERCISES: (CASE, CASE.replace("name=", "extra=3, name="))},
+        r"The course's own initials stops on two names with TypeError: initials\(\) takes 1 positional argument but 2 "
+        r"were given, in \S+exercises\.py, line 14\. Correct the probe, or the inputs of that case\.",
+    ),
+    "a tag of no aspect": (
+        {EXERCISES: ('"on three names", ', '"on three names", "thre", ')},
+        r"initials: no aspect looks at the tag 'thre' of the case 'on three names', in \S+exercises\.py, line 15\. "
+        r"Give an aspect this tag, or the case another: there are single, spaces, usual\.",
+    ),
+    "cases that stop": (
+        {EXERCISES: ("draw.words(generator, 3)", "draw.words(generator, 3)[5]")},
+        r"initials, cases: \S+exercises\.py, line 15, stops with IndexError: list index out of "
+        r"range\. Correct it there",
+    ),
+    "a broken mistake": (
+        {EXERCISES: (MISTAKE, MISTAKE.replace("name.split", "nmae.split"))},
+        r"initials: the mistake 'small_letters_kept' stops in every case with NameError: name "
+        r"'nmae' is not defined, in "
+        r"\S+exercises\.py, line 35\. Correct it there\.",
+    ),
+    "a mistake that takes another number of arguments": (
+        {EXERCISES: (MISTAKE, MISTAKE.replace("lambda name", "lambda name, more"))},
+        r"'small_letters_kept' stops in every case with TypeError: .* missing 1 required positional "
+        r"argument: 'more', in "
+        r"\S+exercises\.py, line 34\.",
+    ),
+    "a mistake that asks for what isn't there": (
+        {EXERCISES: (MISTAKE, MISTAKE.replace("name.split", "name.spilt"))},
+        r"'small_letters_kept' stops in every case with AttributeError: 'str' object has no "
+        r"attribute 'spilt'.*line 35\.",
+    ),
+    "a variant that is wrong": (
+        {EXERCISES: (VARIANT, VARIANT.replace(".upper()", ""))},
+        r"initials: the right answer 'letters joined by full stops' \(\S+exercises\.py, line \d+\) gets 0 of 2 "
+        r"points\. Your letters are the right ones, .*Correct it, or let the check accept it\.",
+    ),
+    "a canonical form that stops": (
+        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: {'output': seen['ouput']},")},
+        r"initials, canonical: \S+exercises\.py, line 29, stops with KeyError: 'ouput'\. Correct it there\.",
+    ),
+    "inputs that can't be shown": (
+        {EXERCISES: ("points=2,", "points=2,\n    shown=lambda case: {'name': case.inputs['nmae']},")},
+        r"initials, shown: \S+exercises\.py, line 29, stops with KeyError: 'nmae'\. Correct it there\.",
+    ),
+}
+
+
+def library(root: Path) -> Path:  # noqa: F811
+    return root / root.name.replace("-", "_") / "first_steps.py"
+
+
+def refused() -> str:
+    with pytest.raises(GraderError) as caught:
+        insist_on_sound(load_lesson(LESSON))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("slip", "sentence"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_a_sentence(root: Path, slip: Slip, sentence: str) -> None:  # noqa: F811
+    for name, (old, new) in slip.items():
+        path = lesson_folder(root) / name
+        path.touch()
+        edit(path, old, new) if old else path.write_text(new, "utf-8")
+    assert re.search(sentence, said := refused()), said
+
+
+ANSWER = {
+    "an example that is wrong": (
+        "    'A.L.'\n",
+        "    'A.B.'\n",
+        r"The docstring of initials says that initials\(\"ada lovelace\"\) gives 'A\.B\.', and it "
+        r"gives 'A\.L\.': correct "
+        r"it in \S+first_steps\.py, line 9\.",
+    ),
+    "an example that stops": (
+        '>>> initials("ada lovelace")',
+        ">>> initials(ada)",
+        r"says that initials\(ada\) gives 'A\.L\.', and it stops with NameError: name 'ada' is not "
+        r"defined: correct it in "
+        r"\S+first_steps\.py, line 9\.",
+    ),
+    "an answer that changes a setting": (
+        "    return",
+        "    import sys\n\n    sys.setrecursionlimit(sys.getrecursionlimit() + 1)\n    return",
+        r"The course's own initials leaves the recursion limit changed on two names \(\S+exercises\.py, line 14\), and "
+        r"an answer that does so loses points\. Put it back there, or in the probe\.",
+    ),
+    "an answer that stops where no aspect asks for an error": (
+        "    return",
+        '    if "   " in name:\n        raise ValueError("many spaces")\n    return',
+        r"The course's own initials stops with many spaces between the names with ValueError: many spaces, in "
+        r"\S+first_steps\.py, line 14\. .* aspects\.refused",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), ANSWER.values(), ids=ANSWER)
+def test_a_slip_in_the_library_is_a_sentence(root: Path, old: str, new: str, sentence: str) -> None:  # noqa: F811
+    edit(library(root), old, new)
+    assert re.search(sentence, said := refused()), said
+
+
+REFUSING = (
+    'aspects.of_function(single="a single name", spaces="any number of spaces")',
+    '(*aspects.of_function(single="a single name"), aspects.refused("many spaces are refused", "spaces"))',
+)
+
+
+def test_an_answer_may_stop_where_an_aspect_asks_for_it_but_not_before_it_is_called(root: Path) -> None:  # noqa: F811
+    edit(library(root), "    return", '    if "   " in name:\n        raise ValueError("many")\n    return')
+    exercises = lesson_folder(root) / EXERCISES
+    edit(exercises, *REFUSING)
+    edit(exercises, '{"letters joined by full stops": _by_hand}', "{}")
+    insist_on_sound(load_lesson(LESSON))
+
+
+def test_what_stops_before_the_answer_is_called_is_no_refusal(root: Path) -> None:  # noqa: F811
+    """The misspelt name in the probe stops in the very case in which an error is asked for."""
+    edit(lesson_folder(root) / EXERCISES, *REFUSING)
+    probe = PROBE.replace('inputs["name"]', 'inputs["nmae" if "   " in inputs["name"] else "name"]')
+    (lesson_folder(root) / "probes.py").write_text(probe, "utf-8")
+    said = refused()
+    assert "stops with many spaces between the names with KeyError: 'nmae'" in said
+    assert said.endswith("probes.py, line 3. Correct the probe, or the inputs of that case.")
+
+
+def test_a_mistake_may_return_what_nobody_can_go_on_with(root: Path) -> None:  # noqa: F811
+    """It stops in every case, and is sound: `None` has no upper()."""
+    (lesson_folder(root) / "probes.py").write_text(
+        PROBE.replace("symbol(inputs", "str.upper(symbol(inputs").replace('"])}', '"])), "arguments": []}'), "utf-8"
+    )
+    edit(lesson_folder(root) / EXERCISES, MISTAKE, "lambda name: None")
+    insist_on_sound(load_lesson(LESSON))
+
+
+def test_the_audit_begins_with_the_same_look(root: Path) -> None:  # noqa: F811
+    edit(lesson_folder(root) / EXERCISES, MISTAKE, MISTAKE.replace("name.split", "nmae.split"))
+    with pytest.raises(GraderError, match="the mistake 'small_letters_kept' stops in every case"):
+        audit_lesson(load_lesson(LESSON), lambda symbol: None)

@@ -1,0 +1,177 @@
+"""The marks: what each mistake and each answer of a lesson earns, and which mistake it is called.
+
+`tests/marks/NN.csv` is the table of lesson NN. It has a line for each reference, variant and mistake of an exercise,
+and for the answers held out in `lesson_NN/answers.py`, right ones ("honest") and wrong ones. They are graded on five
+seeds. Where the seeds agree, and nearly all do, the table says it once; otherwise it says all five, `-` for no name.
+
+A change of wording changes nothing here. A change of marks is a diff, and that diff is what a reviewer reads.
+
+    make marks              writes all tables anew (eight minutes of processor time, in two processes)
+    make marks LESSON=03    writes one
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from grader.checking.judge import Judge, Verdict
+from grader.syllabus import find_lesson, lesson_names, load_lesson, load_probes
+from grader.testing import SEEDS
+
+FOLDER = Path(__file__).resolve().parents[1] / "marks"
+COLUMNS = ("symbol", "kind", "name", "points", "diagnosis")
+RIGHT = frozenset({"reference", "variant", "honest"})
+"""The kinds of answers that earn all points. Mistakes and wrong ones lose some."""
+NO_NAME = "-"
+
+
+@dataclass(frozen=True, order=True)
+class Answer:
+    """Which answer to which exercise: "causal_mask", "mistake", "shifted_by_one"."""
+
+    symbol: str
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.symbol}, {self.kind} {self.name}"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an answer earns with one seed, and the mistake it is taken for, if any."""
+
+    points: float
+    diagnosis: str = ""
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> Mark:
+        """What counts of a verdict. What is said is left out: words may change."""
+        return cls(verdict.score, verdict.diagnosis or "")
+
+    def __str__(self) -> str:
+        return f"{self.points:g}" + (f" ({self.diagnosis})" if self.diagnosis else "")
+
+
+Marks = dict[Answer, dict[int, Mark]]
+"""The marks of each answer, by seed."""
+
+
+def answers(lesson: str, symbol: str) -> dict[Answer, Any]:
+    """All the answers to an exercise that there are, each with its function or class."""
+    exercise = load_lesson(lesson)[symbol]
+    held_out = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers")
+    listed: dict[str, Iterator[tuple[str, Any]]] = {
+        "reference": _named(exercise.references),
+        "variant": iter(exercise.variants.items()),
+        "mistake": ((mistake.name, mistake.implementation) for mistake in exercise.mistakes),
+        "honest": _named(held_out.HONEST[symbol]),
+        "wrong": _named(held_out.WRONG[symbol]),
+    }
+    return {Answer(symbol, kind, name): one for kind, pairs in listed.items() for name, one in pairs}
+
+
+def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Each with the name of its function or class; where several have the same, with a number."""
+    names = [one.__name__.strip("<>") for one in implementations]
+    times, counted = Counter(names), Counter[str]()
+    for name, one in zip(names, implementations, strict=True):
+        counted[name] += 1
+        yield (f"{name} {counted[name]:02}" if times[name] > 1 else name), one
+
+
+def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
+    """The judge of an exercise who draws cases from a seed."""
+    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed)
+
+
+def marks_now(lesson: str, symbol: str, seed: int) -> dict[Answer, Mark]:
+    """What each answer to an exercise earns with a seed."""
+    judge = judge_of(lesson, symbol, seed)
+    return {answer: Mark.of(judge.verdict(judge.observe(one))) for answer, one in answers(lesson, symbol).items()}
+
+
+def marks_on_all_seeds(lesson: str, symbol: str) -> Marks:
+    """What each answer to an exercise earns."""
+    by_seed = {seed: marks_now(lesson, symbol, seed) for seed in SEEDS}
+    return {answer: {seed: marks[answer] for seed, marks in by_seed.items()} for answer in answers(lesson, symbol)}
+
+
+def exercises(lesson: str) -> list[tuple[str, str]]:
+    """The exercises of a lesson, each with the lesson's name."""
+    return [(lesson, exercise.symbol) for exercise in load_lesson(lesson).exercises]
+
+
+def differences(before: Marks, now: Marks) -> list[str]:
+    """What was another mark before, a line each: what the table says, and what it is. Other seeds are left out."""
+    lines = []
+    for answer in sorted(before | now):
+        old, new = before.get(answer), now.get(answer)
+        if old is None or new is None:
+            lines.append(f"{answer}: " + ("not in the table" if old is None else "in the table, and not in the lesson"))
+            continue
+        seeds = [seed for seed in new if old[seed] != new[seed]]
+        for pair in dict.fromkeys((old[seed], new[seed]) for seed in seeds):
+            such = ", ".join(str(seed) for seed in seeds if (old[seed], new[seed]) == pair)
+            lines.append(f"{answer}: {pair[0]} in the table, {pair[1]} now (seed {such})")
+    return lines
+
+
+def path_of(lesson: str) -> Path:
+    """Where a lesson's table stands."""
+    return FOLDER / f"{lesson[:2]}.csv"
+
+
+def recorded(lesson: str) -> Marks:
+    """The table of a lesson as it was written; empty if it never was."""
+    if not path_of(lesson).is_file():
+        return {}
+    with path_of(lesson).open(encoding="utf-8", newline="") as file:
+        return {Answer(row["symbol"], row["kind"], row["name"]): dict(_read(row)) for row in csv.DictReader(file)}
+
+
+def _read(row: Mapping[str, str]) -> Iterator[tuple[int, Mark]]:
+    points, names = row["points"].split(), row["diagnosis"].split() or [NO_NAME]
+    for i, seed in enumerate(SEEDS):
+        name = names[i % len(names)]
+        yield seed, Mark(float(points[i % len(points)]), "" if name == NO_NAME else name)
+
+
+def write(lesson: str, table: Marks) -> None:
+    """Writes a lesson's table, sorted, so that no order of definitions shows in it."""
+    with path_of(lesson).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for answer, marks in sorted(table.items()):
+            points = _in_short([f"{marks[seed].points:g}" for seed in SEEDS])
+            names = _in_short([marks[seed].diagnosis or NO_NAME for seed in SEEDS])
+            writer.writerow([answer.symbol, answer.kind, answer.name, points, "" if names == NO_NAME else names])
+
+
+def _in_short(by_seed: Sequence[str]) -> str:
+    return by_seed[0] if len(set(by_seed)) == 1 else " ".join(by_seed)
+
+
+def main(lessons: Sequence[str]) -> None:
+    """Writes the tables of these lessons anew, two at a time; of all when none is named."""
+    names = [find_lesson(number)[1] for number in lessons] or lesson_names()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        tables = {lesson: [pool.submit(marks_on_all_seeds, *pair) for pair in exercises(lesson)] for lesson in names}
+        for lesson, parts in tables.items():
+            table = {answer: marks for part in parts for answer, marks in part.result().items()}
+            changed = len(differences(recorded(lesson), table))
+            write(lesson, table)
+            print(f"{lesson}: {len(table)} answers, {changed} changes", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

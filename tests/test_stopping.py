@@ -1,0 +1,146 @@
+"""Ctrl-C, twice: whatever hangs, the grader's process ends at once, and with it all that it has started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from grader.demo.learners import Learner
+from grader.repository import Repository
+from lessons.lesson_01.demo import LESSON
+from tests.attacks.attacks import wait_until
+from tests.gradebook.small_class import FIRST
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process does with signals")
+ROOT = Path(__file__).parents[1]
+RELEASED = Repository.find(ROOT).notebook(LESSON).read_text("utf-8")
+
+SAYS = "\nStopping. Press Ctrl-C again to end this at once.\n"
+STUCK = """
+import ctypes, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from grader import cli
+
+def loops():
+    print("ready", flush=True)
+    while True:
+        pass
+
+def keeps_the_lock():
+    sys.setswitchinterval(600)
+    library = ctypes.PyDLL(None)
+    library.write(1, b"ready\\n", 6)
+    library.pause()
+
+@cli.app.command()
+def hang(how: str) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(globals()[how]).result()
+
+sys.argv = ["grader", "hang", sys.argv[1]]
+cli.main()
+"""
+
+
+@contextmanager
+def running(*command: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that Ctrl-C reaches."""
+    run = subprocess.Popen(
+        [sys.executable, *command],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whatever runs in the background ignores it
+    )
+    try:
+        yield run
+    finally:
+        run.kill()
+        run.communicate()
+
+
+def listens(run: subprocess.Popen[str]) -> bool:
+    """Whether the process does anything about Ctrl-C but end."""
+    lines = Path(f"/proc/{run.pid}/status").read_text("ascii").splitlines()
+    caught = int(next(line for line in lines if line.startswith("SigCgt")).split()[1], 16)
+    return bool(caught & 1 << signal.SIGINT - 1)
+
+
+@pytest.mark.parametrize("how", ["loops", "keeps_the_lock"])
+def test_the_second_ctrl_c_ends_what_hangs(how: str) -> None:
+    """A thread that never returns: whoever leaves in an orderly way waits for it."""
+    with running("-c", STUCK, how) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+        assert listens(run)
+        run.send_signal(signal.SIGINT)
+        wait_until(lambda: not listens(run))
+        if how == "loops":
+            assert run.stderr is not None
+            assert run.stderr.readline() + run.stderr.readline() == SAYS
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        assert run.communicate(timeout=60) == ("", "")
+        assert run.returncode == -signal.SIGINT
+
+
+def test_the_first_ctrl_c_is_python_s_own() -> None:
+    """It says what the second would do, and a command that can end does."""
+    code = STUCK.replace("while True:\n        pass", "signal.raise_signal(signal.SIGINT)")
+    with running("-c", "import signal" + code, "loops") as run:
+        said = run.communicate(timeout=60)[1]
+        assert run.returncode not in (0, -signal.SIGINT)
+        assert SAYS in said
+
+
+HANGING_END = """
+import sys
+from grader import cli
+from grader.running import zygotes
+
+def never(*_):
+    print("hangs", flush=True)
+    while True:
+        pass
+
+def forked(zygote, limits, fork=zygotes.Zygote.fork):
+    process = fork(zygote, limits)
+    print("forked", flush=True)
+    return process
+
+zygotes.end_work_of = never
+zygotes.Zygote.fork = forked
+cli.main()
+"""
+
+
+def descendants(pid: int) -> set[int]:
+    """A process's children, and theirs."""
+    children = [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
+    return {*children, *(found for child in children for found in descendants(child))}
+
+
+def test_learners_processes_end_with_the_grader(tmp_path: Path) -> None:
+    """Also when it has no time to end them."""
+    endless = Learner("zz", LESSON, types={FIRST: "import time\nwhile True:\n    time.sleep(1)"})
+    notebook = tmp_path / f"{LESSON}.ipynb"
+    notebook.write_text(endless.hand_in(RELEASED), "utf-8")
+    with running("-c", HANGING_END, "grade", str(notebook)) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "forked\n"
+        run.send_signal(signal.SIGINT)
+        assert run.stdout.readline() == "hangs\n"
+        started = descendants(run.pid)
+        assert len(started) >= 3  # the warm process, its child, and the process that reads notebooks
+        run.send_signal(signal.SIGINT)
+        run.wait(60)
+        assert run.returncode == -signal.SIGINT
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started))
