@@ -97,7 +97,7 @@ def test_what_one_child_had_to_look_up_the_next_one_knows() -> None:
     assert known[1] == []
 
 
-def test_what_is_much_larger_than_any_right_answer_is_compared_as_it_is() -> None:
+def test_what_is_much_larger_than_any_right_answer_is_not_put_into_canonical_form() -> None:
     judge = of(SYMBOL)
     reduced: list[Observation] = []
 
