@@ -1,4 +1,4 @@
-# Everything runs in .venv/, made here with pip from the versions that requirements.txt pins.
+# Everything runs in .venv/, made here with pip from the versions, and the hashes, that requirements.txt pins.
 #
 #   make demo    release a lesson, take in submissions, grade them, write feedback
 #   make test    lint, format, types, tests; then which tests were the slowest, and the processor time of all
@@ -6,7 +6,7 @@
 #   make lab     the course's start page in JupyterLab, on a copy of the course in work/
 #
 # On Linux, plain pip brings PyTorch's large CUDA packages. For the small CPU build, name PyTorch's index of CPU
-# wheels (pytorch.org, "Get Started", shows its address): make demo TORCH_INDEX=https://...
+# wheels (pytorch.org, "Get Started", shows its address): make demo TORCH_INDEX=https://... Only PyTorch comes from it.
 
 PYTHON ?= python3
 TORCH_INDEX ?=
@@ -15,9 +15,8 @@ COURSE ?= .
 BIN := .venv/bin
 # In a container one often is root, and Jupyter asks whether that is meant.
 JUPYTER_LAB := PATH="$(abspath $(BIN)):$$PATH" jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root)
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint requirements.txt \
-	$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
-PINS := pyproject.toml requirements.txt
+INSTALL := TORCH_INDEX=$(TORCH_INDEX) $(BIN)/python environment/install.py
+PINS := pyproject.toml requirements.txt environment/install.py
 
 .PHONY: demo test lint marks claims kills bench build site site-messages site-numbers publish-site lab formgrader lock clean
 
@@ -86,10 +85,9 @@ lab: .venv/ready
 formgrader: .venv/ready
 	@cd "$(COURSE)" && $(JUPYTER_LAB) --no-browser --LabApp.default_url=/formgrader
 
+# Name PyTorch's index of CPU wheels too, and their hashes are read there: make lock TORCH_INDEX=https://...
 lock: .venv/ready-to-test
-	@{ echo '# Every version the course is tested with; `make lock` writes this file anew.'; \
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//; s/ @ .*//' | grep -v '^pip==' \
-	| tr '[:upper:]' '[:lower:]' | LC_ALL=C sort; } > requirements.lock && mv requirements.lock requirements.txt
+	@TORCH_INDEX=$(TORCH_INDEX) $(BIN)/python environment/lock.py
 
 clean:
 	rm -rf .venv
@@ -102,14 +100,14 @@ clean:
 
 .venv/ready: .venv/made $(PINS)
 	@echo "Setting up .venv (the first time takes a few minutes)"
-	@$(PIP) --quiet --editable ".[grading]"
+	@$(INSTALL) grading
 	@touch $@
 
 .venv/ready-for-site: .venv/ready $(PINS)
-	@$(PIP) --quiet --editable ".[grading,site]"
+	@$(INSTALL) grading site
 	@touch $@
 
 .venv/ready-to-test: .venv/ready $(PINS)
 	@echo "Adding what the tests need"
-	@$(PIP) --quiet --editable ".[grading,cluster,tensorflow,tokenizers,sacrebleu,transformers,site,dev]"
+	@$(INSTALL) grading cluster tensorflow tokenizers sacrebleu transformers site dev
 	@touch $@

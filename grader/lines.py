@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import grader
 from grader.errors import GraderError
 from grader.travelling import parsed
 
-_ENGINE = Path(grader.__file__).parent.resolve()
+_ENGINE = Path(__file__).parent.resolve()
 
 
 def is_of_the_course(path: Path, root: Path) -> bool:
@@ -33,15 +32,20 @@ def last_line(error: BaseException, root: Path) -> tuple[Path, int] | None:
     return own[-1] if own else None
 
 
-def line_of(text: str, folder: Path, *, but: frozenset[str] = frozenset()) -> tuple[Path, int] | None:
-    """The first line below `folder` with this text as a string, but for files with a part of their path in `but`."""
-    for path in sorted(folder.rglob("*.py")):
-        if but & set(path.relative_to(folder).with_suffix("").parts):
+def line_of(text: str, lesson: Path, *, probes: bool = False) -> tuple[Path, int] | None:
+    """The first line of a lesson's folder that has this text as a string: in its probes, or in all but its probes."""
+    for path in sorted(lesson.rglob("*.py")):
+        if probes != is_a_probe(path, lesson):
             continue
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and node.value == text:
                 return path, node.lineno
     return None
+
+
+def is_a_probe(path: Path, lesson: Path) -> bool:
+    """Whether a file of a lesson's folder is one of its probes."""
+    return "probes" in path.relative_to(lesson).with_suffix("").parts
 
 
 def written(place: tuple[Path, int] | None, otherwise: str) -> str:

@@ -25,10 +25,9 @@ from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.checking.quiet import quiet
 from grader.checking.shown import shown
 from grader.errors import GraderError
-from grader.lines import beginning, last_line, line_of, said, told, written
+from grader.lines import beginning, is_a_probe, last_line, line_of, said, told, written
 from grader.syllabus import Syllabus
 
-PROBES = frozenset({"probes"})
 # Python says of these that the code itself is at fault, and not what it was given.
 _SLIPS = (NameError, ImportError, SyntaxError)
 _WRONG_CALL = re.compile(r"\(\) (takes|missing|got an unexpected|got multiple)")
@@ -182,18 +181,18 @@ class _Rehearsal:
     def _describes(self, path: Path) -> bool:
         """Whether a file is part of the lesson, and not of its probes."""
         path, folder = path.resolve(), self.folder.resolve()
-        return path.is_relative_to(folder) and not PROBES & set(path.relative_to(folder).with_suffix("").parts)
+        return path.is_relative_to(folder) and not is_a_probe(path, folder)
 
     # --- where it stands ----------------------------------------------------------------------------------------
 
     def _at(self, text: str) -> str:
-        place = line_of(text, self.folder, but=PROBES)
+        place = line_of(text, self.folder)
         return f" ({written(place, '')})" if place else ""
 
     def _where(self, text: str) -> str:
         """The course's last line before the error; else where this text stands in the lesson."""
         place = last_line(self.error, self.root) if self.error is not None else None
-        return written(place or line_of(text, self.folder, but=PROBES), beginning(self.exercise.cases))
+        return written(place or line_of(text, self.folder), beginning(self.exercise.cases))
 
     def _told(self, what: str) -> AbstractContextManager[None]:
         return told(self.symbol, what, self.root, beginning(self.exercise.cases))

@@ -15,9 +15,9 @@ import numpy as np
 from grader.authoring.spec import USUAL, Case, Exercise, Lesson
 from grader.errors import GraderError
 from grader.lines import line_of, told, written
-from grader.rehearsal import PROBES, rehearse
+from grader.rehearsal import rehearse
 from grader.running.blanks import blank
-from grader.syllabus import Syllabus, find_lesson, load_probes
+from grader.syllabus import Syllabus, find_lesson, load_lesson, load_probes
 
 
 def insist_on_sound(lesson: Lesson) -> None:
@@ -39,14 +39,14 @@ def insist_on_sound(lesson: Lesson) -> None:
 
 def _insist_on_symbols(lesson: Lesson, syllabus: Syllabus) -> None:
     """A probe for a symbol that isn't there would never be used."""
-    symbols = [exercise.symbol for exercise in lesson.exercises]
+    symbols = [exercise.symbol for exercise in load_lesson(lesson.name).exercises]
     probes = syllabus.part(lesson.name, "probes").PROBES if syllabus.has(lesson.name, "probes") else {}
     for symbol in probes:
         if symbol not in symbols:
             near = get_close_matches(symbol, symbols, n=1)
             advice = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(symbols)}."
             folder = syllabus.place(lesson.name)
-            where = written(line_of(symbol, folder), str(folder))
+            where = written(line_of(symbol, folder, probes=True), str(folder))
             raise GraderError(f"PROBES has {symbol!r}, and the lesson has no such exercise: {where}. {advice}")
 
 
@@ -94,7 +94,7 @@ def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -
         for tag in sorted(case.tags - known):
             raise GraderError(
                 f"{symbol}: no aspect looks at the tag {tag!r} of the case {case.label!r}, in "
-                f"{written(line_of(tag, folder, but=PROBES), where)}. Give an aspect this tag, or the case another: "
+                f"{written(line_of(tag, folder), where)}. Give an aspect this tag, or the case another: "
                 f"there are {', '.join(sorted(known))}."
             )
 

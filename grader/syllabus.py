@@ -75,10 +75,10 @@ class MissingPackage(GraderError):
 
     def __init__(self, lesson: str, package: str, place: tuple[Path, int] | None) -> None:
         # It may be a slip of the pen, and somebody else may have published what that names.
-        there = [*sys.stdlib_module_names, *(module.name for module in iter_modules())]
-        near = get_close_matches(package, there, n=1, cutoff=0.8)
+        there = sys.stdlib_module_names.union(module.name for module in iter_modules())
+        near = [] if package in there else get_close_matches(package, there, n=1, cutoff=0.8)
         super().__init__(
-            f"{written(place, f'Lesson {lesson}')} imports {package}, and there is no such package here. "
+            f"{written(place, f'Lesson {lesson}')}, imports {package}, and there is no such package here. "
             f"Did you mean {near[0]}?"
             if near
             else f"Lesson {lesson} needs {package}, which isn't installed here. If that is its right name, install it "

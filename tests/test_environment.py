@@ -13,8 +13,12 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from environment import install
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+LOCK = (ROOT / "requirements.txt").read_text("utf-8")
+PINS = install.pins(LOCK)
 CONDA = {"torch": "pytorch"}  # what conda-forge calls otherwise
 
 
@@ -32,9 +36,7 @@ def conda() -> dict[str, Requirement]:
 
 
 def pinned() -> dict[str, str]:
-    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
-    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(name): version for name, version in pairs}
+    return {name: pin.lines.split()[0].partition("==")[2] for name, pin in PINS.items()}
 
 
 @pytest.mark.parametrize("name", wanted())
@@ -54,12 +56,11 @@ def test_requirements_txt_pins_every_dependency(name: str) -> None:
     assert version in wanted()[name].specifier
 
 
-def test_every_line_of_requirements_txt_is_an_exact_version_of_public_packages() -> None:
-    lines = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
-    assert lines
-    for line in lines:
-        assert re.fullmatch(r"[a-z0-9._-]+==[0-9][a-z0-9.]*", line), line  # no address, no local build such as +cpu
-    assert len(pinned()) == len(lines)
+def test_every_line_of_requirements_txt_is_an_exact_version_of_public_packages_with_its_hashes() -> None:
+    entry = r"[a-z0-9._-]+==[0-9][a-z0-9.]*( ; [^\n]+)? \\\n(    --hash=sha256:[0-9a-f]{64}( \\)?\n)+    # via .+\n"
+    assert re.fullmatch(rf"# .*\n({entry})+", LOCK)  # no address, no local build such as +cpu, no option
+    assert len(pinned()) == LOCK.count("    # via ")
+    assert LOCK.count("--hash") > 10 * len(pinned())
 
 
 def test_the_readme_names_what_is_tested_as_it_is_pinned() -> None:

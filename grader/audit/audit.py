@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,13 @@ MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
 FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
 LESSON_FLOORS = {"second_slip": 0.85, "not_misnamed": 0.9}
 """Asked of a lesson as a whole: two mistakes of one exercise may differ in nothing but what a slip can do as well."""
+MOST_LINES = 12
+_ADVICE = {
+    "mutants": ". Add a case that notices them; those that are as right as your answer go into `equivalents` of the "
+    "Lesson, each with the reason:",
+    "second_slip": ". With a second slip, these mistakes are no longer recognised:",
+    "not_misnamed": ". These answers get the name of a mistake that they don't make:",
+}
 
 
 @dataclass
@@ -41,16 +49,19 @@ class Count:
     hits: int = 0
     total: int = 0
     missed: list[str] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+    """What happens to those others, by name, where that is known."""
 
-    def add(self, hit: bool, name: str) -> None:
+    def add(self, hit: bool, name: str, why: str = "") -> None:
         """Counts one more."""
         self.total += 1
         self.hits += hit
         if not hit:
             self.missed.append(name)
+            self.why[name] = why
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.hits + other.hits, self.total + other.total, self.missed + other.missed)
+        return Count(self.hits + other.hits, self.total + other.total, self.missed + other.missed, self.why | other.why)
 
     @property
     def share(self) -> float:
@@ -98,12 +109,21 @@ class Row:
         }
 
     def below(self, floors: Mapping[str, float] = FLOORS) -> list[str]:
-        """A sentence for each floor that is not reached."""
+        """A sentence for each floor that is not reached, and below it a line for each that is missed."""
         return [
-            f"{name}: {count} is below {floor:.0%}: {', '.join(count.missed[:5])}"
+            "\n    ".join([f"{name}: {count} is below {floor:.0%}{_ADVICE.get(name, ':')}", *_lines(name, count)])
             for name, floor in floors.items()
             if (count := getattr(self, name)).share < floor
         ]
+
+
+def _lines(name: str, count: Count) -> list[str]:
+    if name == "mutants":
+        lines = [f'{json.dumps(change)}: "",' for change in count.missed]
+    else:
+        lines = [f"{one} {count.why.get(one, '')}".rstrip() for one in count.missed]
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"and {more} more"] if more > 0 else lines
 
 
 def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
@@ -126,10 +146,14 @@ def _mistakes_and_variants(judge: Judge, row: Row) -> None:
     for mistake in judge.exercise.mistakes:
         seen[mistake.name] = judge.keep(judge.observe(mistake.implementation))
         verdict = judge.judged(seen[mistake.name])
-        row.caught.add(not _full(verdict), mistake.name)
-        row.diagnosed.add(verdict.diagnosis == mistake.name, mistake.name)
+        row.caught.add(not _full(verdict), mistake.name, "gets full marks")
+        taken = f"is taken for {verdict.diagnosis}" if verdict.diagnosis else "is not recognised"
+        row.diagnosed.add(verdict.diagnosis == mistake.name, mistake.name, taken)
     for name, variant in judge.exercise.variants.items():
-        row.accepted.add(_full(judge.verdict(judge.observe(variant))), name)
+        verdict = judge.verdict(judge.observe(variant))
+        row.accepted.add(
+            _full(verdict), name, f"gets {verdict.score:g} of {verdict.max_score:g} points: {verdict.message}"
+        )
     comparing = Comparing()
     _second_slips(judge, seen, row, comparing)
     _unknown_answers(judge, seen, row, comparing)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from grader.audit.audit import Row, total
 from grader.errors import GraderError
+from grader.syllabus import lesson_names
 
 _BETWEEN = re.compile(r"(<!-- audit: begin -->\n).*?(<!-- audit: end -->)", re.DOTALL)
 
@@ -48,7 +49,7 @@ def readme_row(name: str, rows: list[Row]) -> str:
 
 
 def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
-    """Replaces the summary that stands between the README's two marks.
+    """Replaces these lessons' rows in the table that stands between the README's two marks; the others stay.
 
     Raises:
         GraderError: when the marks are missing.
@@ -58,8 +59,12 @@ def write_into_readme(readme: Path, audits: Mapping[str, list[Row]]) -> None:
         "| false diagnoses | right answers accepted | mutants caught |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [readme_row(name, rows) for name, rows in audits.items()]
     text = readme.read_text("utf-8")
+    table = _BETWEEN.search(text)
+    there = {line.split(" | ")[0].removeprefix("| "): line for line in (table[0].splitlines() if table else ())}
+    there = {name: line for name, line in there.items() if name in lesson_names()}
+    there |= {name: readme_row(name, rows) for name, rows in audits.items()}
+    lines += [there[name] for name in sorted(there)]
     summary = "\n".join(lines) + "\n"
     changed, count = _BETWEEN.subn(lambda found: found[1] + summary + found[2], text)
     if count != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from grader.soundness import insist_on_sound
 from grader.syllabus import CONFIGURATION, VARIABLE, load_lesson
 
 CELL_SECONDS = 300
+_CLAIM = re.compile(r"<!-- claim: (\w+) -->")
+_TEST = re.compile(r"^def test_(\w+)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def _make(repository: Repository, lesson: str, committed: _Committed) -> tuple[N
                 "import it in the lesson's set-up cell."
             )
     _insist_on_headings(lesson, learners)
+    _insist_on_measured_claims(repository, lesson)
     return made, learners
 
 
@@ -109,6 +113,19 @@ def _insist_on_headings(lesson: str, learners: str) -> None:
                 f"The text of {lesson} does not announce {exercise.symbol}: put this heading above its cell: "
                 f"### Exercise: `{exercise.symbol}` · core · difficulty 1 · 5 minutes"
             )
+
+
+def _insist_on_measured_claims(repository: Repository, lesson: str) -> None:
+    """A sentence that is marked as a claim looks measured: in a course with tests, one of them must measure it."""
+    tests, text = repository.root / "tests", repository.text(lesson)
+    measured = {name for path in tests.rglob("*.py") for name in _TEST.findall(path.read_text("utf-8"))}
+    for number, line in enumerate(text.read_text("utf-8").splitlines(), start=1):
+        for claim in _CLAIM.findall(line):
+            if tests.is_dir() and claim not in measured:
+                raise GraderError(
+                    f"{text}, line {number}, claims {claim}, and nothing in tests/ measures it: write a test called "
+                    f"test_{claim}, or take the mark out."
+                )
 
 
 def _execute(repository: Repository, notebook: NotebookNode, lesson: str) -> None:

@@ -32,7 +32,7 @@ def fetch(address):
     if not commit() and subprocess.call([sys.executable, "-m", "pip", "install", "-qqq", {options}address]):
         raise NotFetched("The course could not be fetched. Is there a network? Then run this cell again.")
     if commit() != address.rpartition("@")[2]:
-        raise NotFetched("Another version of the course is installed here than this notebook belongs to. In Colab, choose "
+        raise NotFetched("Another version of the course is installed here than this notebook needs. In Colab, choose "
                          "Runtime > Disconnect and delete runtime, then run this cell again.")
 fetch("git+{address}@{commit}")
 import grader

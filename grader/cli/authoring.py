@@ -51,16 +51,27 @@ def audit(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the counts to this file.", dir_okay=False)
     ] = None,
-    readme: Annotated[bool, typer.Option("--readme", help="Write the summary into README.md.")] = False,
+    readme: Annotated[bool, typer.Option("--readme", help="Write these lessons' rows into README.md.")] = False,
+    show: Annotated[
+        str | None,
+        typer.Option(
+            help="Audit nothing; show what each mistake of this exercise earns, and its card.", metavar="SYMBOL"
+        ),
+    ] = None,
 ) -> None:
     """Test the tests: mistakes caught and diagnosed, right answers accepted, mutants caught."""
     from grader.audit.audit import audit_lesson, below_the_floors, report
+    from grader.audit.showing import cards
     from grader.audit.tables import audit_table, write_into_readme
     from grader.batch import progress
     from grader.repository import Repository
     from grader.syllabus import lesson_names
 
     chosen = [known_lesson(name) for name in lessons or lesson_names()]
+    if show is not None:
+        for card in cards(chosen, show):
+            out.print(escape(card), highlight=False, soft_wrap=True)
+        return
     audits = {}
     with progress(err, "auditing", sum(len(lesson.exercises) for lesson in chosen)) as advance:
         for lesson in chosen:

@@ -42,8 +42,9 @@ def for_gradescope(lesson: str, target: Path, seed: int, index: str | None = Non
     syllabus, _ = find_lesson(lesson)
     pinned = pins(cpu=index is not None)
     versions = [this := f"{sys.version_info[0]}.{sys.version_info[1]}", *(v for v in VERSIONS if v != this)]
+    torch = next((pin for pin in pinned if pin.startswith("torch==")), "torch")
     texts = {
-        "setup.sh": (_text("setup.sh", versions=versions, index=index and shlex.quote(index)), 0o755),
+        "setup.sh": (_text("setup.sh", versions=versions, index=index and shlex.quote(index), torch=torch), 0o755),
         "run_autograder": (_text("run_autograder", lessons=syllabus.package), 0o755),
         ORDER: (json.dumps({"lesson": lesson, "seed": seed}) + "\n", 0o600),
         "requirements.txt": ("\n".join(pinned) + "\n", 0o644),

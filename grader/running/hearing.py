@@ -14,14 +14,15 @@ import numpy as np
 
 from grader.authoring.spec import Exercise
 from grader.checking.judge import CRASHED, MEMORY, TIMEOUT, Status, Verdict
+from grader.running import limits
 from grader.running.channel import Channel, Closed
-from grader.running.judging import MEMORY_BYTES, REPLY_SECONDS, VERDICT_SECONDS, of_tree
-from grader.running.limits import WALL_FACTOR, Limits
+from grader.running.judging import of_tree
+from grader.running.limits import JUDGING_BYTES, WALL_FACTOR, Limits
 from grader.running.setting import judging_of
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
-_LIMITS = Limits(cpu_seconds=3600.0, memory_bytes=MEMORY_BYTES, file_bytes=2**20, processes=16)
+_LIMITS = Limits(cpu_seconds=3600.0, memory_bytes=JUDGING_BYTES, file_bytes=2**20, processes=16)
 _MOST_NOTES = 500  # in one order: it must fit into one message of the control socket
 
 _NOTES: WeakKeyDictionary[Zygote, list[Any]] = WeakKeyDictionary()
@@ -70,7 +71,7 @@ class Hearing:
             Undecided: when the question is too expensive.
         """
         order = {"do": "reply", "symbol": symbol, "public": public, "place": place, "message": _raw(message)}
-        answer = self._ask(order, REPLY_SECONDS)
+        answer = self._ask(order, limits.REPLY_SECONDS)
         return answer["reply"].tobytes(), float(answer["seconds"])
 
     def verdict(self, exercise: Exercise, public: bool, messages: Sequence[bytes]) -> Verdict:
@@ -80,7 +81,7 @@ class Hearing:
             Undecided: when it takes too much to find one.
         """
         order = {"do": "verdict", "symbol": exercise.symbol, "public": public, "messages": list(map(_raw, messages))}
-        answer = self._ask(order, VERDICT_SECONDS)
+        answer = self._ask(order, limits.VERDICT_SECONDS)
         if "refused" in answer:
             raise Undecided(answer["refused"])
         try:
@@ -94,7 +95,7 @@ class Hearing:
         with self._one_at_a_time:
             channel = self._open()
             try:
-                channel.put(encode(order), deadline)
+                channel.put(encode(order | {"seconds": seconds}), deadline)
                 answer: dict[str, Any] = decode(channel.take(deadline, MAX_MESSAGE), MAX_MESSAGE)
             except TimeoutError as error:
                 self._end()

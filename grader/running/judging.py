@@ -3,13 +3,13 @@
 Patients answer here, and answers are put into canonical form, compared and named here. A warm process draws the cases
 and sees what is right; for each submission it forks a child, which serves one channel:
 
-- `{"do": "reply", "symbol", "public", "place", "message"}`: what the patient of a case answers -> `{"reply"}`, the
-  message to pass on, and `"seconds"`, the processor time it took
-- `{"do": "verdict", "symbol", "public", "messages"}`: judges what a learner's process has answered -> `{"verdict"}`,
-  and in `"known"` the mistakes that had to be looked up; `{"refused"}`, a status, where that can't be done
+- `{"do": "reply", "seconds", "symbol", "public", "place", "message"}`: what the patient of a case answers ->
+  `{"reply"}`, the message to pass on, and `"seconds"`, the processor time it took
+- `{"do": "verdict", "seconds", "symbol", "public", "messages"}`: judges what a learner's process has answered ->
+  `{"verdict"}`, and in `"known"` the mistakes that had to be looked up; `{"refused"}`, a status, where it can't be done
 
-A child that takes too long is ended by the kernel, in the middle of whatever it does. What it holds is the end of one
-submission's exercise, and nothing that it does reaches the warm process.
+A child that works longer than `seconds` is ended by the kernel, in the middle of whatever it does. What it holds is the
+end of one submission's exercise, and nothing that it does reaches the warm process.
 """
 
 from __future__ import annotations
@@ -40,12 +40,6 @@ from grader.checking.judge import (
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, out_of_memory
 from grader.syllabus import load_lesson, load_probes
 
-REPLY_SECONDS = 2.0
-"""Processor time that one answer of a patient may take; an honest question takes a hundredth of it."""
-VERDICT_SECONDS = 20.0
-"""The same for all that follows the last answer to an exercise; a cold catalogue of mistakes takes two of them."""
-MEMORY_BYTES = 2**30
-"""Address space beside what the warm process has to begin with."""
 _KEPT_SEEDS = 4
 _MOST_EVIDENCE = 8 * 2**20  # bytes of a verdict; a card shows a few rows
 
@@ -134,15 +128,14 @@ class Judging:
             except EOFError:
                 return
             answer = self._reply if message.pop("do") == "reply" else self._verdict
+            signal.setitimer(signal.ITIMER_PROF, message.pop("seconds"))
             channel.send_bytes(_packed(answer(**message)))
 
     def _reply(self, symbol: str, public: bool, place: int, message: np.ndarray) -> dict[str, Any]:
-        _limit(REPLY_SECONDS)
         reply, seconds = self._bench(symbol, public).reply(place, message.tobytes())
         return {"reply": np.frombuffer(reply, np.uint8), "seconds": seconds}
 
     def _verdict(self, symbol: str, public: bool, messages: list[np.ndarray]) -> dict[str, Any]:
-        _limit(VERDICT_SECONDS)
         judge = self._judge(symbol, public)
         before = judge.looked_up
         bench = self._bench(symbol, public)
@@ -190,11 +183,6 @@ def _learn(judges: Mapping[str, Judge], looked_up: Sequence[tuple[str, str, int]
         memory = decode(message, MAX_MESSAGE)
         mistakes = {(mistake, place): seen for mistake, place, seen in memory["mistakes"]}
         judges[memory["symbol"]].recall(Memory(memory["references"], memory["right_sizes"], mistakes))
-
-
-def _limit(seconds: float) -> None:
-    """The kernel ends this process when it has worked that much longer, in C code too."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _packed(answer: dict[str, Any]) -> bytes:

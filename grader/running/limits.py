@@ -6,6 +6,13 @@ from dataclasses import dataclass
 
 WALL_FACTOR = 3.0  # a busy machine may take this much longer than the processor time that it gives
 
+REPLY_SECONDS = 2.0
+"""Processor time that one answer of a patient may take; an honest question takes a hundredth of it."""
+VERDICT_SECONDS = 20.0
+"""The same for judging what an exercise's symbol gave back; with all mistakes still to be looked up it takes two."""
+JUDGING_BYTES = 2**30
+"""Address space of the process that does both, beside what it has to begin with."""
+
 
 @dataclass(frozen=True)
 class Limits:

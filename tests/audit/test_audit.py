@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from grader.audit.audit import (
     FLOORS,
     LESSON_FLOORS,
+    MOST_LINES,
     SEED,
     Count,
     Row,
@@ -165,11 +166,60 @@ def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
     assert "| 01_x | 5 / 6 |" in text
     assert "diagnosed when another slip comes along | false diagnoses" in text
     assert "old" not in text
+    names = sorted(lesson_names())[:2]
+    write_into_readme(readme, {name: [Row("a", Count(1, 1))] for name in reversed(names)})
+    write_into_readme(readme, {names[1]: [Row("a", Count(7, 8))]})
+    found = [line.split(" | ")[:2] for line in readme.read_text().splitlines() if line.startswith("| 0")]
+    assert found == [[f"| {names[0]}", "1 / 1"], [f"| {names[1]}", "7 / 8"]]  # 01_x is no lesson
     assert text.startswith("before")
     assert text.endswith("after\n")
     readme.write_text("no marks")
     with pytest.raises(GraderError, match="marks"):
         write_into_readme(readme, {})
+
+
+def test_what_is_missed_stands_on_lines_of_its_own() -> None:
+    """With the reason; what goes into `equivalents` can be copied from there; and the rest is counted."""
+    row = Row("a", diagnosed=Count(1, 1), mutants=Count())
+    row.diagnosed.add(False, "off_by_one", "is taken for swapped")
+    for number in range(MOST_LINES + 3):
+        row.mutants.add(False, f"f(a, 'b') -> f(a, {number})")
+    diagnosed, mutants_ = row.below()
+    assert diagnosed == "diagnosed: 1 / 2 is below 95%:\n    off_by_one is taken for swapped"
+    head, first, *_, last = mutants_.split("\n    ")
+    assert head.startswith("mutants: 0 / 15 is below 98%. Add a case that notices them;")
+    assert first == '"f(a, \'b\') -> f(a, 0)": "",'
+    assert last == "and 3 more"
+    assert mutants_.count("\n") == MOST_LINES + 1
+
+
+def test_what_a_mistake_is_taken_for_and_where_a_variant_fails_are_told() -> None:
+    lesson = load_lesson("01")
+    exercise = lesson["pick"]
+    mistakes = tuple(dataclasses.replace(mistake, name=f"{mistake.name}_again") for mistake in exercise.mistakes[:1])
+    exercise = dataclasses.replace(
+        exercise,
+        mistakes=(*exercise.mistakes, *mistakes),
+        variants={"not really": exercise.mistakes[0].implementation},
+    )
+    row = Row("pick")
+    _mistakes_and_variants(Judge(exercise, load_probes(lesson.name)["pick"], SEED), row)
+    name = exercise.mistakes[0].name
+    told = "\n".join(row.below({"diagnosed": 1.0, "accepted": 1.0}))
+    assert f"    {name}_again is taken for {name}" in told
+    assert f"    not really gets 0 of 1 points: {exercise.mistakes[0].advice}" in told
+
+
+def test_an_author_can_read_the_cards_of_an_exercise() -> None:
+    exercise = load_lesson("01")["pick"]
+    result = CliRunner().invoke(app, ["audit", "01", "--show", "pick"])
+    assert result.exit_code == 0
+    for mistake in exercise.mistakes:
+        assert f"{mistake.name}{' (central)' if mistake.central else ''}\n  pick: " in result.output
+        assert f"    {mistake.advice}\n" in result.output
+    assert "of 1 points" in result.output
+    result = CliRunner().invoke(app, ["audit", "01", "--show", "pikc"])
+    assert str(result.exception) == "There is no exercise 'pikc' in 01_pytorch_basics: try pick."
 
 
 def test_an_unknown_lesson_is_one_sentence() -> None:

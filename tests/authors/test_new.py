@@ -171,6 +171,31 @@ FAULTS = {
     "no heading": (f"{LESSON}.py", "# ### Exercise: `initials`", "# ### `initials`", "does not announce initials"),
     "no time": (f"{LESSON}.py", "# **Time.**", "# Time:", r"add how long it takes, as in `\*\*Time"),
     "no goal": (f"{LESSON}.py", "What you will be able to do", "Goals", "add a list after"),
+    "a mistake that never runs": (
+        "exercises.py",
+        "part in name.split())",
+        "part in nmae.split())",
+        r"'small_letters_kept' stops in every case with NameError.*exercises\.py, line 35",
+    ),
+    "a claim that nobody measures": (
+        f"{LESSON}.py",
+        "# **Time.**",
+        "# <!-- claim: experts_learn -->\n#\n# **Time.**",
+        r"01_first_steps\.py, line \d+, claims experts_learn, and nothing in tests/ measures it: write a test called "
+        r"test_experts_learn, or take the mark out\.",
+    ),
+    "a slip in an import": (
+        "exercises.py",
+        "import numpy as np",
+        "import numpy as np\nimport statistic",
+        r"exercises\.py, line 6, imports statistic, and there is no such package here\. Did you mean statistics\?",
+    ),
+    "a package that isn't there": (
+        "exercises.py",
+        "import numpy as np",
+        "import numpy as np\nimport a_package_of_nobody",
+        r"isn't installed here\. If that is its right name, install it and try again: pip install a_package_of_nobody",
+    ),
     "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: list at least one"),
 }
 

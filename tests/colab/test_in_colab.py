@@ -139,7 +139,7 @@ def test_what_was_fetched_is_enough_for_every_lesson(colab: Colab) -> None:
 
 
 def test_a_tag_that_was_moved_changes_nothing_and_another_commit_is_refused(colab: Colab, tmp_path: Path) -> None:
-    """Runs after the lesson: the released commit is installed. A stranger then publishes another, under the same tag."""
+    """Runs after the lesson: the released commit is installed. A stranger then publishes another under its tag."""
     (colab.remote / "grader" / "__init__.py").write_text("raise SystemExit('a stranger')\n")
     other = committed(colab.remote)
     subprocess.run(["git", "tag", "--force", REPOSITORY.tag], cwd=colab.remote, check=True)

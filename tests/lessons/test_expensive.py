@@ -23,11 +23,12 @@ from grader.authoring.observe import MAX_TEXT, Opaque
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Observation
 from grader.checking.judge import Judge
-from grader.running.judging import MEMORY_BYTES, REPLY_SECONDS, Bench
+from grader.running.judging import Bench
+from grader.running.limits import JUDGING_BYTES, REPLY_SECONDS
 from grader.running.wire import MAX_TEXT as MAX_JSON
 from grader.running.wire import encode
 from grader.syllabus import lesson_names, load_lesson, load_probes
-from tests.proofs import later
+from tests.nightly import later
 
 SEED = 3
 # What once kept a grader busy for hours, or took all its memory.
@@ -192,7 +193,7 @@ def _try(tries: list[tuple[str, Callable[[], Any]]], writing: int) -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (used + JUDGING_BYTES,) * 2)
     for _, attempt in tries:
         outcome = b"."
         signal.setitimer(signal.ITIMER_PROF, REPLY_SECONDS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,7 +106,9 @@ def test_pytorchs_index_is_named_where_it_was_asked_for(tmp_path: Path) -> None:
         ["package", LESSON, "--for", "gradescope", "--out", str(path), "--torch-index", "https://a.example/cpu"],
     )
     with zipfile.ZipFile(path) as archive:
-        assert "--extra-index-url https://a.example/cpu" in archive.read("setup.sh").decode()
+        script = archive.read("setup.sh").decode()
+    assert re.search(r"^install --no-deps --index-url https://a\.example/cpu torch==[\d.]+$", script, re.MULTILINE)
+    assert script.endswith('install --requirement "$root/source/requirements.txt"\n')
 
 
 def test_no_cuda_packages_where_the_cpu_build_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
