@@ -9,12 +9,13 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import grader
-from grader import files
-from grader.cli import contests
+from grader import files, whole_class
 from grader.collecting import placing
 from grader.errors import GraderError
 from grader.files import write_whole
@@ -37,7 +38,8 @@ def _journal(folder: Path, number: int) -> tuple[Path, Write]:
 
 
 def _contest(folder: Path, number: int) -> tuple[Path, Write]:
-    return folder / "table.json", lambda: contests._write_table(folder / "table.json", {"seed": number})
+    standings: Any = SimpleNamespace(to_json=lambda: {"seed": number})
+    return folder / "table.json", lambda: whole_class._write(standings, folder / "table.json")
 
 
 def _progress(folder: Path, number: int) -> tuple[Path, Write]:

@@ -39,8 +39,8 @@ class Cell:
     points: Any = None
     retyped: bool = False
     """Whether it was a code cell when it was released, and isn't one any more."""
-    as_released: bool = False
-    """Whether the notebook itself says so: it may be of an earlier release. A hint, and nothing depends on it."""
+    as_released: bool | None = None
+    """Whether the notebook itself says so, which may be of an earlier release; None where it doesn't say. A hint."""
     pictures: Mapping[str, Any] = field(default_factory=dict)
     left_out: bool = False
     """Whether it is a blank that was left behind beside an attempt."""
@@ -247,7 +247,9 @@ def _changes(cell: Cell, known: SourceCell, symbols: Collection[str]) -> list[st
     """What a learner changed in a cell that they only read."""
     assert cell.grade_id is not None
     said = []
-    if known.locked and known.cell_type == "code" and not cell.as_released and not _is_text_of(cell, known):
+    # A lesson by itself knows what its set-up cell does, and not its text to the letter: that has no checksum.
+    untold = cell.as_released or (cell.as_released is None and not known.checksum and not known.is_test)
+    if known.locked and known.cell_type == "code" and not untold and not _is_text_of(cell, known):
         what = _called(cell.grade_id, symbols)
         if known.is_test:
             said.append(f"The {what} had been changed; the released one was used.")

@@ -292,7 +292,7 @@ def _known(cell: NotebookNode) -> tuple[str, SourceCell]:
         cell.cell_type,
         utils.is_locked(cell),
         released_text(cell.source),
-        "",
+        utils.compute_checksum(cell),
         marks["points"] if marks["grade"] or marks["task"] else None,
         answer,
         marks["task"],

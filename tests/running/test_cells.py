@@ -154,3 +154,15 @@ def test_an_older_release_is_not_called_changed() -> None:
     assert repairs() == []
     cell.source += "\nimport math"
     assert len(repairs()) == 1
+
+
+def test_a_cell_without_a_checksum_is_not_called_changed_by_a_lesson_alone() -> None:
+    """As in a solution, which nbgrader has not released: only the lesson's set-up, not its text, is known here."""
+    notebook = filled_in()
+    del notebook.cells[place_of(notebook, "setup")].metadata.nbgrader["checksum"]
+    cells = map(Cell.of, cells_of(json.dumps(notebook).encode()))
+    made, repairs = whole(cells, ASSIGNMENT.notebooks[LESSON], ASSIGNMENT.symbols(LESSON))
+    assert repairs == []
+    assert (
+        next(cell for cell in made if cell.grade_id == "setup").source == ASSIGNMENT.notebooks[LESSON]["setup"].source
+    )
