@@ -120,7 +120,7 @@ def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> N
 
 def test_data_that_was_cut_leaves_no_solution_in_step(copy: Repository) -> None:
     """The names come from two files, and the code says which with an f-string."""
-    lesson = copy.lesson("11")
+    (lesson,) = copy.called("11")
     names = copy.root / "data" / "first_names_female.txt"
     assert building.out_of_step(copy, lesson) == []
     names.write_text("".join(names.read_text("utf-8").splitlines(keepends=True)[:2000]), "utf-8")
