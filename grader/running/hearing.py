@@ -25,7 +25,7 @@ from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
 _LIMITS = Limits(cpu_seconds=3600.0, memory_bytes=JUDGING_BYTES, file_bytes=2**20, processes=16)
-_MOST_NOTES = 2**14  # bytes in one order: it must fit into one piece of the control socket, which may hold 2**15
+_MOST_NOTES = 2**15  # bytes in one order: beside a file, a socket passes no more than 36,000 on in one piece
 
 _NOTES: WeakKeyDictionary[Zygote, list[Any]] = WeakKeyDictionary()
 """Per warm process, the mistakes that a child had to look up: its next child shall know them."""
