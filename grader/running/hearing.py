@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -23,7 +25,7 @@ from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode
 from grader.running.zygotes import Zygote, borrowed
 
 _LIMITS = Limits(cpu_seconds=3600.0, memory_bytes=JUDGING_BYTES, file_bytes=2**20, processes=16)
-_MOST_NOTES = 500  # in one order: it must fit into one message of the control socket
+_MOST_NOTES = 2**15  # bytes in one order: beside a file, a socket passes no more than 36,000 on in one piece
 
 _NOTES: WeakKeyDictionary[Zygote, list[Any]] = WeakKeyDictionary()
 """Per warm process, the mistakes that a child had to look up: its next child shall know them."""
@@ -83,6 +85,8 @@ class Hearing:
         order = {"do": "verdict", "symbol": exercise.symbol, "public": public, "messages": list(map(_raw, messages))}
         answer = self._ask(order, limits.VERDICT_SECONDS)
         if "refused" in answer:
+            with self._one_at_a_time:
+                self._end()
             raise Undecided(answer["refused"])
         try:
             _NOTES.setdefault(self._zygote, []).extend(answer["known"])
@@ -110,8 +114,10 @@ class Hearing:
     def _open(self) -> Channel:
         if self._channel is None:
             notes = _NOTES.pop(self._zygote, [])
-            _NOTES[self._zygote] = notes[_MOST_NOTES:]
-            ahead = {"seed": self._seed, "known": notes[:_MOST_NOTES]}
+            sizes = accumulate(len(json.dumps(note)) + 2 for note in notes)
+            fitting = sum(size <= _MOST_NOTES for size in sizes)
+            _NOTES[self._zygote] = notes[fitting:]
+            ahead = {"seed": self._seed, "known": notes[:fitting]}
             _, descriptor = self._zygote.fork(_LIMITS, ahead)
             self._channel = Channel(descriptor)
         return self._channel

@@ -16,7 +16,7 @@ from grader.authoring.spec import Case
 from grader.running.channel import Channel, Closed
 from grader.running.limits import WALL_FACTOR, Limits
 from grader.running.setting import Setting
-from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, names_in
+from grader.running.wire import MAX_MESSAGE, BadMessage, decode_words, encode, error_in, names_in
 from grader.running.zygotes import Zygote, borrowed
 
 _PIECE = 2**24  # bytes of a file in one message
@@ -158,18 +158,20 @@ class Session:
                 self._spent_here += seconds  # at the expense of whoever asks
                 self._put(answer, clock)
                 message, names = self._next(clock)
-            if "error" in names:  # the learner's code got around the probe's own net: no more answers come
-                messages |= {left: message for left in question.order if left not in messages}
-                break
-            if not messages and names & {"absent", "imported"}:
+            stopped = "error" in names  # the learner's code got around the probe's own net: no more answers come
+            if not stopped and not messages and names & {"absent", "imported"}:
                 return Answers(absent="absent" in names, imported="imported" in names)
-            if "seen" not in names:
+            if not stopped and "seen" not in names:
                 self._stop()
                 raise Stopped("crashed")  # no answer to the question: somebody else speaks here
-            messages[place] = message
+            messages |= (
+                {left: message for left in question.order if left not in messages} if stopped else {place: message}
+            )
             if sum(map(len, messages.values())) > MAX_MESSAGE:
                 self._stop()
                 raise Stopped("large")
+            if stopped:
+                break
         return Answers(tuple(messages[place] for place in range(len(messages))))
 
     def restore(self, symbol: str, module: str, source: str) -> None:
@@ -265,7 +267,7 @@ class Session:
 
     def _take(self, clock: _Clock) -> dict[str, Any]:
         try:
-            answer = decode(self._taken(clock))
+            answer = decode_words(self._taken(clock))
         except BadMessage as error:
             raise Stopped("crashed") from error
         if not isinstance(answer, dict):

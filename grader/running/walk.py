@@ -138,6 +138,8 @@ class Walk:
         In the lesson's order: from the text of a later symbol an earlier one could be had.
         """
         if self.said_of is None or self.said_of.verdicts[symbol].status in TOLD:
+            if self.questions[symbol].with_patients:  # whoever judges answers for them, and remembers what was asked
+                self._conclude()
             answers = self._look(symbol)
             self._conclude()  # no more than two answers are kept: they may be large
             if isinstance(answers, Verdict):

@@ -66,18 +66,35 @@ def names_in(message: bytes) -> frozenset[str]:
     Raises:
         BadMessage: when it is none, or too large.
     """
-    if len(message) > MAX_MESSAGE:
-        raise BadMessage("larger than any right answer")
     try:
-        (length,) = _HEADER.unpack_from(message)
-        if length > MAX_TEXT:
-            raise BadMessage("more words than any right answer has")
-        tree = json.loads(message[_HEADER.size : _HEADER.size + length])
+        tree = _words(message)
         if tree[_MARK] != "dict":
             raise BadMessage("no dict")
         return frozenset(tree["items"])
     except Exception as error:
         raise BadMessage(str(error)[:200]) from error
+
+
+def decode_words(message: bytes) -> Any:
+    """The tree of a message that holds no arrays: a few bytes of it can't become many.
+
+    Raises:
+        BadMessage: when it holds one, is too large or not well formed.
+    """
+    try:
+        return _Reading({}).tree(_words(message), 0)
+    except Exception as error:
+        raise BadMessage(str(error)[:200]) from error
+
+
+def _words(message: bytes) -> Any:
+    """What stands in the JSON of a message."""
+    if len(message) > MAX_MESSAGE:
+        raise BadMessage("larger than any right answer")
+    (length,) = _HEADER.unpack_from(message)
+    if length > MAX_TEXT:
+        raise BadMessage("more words than any right answer has")
+    return json.loads(message[_HEADER.size : _HEADER.size + length])
 
 
 def error_in(answer: Mapping[str, Any]) -> dict[str, str] | None:
@@ -124,7 +141,7 @@ class _Reading:
     """The way from JSON back to a tree."""
 
     arrays: dict[str, np.ndarray]
-    laid_out: int = 0  # bytes; a few numbers can be told to lie far apart
+    laid_out: int = 0  # bytes; a few numbers can be told to lie far apart, or to come again and again
 
     def tree(self, value: Any, depth: int) -> Any:
         if depth > MAX_DEPTH + 4:
@@ -157,12 +174,11 @@ class _Reading:
         return array
 
     def _tensor(self, array: np.ndarray, stride: list[int] | None, coarse: bool) -> Any:
+        anew = stride is not None and array.size > 0
+        reach = sum((n - 1) * s for n, s in zip(array.shape, stride or (), strict=True)) + 1 if anew else 0
+        self.laid_out += reach * array.itemsize + (array.nbytes if coarse else 0)
+        if self.laid_out > MAX_MESSAGE or min(stride or (), default=0) < 0:
+            raise BadMessage("a layout that reaches too far")
         tensor = as_tensor(array)
         tensor = tensor.bfloat16() if coarse else tensor
-        if stride is None or array.size == 0:
-            return tensor
-        reach = sum((n - 1) * s for n, s in zip(array.shape, stride, strict=True))
-        self.laid_out += (reach + 1) * array.itemsize
-        if self.laid_out > MAX_MESSAGE or min(stride, default=0) < 0:
-            raise BadMessage("a layout that reaches too far")
-        return laid_out(tensor, tuple(stride))
+        return laid_out(tensor, tuple(stride)) if anew and stride is not None else tensor

@@ -116,9 +116,12 @@ class Zygote:
 
 def empty(folder: str) -> None:
     """Removes all that is in a folder, whatever somebody made of it: folders without rights, a million levels."""
-    for name in os.listdir(folder):
+    for entry in list(os.scandir(folder)):
         with contextlib.suppress(OSError, RecursionError):
-            shutil.rmtree(os.path.join(folder, name))
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)  # before `chmod` follows a link out of here
     if left := [os.path.join(folder, name) for name in os.listdir(folder)]:
         for command in (["chmod", "--recursive", "u+rwX"], ["rm", "--recursive", "--force"]):
             subprocess.run([*command, "--", *left], check=False, stderr=subprocess.DEVNULL)

@@ -157,6 +157,26 @@ os.wait()
     "memory that is kept": in_cell("kept = bytearray(2**28)"),
     "a huge array": ends("failed", "return torch.ones(1).expand(2**40)"),
     "a huge answer": ends("failed", "return torch.ones(6 * 2**20)"),
+    "an error with much behind it": ends(  # it stands for the answer to each case
+        "memory",
+        """\
+import grader.running.wire as wire
+much = {"error": {"type": "X", "message": "", "line": ""}, "behind": np.zeros(60 * 2**20, np.uint8)}
+grader_object("Child").channel.send_bytes(wire.encode(much))
+time.sleep(60)""",
+        limits=PATIENT,
+    ),
+    "one array many times": in_cell(
+        """\
+import json
+import grader.running.wire as wire
+blob = wire.encode({"a": np.zeros(2**22, np.float32)})[4:].partition(b"}}")[2]
+many = [{"$": "tensor", "at": "0", "stride": None, "bfloat16": True}] * 2**8
+text = json.dumps({"$": "dict", "items": {"ok": True, "value": many}}).encode()
+grader_object("Child").channel.send_bytes(struct.pack(">I", len(text)) + text + blob)""",
+        limits=PATIENT,
+        hurts_itself=True,
+    ),
     "many arrays": in_call("return [torch.ones(1)] * 10**6"),
     "long words": in_call("return ['x' * 2000] * 19000"),
     "a very long text": ends("failed", "return 'x' * 10**8", limits=PATIENT),

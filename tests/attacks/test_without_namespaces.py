@@ -15,6 +15,7 @@ import pytest
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.grade import grade
+from grader.running.zygotes import empty
 from grader.sandbox import fences
 from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, learners, wait_until
 from tests.attacks.conftest import zygotes_of_our_own
@@ -214,6 +215,20 @@ def test_honest_code_changes_its_own_files(course: Path) -> None:
 @pytest.mark.parametrize("name", EXHAUSTING)
 def test_nothing_is_used_up(name: str, course: Path) -> None:
     carry_out(Attack(name, (EXHAUSTING[name],), limits=replace(SMALL, cell_seconds=2.0), hurts_itself=True), course)
+
+
+def test_cleaning_up_follows_no_link(tmp_path: Path) -> None:
+    """Beside the working folder, a link to anywhere can be left."""
+    base, closed = tmp_path / "base", tmp_path / "closed"
+    for folder in (base, base / "left", closed):
+        folder.mkdir()
+    (closed / "key").touch()
+    (closed / "key").chmod(0)
+    (base / "link").symlink_to(closed)
+    (base / "file").touch()
+    empty(str(base))
+    assert [*base.iterdir()] == []
+    assert (closed / "key").stat().st_mode & 0o777 == 0
 
 
 def test_nothing_outlives_the_grader(course: Path) -> None:

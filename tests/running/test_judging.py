@@ -12,7 +12,7 @@ import torch
 from grader.authoring.spec import Case, Observation
 from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.running import limits
-from grader.running.hearing import Hearing, Undecided
+from grader.running.hearing import _NOTES, Hearing, Undecided
 from grader.running.judging import of_tree, to_tree
 from grader.running.wire import decode, encode
 from grader.syllabus import lesson_names, load_lesson, load_probes
@@ -115,6 +115,16 @@ def test_what_is_much_larger_than_any_right_answer_is_not_put_into_canonical_for
     assert [seen for seen in reduced if any(value is whole for value in seen.values())]
 
 
+def test_as_many_notes_are_passed_on_as_fit_into_one_piece(hearing: Hearing) -> None:
+    """A socket that also hands over a file cuts a longer order off."""
+    notes = [[SEED, SYMBOL, f"{number:0100}", 0] for number in range(1000)]
+    _NOTES[hearing._zygote] = notes.copy()
+    hearing.begin()
+    left = _NOTES[hearing._zygote]
+    assert notes[-len(left) :] == left
+    assert 0 < len(left) < len(notes)
+
+
 # --- what goes wrong --------------------------------------------------------------------------------------------
 
 ODD_COURSE = {
@@ -200,6 +210,13 @@ def test_what_does_not_fit_into_memory_is_an_error_or_no_canonical_form(odd: Hea
     assert odd.verdict(exercise, False, [encode({"seen": {"output": "eat"}})]).status == "failed"
     reply, _ = odd.reply("ask", False, 0, encode({"ask": "work", "arguments": ["eat"]}))
     assert decode(reply)["raised"]["type"] == "MemoryError"
+
+
+def test_what_could_not_be_judged_leaves_no_process_behind(odd: Hearing) -> None:
+    """What it held would be missing where the next answer is judged."""
+    with pytest.raises(Undecided):
+        odd.verdict(load_lesson("01_odd")["answer"], False, [b"nothing"])
+    assert odd._channel is None
 
 
 def test_no_message_is_no_answer(odd: Hearing) -> None:

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from grader.authoring.observe import Opaque, snapshot
 from grader.running import wire
-from grader.running.wire import BadMessage, decode, encode
+from grader.running.wire import BadMessage, decode, decode_words, encode
 
 DTYPES = [
     torch.float64,
@@ -191,6 +191,22 @@ def test_depth_and_size_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MAX_MESSAGE", 100)
     with pytest.raises(BadMessage, match="larger"):
         decode(encode(torch.ones(100)))
+
+
+def test_copies_of_an_array_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few words may ask for the same array again and again; as bfloat16 each is a copy."""
+    coarse = {"$": "tensor", "at": "0", "stride": None, "bfloat16": True}
+    monkeypatch.setattr(wire, "MAX_MESSAGE", 2**16)
+    assert len(decode(message([coarse] * 2, **{"0": torch.ones(1000)}))) == 2
+    with pytest.raises(BadMessage, match="too far"):
+        decode(message([coarse] * 20, **{"0": torch.ones(1000)}))
+
+
+def test_where_words_are_expected_no_array_is_made() -> None:
+    assert decode_words(encode({"ok": True, "value": 2.5})) == {"ok": True, "value": 2.5}
+    for tree in ({"ok": torch.ones(2)}, [np.ones(2)]):
+        with pytest.raises(BadMessage):
+            decode_words(encode(tree))
 
 
 def test_nothing_pickled_is_ever_read() -> None:
