@@ -93,9 +93,14 @@ def values(weight: float = 4.0) -> Aspect:
     return main("values", weight, meaning="The result itself is right, entry by entry.")
 
 
-def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
-    """The right result in the cases with one special tag. A name in `MEANINGS` needs no `meaning`."""
-    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag), meaning=meaning or MEANINGS.get(name, ""))
+def special(
+    name: str, tag: str = "", weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)
+) -> Aspect:
+    """The right result in some special cases: `Case.of("on an empty list", EMPTY, numbers=[])` is one for `EMPTY`.
+
+    A case may name the tag instead, which is the aspect's name unless given. A name in `MEANINGS` needs no `meaning`.
+    """
+    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag or name), meaning=meaning or MEANINGS.get(name, ""))
 
 
 def dtype(name: str = "dtype kept", weight: float = 1.0, meaning: str = "") -> Aspect:
@@ -133,13 +138,13 @@ def main(
     return Aspect(name, keys, CONTENT, weight, core=True, tags=tagged(tag), meaning=meaning)
 
 
-def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """A clear error where the contract asks for one."""
+def refused(name: str, tag: str = "", weight: float = 1.0) -> Aspect:
+    """A clear error where the contract asks for one. The tag is the aspect's name unless given."""
     return Aspect(
         name,
         kinds=frozenset({"error"}),
         weight=weight,
-        tags=tagged(tag),
+        tags=tagged(tag or name),
         meaning="Where the docstring asks for an error, one is raised.",
     )
 
