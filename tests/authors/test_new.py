@@ -196,7 +196,7 @@ FAULTS = {
         "import numpy as np\nimport a_package_of_nobody",
         r"isn't installed here\. If that is its right name, install it and try again: pip install a_package_of_nobody",
     ),
-    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: list at least one"),
+    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: name at least one in its text"),
 }
 
 

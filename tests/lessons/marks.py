@@ -1,8 +1,9 @@
 """The marks: what each mistake and each answer of a lesson earns, and which mistake it is called.
 
 `tests/marks/NN.csv` is the table of lesson NN. It has a line for each reference, variant and mistake of an exercise,
-and for the answers held back in its NAME.md or in `lesson_NN/answers.py`, right ones ("honest") and wrong ones. They are
-graded on five seeds. Where the seeds agree, and nearly all do, the table says it once; otherwise it says all five, `-` for no name.
+and for the answers held back in its NAME.md or in `lesson_NN/answers.py`, right ones ("honest") and wrong ones. They
+are graded on five seeds. Where the seeds agree, and nearly all do, the table says it once; otherwise it says all five,
+`-` for no name.
 
 A change of wording changes nothing here. A change of marks is a diff, and that diff is what a reviewer reads.
 
