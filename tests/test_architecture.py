@@ -22,7 +22,7 @@ REPORTING = RUNNING | {"batch", "tables", "repository"}
 MAY_IMPORT = {
     "errors": set(),
     "plain": set(),
-    "authoring": set(),
+    "authoring": {"errors"},
     "travelling": LIGHT | {"authoring"},
     "lines": LIGHT | {"travelling"},
     "syllabus": LIGHT | {"authoring", "travelling", "lines"},

@@ -45,7 +45,7 @@ that stands in the right answer's module.
 | `# Right answers` | the same written otherwise: every check must accept them |
 | `# Held back, right` | more of these, on which nothing was tuned |
 | `# Held back, wrong` | wrong answers that are none of the mistakes |
-| `# Equivalent mutants` | automatic mutants as right as the answer: edits of a line, each with the reason below |
+| `# Equivalent mutants` | automatic mutants as right as the answer: edits of a line, and below them the reason |
 
 Before a section's first entry there may be a text, and a `python` block with what the blocks of all sections share.
 
@@ -389,16 +389,12 @@ class _Reader:
                 "misses what the exercise teaches, ', central'.",
             )
         if self._section == EQUIVALENTS:
-            raise self._fault(
-                number, "an equivalent mutant has no name: write - `line` → `line`, and below it the reason."
-            )
+            raise self._fault(number, "a mutant has no name: write - `line` → `line`, and below it the reason.")
         first = self._names.setdefault((self._section, name["name"]), number)
         if first != number:
             raise self._fault(number, f"{name['name']} stands in line {first} already: give each a name of its own.")
         if self._section == MISTAKES and not (name["name"].isidentifier() and name["name"].islower()):
-            raise self._fault(
-                number, f"{name['name']!r} should be small letters with _ between words: reports sort by it."
-            )
+            raise self._fault(number, f"{name['name']!r} should be in small letters, with _ between words.")
         self._begin(Entry(name["name"], number, bool(name["central"])))
 
     def _begin(self, entry: Entry) -> Entry:
@@ -429,7 +425,9 @@ class _Reader:
         edit = _EDIT.fullmatch(line)
         if edit is None:
             raise self._fault(number, "an edit is one line: - `old` → `new`, or - `old` → nothing.")
-        entry = self._begin(Entry("", number)) if self._section == EQUIVALENTS else self._entry
+        entry = self._entry
+        if self._section == EQUIVALENTS and (entry is None or entry.text):
+            entry = self._begin(Entry("", number))
         if entry is None:
             raise self._fault(number, "an edit without a heading: write ## and a name above it.")
         entry.edits.append(Edit(edit["old"], edit["new"] or "", number))
