@@ -34,8 +34,9 @@ from grader.demo.learners import Learner
 from grader.demo.run import make_course
 from grader.gradebook.course import Course
 from grader.repository import Repository
+from grader.running.cells import Cell
 from grader.running.grade import grade
-from grader.running.intake import Cell, read_submission
+from grader.running.intake import read_submission
 from grader.running.limits import Limits
 from grader.running.session import Session
 from grader.running.setting import setting_of

@@ -51,7 +51,7 @@ def grade_notebook(
     get_ready(1)
     around = [] if isinstance(notebook, bytes) else [Path(notebook).parent]
     if course is not None:
-        return _grade_plain(notebook, _plain_job(course, lesson, 1, limits, around), require_sandbox)
+        return _grade_alone(notebook, _plain_job(course, lesson, 1, limits, around), require_sandbox)
     from grader.running.grade import grade, prepare
     from grader.running.intake import read_file, read_submission
     from grader.running.protection import check_walls
@@ -192,19 +192,16 @@ def _plain_job(
     return Job(0, None, jobs, limits or plain_limits(found), released_aside(found, name), hidden)
 
 
-def _grade_plain(notebook: str | os.PathLike[str] | bytes, job: Job, require_sandbox: bool) -> Result:
-    from grader.running.grade import grade_plain
-    from grader.running.handed_in import handed_in, other_files
+def _grade_alone(notebook: str | os.PathLike[str] | bytes, job: Job, require_sandbox: bool) -> Result:
+    from grader.batch import grade_work, take
+    from grader.running.handed_in import other_files
     from grader.running.protection import check_walls
     from grader.running.setting import setting_of
 
-    assert job.assignment is not None
     handed = notebook if isinstance(notebook, bytes) else Path(notebook)
     check_walls(setting_of(None, job.hidden), require_sandbox)
-    notebooks, known = handed_in(handed, job.assignment)
-    name = "" if isinstance(handed, bytes) else str(handed)
     others = other_files(handed) if isinstance(handed, Path) and handed.is_dir() else {}
-    return grade_plain(notebooks, known, name=name, files=others, limits=job.limits, hidden=job.hidden)
+    return grade_work(take(handed, job, others), job)
 
 
 def _graded(paths: list[Path], job: Job) -> Generator[Result | Failure, None, None]:

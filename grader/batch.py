@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from rich.text import Text
 from grader.errors import GraderError
 from grader.running import zygotes
 from grader.running.assignment import Assignment
-from grader.running.grade import grade, grade_plain
+from grader.running.grade import grade, grade_submission
 from grader.running.handed_in import handed_in
 from grader.running.intake import Unreadable, read_file
 from grader.running.limits import Limits
@@ -61,8 +61,8 @@ def grade_in_groups(
 
     While somebody is busy with a group, more gets done: the next group is the larger, the longer that took.
 
-    Of a plain assignment, a path may also be the folder that holds a submission's notebooks. `others` gives the other
-    files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
+    Where the assignment is known, a path may also be the folder that holds a submission's notebooks. `others` gives the
+    other files that were handed in with one. Whoever stops listening, by Ctrl-C, an error or `close()`, stops the work.
     """
     workers: set[int] = set()
 
@@ -97,32 +97,26 @@ class Work:
 
     name: str
     """What to call it in the result."""
-    notebook: bytes | None
-    """A lesson's notebook; None where the assignment is plain."""
     notebooks: Mapping[str, bytes | Unreadable]
-    """By name, the plain notebooks that were handed in."""
+    """What was handed in of the assignment's notebooks, by name. A lesson's by itself has none: its cells tell."""
     files: Mapping[str, bytes]
     """What was handed in beside notebooks, by path."""
     titles: frozenset[str]
-    """The plain notebooks that are asked for."""
+    """The notebooks that are asked for."""
 
 
-def take(path: Path, job: Job, files: Mapping[str, bytes]) -> Work:
+def take(handed: Path | bytes, job: Job, files: Mapping[str, bytes]) -> Work:
     """Reads a submission.
 
     Raises:
         Unreadable: when it can't be.
     """
-    known = job.assignment
-    if known is not None and known.lesson is None:
-        notebooks, asked = handed_in(path, known)
-        return Work(str(path), None, notebooks, files, frozenset(asked.notebooks))
-    notebook = read_file(path)
-    if known is None or not known.plain.notebooks:
-        return Work(str(path), notebook, {}, files, frozenset())
-    # The instructor has put plain notebooks beside the lesson's.
-    notebooks, asked = handed_in(path.parent, known.plain)
-    return Work(str(path), notebook, notebooks, files, frozenset(asked.notebooks))
+    name = "" if isinstance(handed, bytes) else str(handed)
+    if job.assignment is None:
+        data = handed if isinstance(handed, bytes) else read_file(handed)
+        return Work(name, {"": data}, files, frozenset())
+    notebooks, asked = handed_in(handed, job.assignment)
+    return Work(name, notebooks, files, frozenset(asked.notebooks))
 
 
 def grade_work(work: Work, job: Job) -> Result:
@@ -131,33 +125,27 @@ def grade_work(work: Work, job: Job) -> Result:
     Raises:
         Unreadable: when there is nothing to grade.
     """
-    known, limits, hidden = job.assignment, job.limits, job.hidden
-    plain = None
-    if known is not None:
-        asked = {title: cells for title, cells in known.plain.notebooks.items() if title in work.titles}
-        plain = replace(known.plain, notebooks=asked)
-    if work.notebook is None:
-        assert plain is not None
-        return grade_plain(work.notebooks, plain, name=work.name, files=work.files, limits=limits, hidden=hidden)
-    own = known.tests(known.name) if known is not None else ()
-    result = grade(
-        work.notebook,
+    if job.assignment is not None:
+        return grade_submission(
+            work.notebooks,
+            job.assignment.only(work.titles),
+            job.seed,
+            name=work.name,
+            files=work.files,
+            limits=job.limits,
+            hidden=job.hidden,
+        )
+    (data,) = work.notebooks.values()
+    if isinstance(data, Unreadable):
+        raise data
+    return grade(
+        data,
         job.seed,
         lesson=job.lesson,
         name=work.name,
         files=work.files,
-        own_tests=own,
-        limits=limits,
-        hidden=hidden,
-    )
-    if plain is None or not plain.notebooks:
-        return result
-    beside = grade_plain(work.notebooks, plain, files=work.files, limits=limits, hidden=hidden, needed=False)
-    return replace(
-        result,
-        own_tests=(*result.own_tests, *beside.own_tests),
-        repairs=(*result.repairs, *beside.repairs),
-        seconds=result.seconds + beside.seconds,
+        limits=job.limits,
+        hidden=job.hidden,
     )
 
 

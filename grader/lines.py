@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,10 @@ def line_of(text: str, lesson: Path, *, probes: bool = False) -> tuple[Path, int
     for path in sorted(lesson.rglob("*.py")):
         if probes != is_a_probe(path, lesson):
             continue
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Constant) and node.value == text:
-                return path, node.lineno
+        with suppress(GraderError):  # the lesson's text may have magics, which aren't Python
+            for node in ast.walk(parsed(path)):
+                if isinstance(node, ast.Constant) and node.value == text:
+                    return path, node.lineno
     return None
 
 

@@ -32,7 +32,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -40,7 +40,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.authoring.catalogue import exercise_of
 from grader.authoring.spec import Exercise, Lesson, Trial
@@ -56,6 +56,15 @@ GROUP = "grader.lessons"
 FOLDER = "lessons"
 """What a folder of lessons is called where there are several."""
 CONFIGURATION = "nbgrader_config.py"
+BINDING = """\
+import grader
+check = grader.checks("{lesson}")
+submit = grader.submit
+
+{imports}"""
+"""What a notebook's set-up cell does, whatever else it does to get there."""
+EXPERIMENT = "experiment"
+"""The tag of cells to play with: they never run for a mark."""
 _SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
 _EXERCISE = re.compile(r'^# %%.*\bexercise="(\w+)"', re.MULTILINE)
 _TITLE = re.compile(r"^# # (?:Lesson \d+ · )?(.+)$", re.MULTILINE)
@@ -129,14 +138,49 @@ class Syllabus:
         try:
             if self.distribution is not None:
                 return version(self.distribution)
-            return str(tomllib.loads((self.root / "pyproject.toml").read_text("utf-8"))["project"]["version"])
-        except (PackageNotFoundError, OSError, KeyError, tomllib.TOMLDecodeError):
+            return str(self.project["version"])
+        except (PackageNotFoundError, GraderError, KeyError):
             return "unknown"
+
+    @property
+    def project(self) -> dict[str, Any]:
+        """What the course's `pyproject.toml` tells pip; nothing where it doesn't.
+
+        Raises:
+            GraderError: when it can't be read.
+        """
+        return dict(self.settings.get("project", {}))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that stands in the course's `pyproject.toml`; nothing where there is none.
+
+        Raises:
+            GraderError: when it can't be read.
+        """
+        path = self.root / "pyproject.toml"
+        try:
+            return tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise GraderError(f"{path} can't be read: {error}.") from None
 
     def names(self) -> tuple[str, ...]:
         """The lessons' names ("01_my_topic"), in order."""
-        texts = self.folder.glob("lesson_*/[0-9]*_*.py")
-        return tuple(sorted(path.stem for path in texts if self._is_text(path)))
+        return tuple(sorted(self._found()))
+
+    def has_lessons(self) -> bool:
+        """Whether there is any lesson."""
+        return any(True for _ in self._found())
+
+    def called(self, name: str) -> tuple[str, ...]:
+        """The lessons that `name` stands for: the one of that name, or else those of that number ("01")."""
+        number = name.split("_")[0]
+        if not number.isdecimal():
+            return ()
+        there = tuple(sorted(self._found(number)))
+        return (name,) if name in there else there if name == number else ()
 
     def place(self, name: str) -> Path:
         """The folder of the lesson called `name`."""
@@ -145,6 +189,10 @@ class Syllabus:
     def text(self, name: str) -> Path:
         """The lesson's text."""
         return self.place(name) / f"{name}.py"
+
+    def notebook(self, name: str) -> Path:
+        """The learner's notebook of a course that is not installed: nbgrader's release."""
+        return self.root / "notebooks" / name / f"{name}.ipynb"
 
     def setup(self, name: str) -> str:
         """The code of the text's set-up cell."""
@@ -261,9 +309,12 @@ class Syllabus:
             )
         return in_order
 
-    def _is_text(self, path: Path) -> bool:
-        found = _TEXT.fullmatch(path.stem)
-        return found is not None and path.parent.name == f"lesson_{found['number']}"
+    def _found(self, number: str = "*") -> Iterator[str]:
+        """The names of the lessons of a number: each has a text in a folder of that number."""
+        for path in self.folder.glob(f"lesson_{number}/[0-9]*_*.py"):
+            found = _TEXT.fullmatch(path.stem)
+            if found is not None and path.parent.name == f"lesson_{found['number']}":
+                yield path.stem
 
     def _say_failure(self, error: Exception, name: str, part: str) -> str:
         """Where in the course an import went wrong, and why."""
@@ -302,7 +353,7 @@ def syllabi() -> tuple[Syllabus, ...]:
     named = os.environ.get(VARIABLE)
     if named:
         syllabus = Syllabus(Path(named).resolve())
-        if not syllabus.names():
+        if not syllabus.has_lessons():
             raise GraderError(
                 f"{named} holds no lessons: it should have folders such as lesson_01/ with a text in each."
             )
@@ -326,7 +377,7 @@ def course_around(start: Path | None) -> Syllabus | None:
             # Only packages are looked into: a class's folders hold a folder for each learner.
             places = [path.parent for path in folder.glob("*/__init__.py")]
             for place in sorted(places, key=lambda place: (place.name != FOLDER, place.name)):
-                if (syllabus := Syllabus(place)).names():
+                if (syllabus := Syllabus(place)).has_lessons():
                     return syllabus
     return None
 
@@ -355,9 +406,9 @@ def find_lesson(name: str) -> tuple[Syllabus, str]:
         UnknownLesson: when there is none.
         GraderError: when there are several.
     """
-    there = [(syllabus, known) for syllabus in syllabi() for known in syllabus.names()]
+    there = [(syllabus, known) for syllabus in syllabi() for known in syllabus.called(name)]
     called = [(syllabus, known) for syllabus, known in there if known == name]
-    found = called or [(syllabus, known) for syllabus, known in there if known.split("_")[0] == name]
+    found = called or there
     if not found:
         sentence = f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}."
         installed.cache_clear()  # a notebook may install its course, and ask again

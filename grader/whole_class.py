@@ -209,7 +209,7 @@ def _write(standings: Standings, file: Path) -> None:
     """
     import json
 
-    from grader.gradebook.files import write_whole
+    from grader.files import write_whole
 
     try:
         write_whole(file, json.dumps(standings.to_json(), indent=1) + "\n")

@@ -2,8 +2,9 @@
 
     python -m tests.ordinary_user [TEST ...]
 
-Root and an ordinary user have different walls, and different ways out. The user has an account of its own, without a
-name. Where only root may read Python, or these files, it sees them through mounts that nobody else has.
+Root and an ordinary user have different walls, and different ways out. The user has an account of its own, which has a
+name where this root may mount. Where only root may read Python, or these files, it sees them through mounts that nobody
+else has.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main(options: list[str]) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            _open_up({ROOT, Path(sys.prefix), Path(sys.base_prefix)})
+            _open_up({ROOT, Path(sys.prefix), Path(sys.base_prefix)}, _named(account, Path(home)))
             _become(account)
             _test(home, options)
         except OSError as error:
@@ -49,7 +50,15 @@ def main(options: list[str]) -> int:
         shutil.rmtree(home)
 
 
-def _open_up(needed: set[Path]) -> None:
+def _named(account: int, home: Path) -> Path:
+    """The machine's list of accounts, with one more."""
+    listed = home / "passwd"
+    own = f"ordinary:x:{account}:{account}::{home}:/bin/sh\n"
+    listed.write_text(Path("/etc/passwd").read_text("utf-8") + own, "utf-8")
+    return listed
+
+
+def _open_up(needed: set[Path], accounts: Path) -> None:
     """In this process, everybody may read these folders. What else lies in a closed folder on the way is gone."""
     closed = defaultdict(list)
     for path in needed:
@@ -57,9 +66,14 @@ def _open_up(needed: set[Path]) -> None:
             if not _is_open(folder):
                 closed[folder].append(path)
                 break
-    if closed:
+    try:
         kernel.unshare("mount")
-        kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    except OSError:
+        if closed:
+            raise
+        return
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount(str(accounts), "/etc/passwd", flags=kernel.MS_BIND)
     for folder, paths in closed.items():
         descriptor = os.open(folder, os.O_PATH)
         whole = [folder / name for name in os.listdir(folder)] if folder in paths else paths

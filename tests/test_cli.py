@@ -186,7 +186,7 @@ def test_build_check_says_what_is_out_of_step(grader: Run, monkeypatch: pytest.M
     monkeypatch.chdir(REPOSITORY.root)
     monkeypatch.setattr(build, "out_of_step", lambda repository, lesson: [])
     ran = grader("build", "--check")
-    assert (ran.code, ran.out.splitlines()) == (0, [f"{name}: in step" for name in REPOSITORY.lesson_names()])
+    assert (ran.code, ran.out.splitlines()) == (0, [f"{name}: in step" for name in REPOSITORY.names()])
     monkeypatch.setattr(build, "out_of_step", lambda repository, lesson: [f"{lesson} is old{100 * '.'}"])
     ran = grader("build", "01", "--check")
     assert ran.code == 1

@@ -41,7 +41,7 @@ SEED = 11
 @cache
 def names() -> dict[str, str]:
     """The pictures of all lessons, each with its lesson."""
-    texts = {name: json.loads(REPOSITORY.solution(name).read_text("utf-8")) for name in REPOSITORY.lesson_names()}
+    texts = {name: json.loads(REPOSITORY.solution(name).read_text("utf-8")) for name in REPOSITORY.names()}
     files = [
         (file, name) for name, text in texts.items() for cell in text["cells"] for file in cell.get("attachments", {})
     ]
@@ -50,7 +50,7 @@ def names() -> dict[str, str]:
 
 @cache
 def figure(name: str) -> Figure:
-    made = getattr(REPOSITORY.syllabus.part(names()[name], "pictures"), name)()
+    made = getattr(REPOSITORY.part(names()[name], "pictures"), name)()
     assert isinstance(made, Figure)
     return made
 
@@ -142,7 +142,7 @@ def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
 def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, there: dict[str, Any]) -> None:
     here = figure(name)
     assert mpl.colors.same_color(here.get_facecolor(), CARD)
-    assert inspect.getdoc(getattr(REPOSITORY.syllabus.part(names()[name], "pictures"), name))
+    assert inspect.getdoc(getattr(REPOSITORY.part(names()[name], "pictures"), name))
     for one, other in zip(content(here), there["pictures"][name], strict=True):
         if one and isinstance(one[0], str):
             assert one == other

@@ -23,7 +23,7 @@ from grader.errors import GraderError
 from grader.learning.lessons import offer
 from grader.repository import Repository
 from grader.soundness import insist_on_sound
-from grader.syllabus import VARIABLE, load_lesson
+from grader.syllabus import CONFIGURATION, VARIABLE, load_lesson
 
 CELL_SECONDS = 300
 _CLAIM = re.compile(r"<!-- claim: (\w+) -->")
@@ -89,7 +89,7 @@ def out_of_step(repository: Repository, lesson: str) -> list[str]:
 
 def _make(repository: Repository, lesson: str, committed: _Committed) -> tuple[NotebookNode, str]:
     made = source_notebook(repository, lesson, committed.pictures())
-    learners = release(made, lesson, repository.root / "nbgrader_config.py")
+    learners = release(made, lesson, repository.root / CONFIGURATION)
     notebook = nbformat.reads(learners, as_version=4)
     for with_experiments in (True, False):
         missing = undefined_names(notebook, with_experiments=with_experiments)
@@ -131,7 +131,7 @@ def _insist_on_measured_claims(repository: Repository, lesson: str) -> None:
 def _execute(repository: Repository, notebook: NotebookNode, lesson: str) -> None:
     kept = notebook.metadata.copy()
     # The cells run in an empty folder, and find the course from there.
-    found = {VARIABLE: str(repository.syllabus.folder)}
+    found = {VARIABLE: str(repository.folder)}
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": folder}}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from grader.repository import Repository
+from grader.syllabus import BINDING
 
 # In Colab nothing but the released commit will do, and whatever has just been fetched must be it. On a machine of one's
 # own, what its owner installed is right. Nothing of the course is imported before.
@@ -41,13 +42,9 @@ submit = grader.submit
 {imports}"""
 
 # A course that can't be fetched from anywhere.
-AT_HOME = """\
+AT_HOME = f"""\
 # Set-up: run this cell first.
-import grader
-check = grader.checks("{lesson}")
-submit = grader.submit
-
-{imports}"""
+{BINDING}"""
 
 # As a comment, it does nothing when all cells are run: nobody hands in by accident, or a second time, too late.
 SUBMIT = "# submit()"

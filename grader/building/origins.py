@@ -36,9 +36,9 @@ def made_from(repository: Repository, lesson: str, solution: NotebookNode | None
     """
     text = repository.text(lesson)
     executed = _digest(repository, _reached(repository, text), leaving_out=text)
-    executed.update(repository.syllabus.setup(lesson).encode())
+    executed.update(repository.setup(lesson).encode())
     pictures = attached(solution) if solution else {}
-    file = file_of(repository.syllabus.module(lesson, _PICTURES), repository.root) if pictures else None
+    file = file_of(repository.module(lesson, _PICTURES), repository.root) if pictures else None
     drawn = _digest(repository, _reached(repository, file, leaving_out=_ENGINE) if file else {})
     drawn.update(json.dumps(pictures, sort_keys=True).encode())
     return {"executed": executed.hexdigest(), "drawn": drawn.hexdigest()}
@@ -60,7 +60,7 @@ def _named(repository: Repository, texts: frozenset[str]) -> Iterator[Path]:
     files = {path.name: path for path in (repository.root / "data").glob("*") if path.suffix != ".md"}
     tables = {
         f"{path.parts[-3].removeprefix('lesson_')}_{path.stem}": path  # as `measured("04_lengths")` names it
-        for path in repository.syllabus.folder.glob("lesson_*/tables/*.csv")
+        for path in repository.folder.glob("lesson_*/tables/*.csv")
     }
     # Without a letter before the dot, as in "*.csv" or "0*", it is no name.
     patterns = [text for text in texts if "*" in text and any(map(str.isalpha, text.partition(".")[0]))]

@@ -16,8 +16,8 @@ from nbgrader.coursedir import CourseDirectory
 from pyflakes import checker, messages
 from traitlets.config import Config, PyFileConfigLoader
 
-from grader.building.source import EXPERIMENT
 from grader.errors import GraderError
+from grader.syllabus import EXPERIMENT
 
 
 def release(source: NotebookNode, lesson: str, configuration: Path) -> str:

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 
 import jupytext
 import nbformat
@@ -19,9 +20,8 @@ from grader.building.hints import one_at_a_time, with_a_way_on
 from grader.building.pictures import NOTHING_DRAWN, attach_pictures
 from grader.errors import GraderError
 from grader.repository import Repository
-from grader.syllabus import load_lesson
+from grader.syllabus import EXPERIMENT, load_lesson
 
-EXPERIMENT = "experiment"
 SCHEMA_VERSION = 3
 
 
@@ -98,8 +98,7 @@ class _Builder:
         ]
 
     def _prose(self, text: str) -> NotebookNode:
-        badge = self._badge()
-        text = text.replace("COLAB_BADGE", badge) if badge else re.sub(r"COLAB_BADGE\n*", "", text)
+        text = text.replace("COLAB_BADGE", self._badge) if self._badge else re.sub(r"COLAB_BADGE\n*", "", text)
         text = one_at_a_time(with_a_way_on(text, self._ours))
         text, attachments = attach_pictures(text, self.lesson.name, self.drawn)
         heading = re.search(r"^#+ +(.+)$", text, re.MULTILINE)
@@ -117,7 +116,9 @@ class _Builder:
         module = known[symbol].references[0].__module__ if symbol in known else "..."  # an unknown one is told later
         return f"from {module} import {symbol}"
 
+    @cached_property
     def _badge(self) -> str:
+        """What opens the lesson in Colab; its address stands in a file."""
         return frame.badge(self.repository, self.lesson.name, self.text)
 
 

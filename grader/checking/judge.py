@@ -18,7 +18,7 @@ import numpy as np
 from grader.authoring.arrays import is_array, size_of
 from grader.authoring.aspects import SETTINGS_UNTOUCHED
 from grader.authoring.calls import Probe
-from grader.authoring.observe import observe
+from grader.authoring.observe import Opaque, observe
 from grader.authoring.patients import asked_here
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.authoring.traces import CHANGED
@@ -37,7 +37,7 @@ ERROR: Final = "error"
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
-# An answer that is this much larger than any right one is compared as it is.
+# An answer that is this much larger than any right one is not looked at.
 _TIMES_AS_LARGE = 16
 _ROOM = 2**12
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
@@ -182,9 +182,9 @@ class Judge:
 
     def _kept(self, observations: Sequence[Observation], cases: Sequence[Case]) -> list[Observation]:
         return [
-            observation if size > _ROOM + _TIMES_AS_LARGE * most else self._canonical(observation, case)
-            for observation, case, size, most in zip(
-                observations, cases, map(_size_of, observations), self.right_sizes, strict=False
+            _too_large(right) if size > _ROOM + _TIMES_AS_LARGE * most else self._canonical(observation, case)
+            for observation, case, size, most, right in zip(
+                observations, cases, map(_size_of, observations), self.right_sizes, self.references[0], strict=False
             )
         ]
 
@@ -357,6 +357,11 @@ def ours_message(symbol: str) -> str:
 def _advice(found: Diagnosis) -> str:
     """What to tell somebody who made these mistakes."""
     return " There is a second mistake, too. ".join(mistake.advice for mistake in found.mistakes)
+
+
+def _too_large(right: Observation) -> Observation:
+    """Stands for an answer that nobody puts into canonical form."""
+    return dict.fromkeys(right.keys() - {"error"}, Opaque("something far larger than any right answer"))
 
 
 def _size(case: Case) -> int:

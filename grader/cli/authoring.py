@@ -24,10 +24,11 @@ def build(
     from grader.building.build import build as build_one
     from grader.building.build import out_of_step
     from grader.repository import Repository
+    from grader.syllabus import find_lesson
 
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     repository = Repository.find()
-    names = [repository.lesson(name) for name in lessons] if lessons else repository.lesson_names()
+    names = [find_lesson(name)[1] for name in lessons] if lessons else list(repository.names())
     if not check:
         for name in names:
             build_one(repository, name, lambda line: out.print(line, highlight=False))

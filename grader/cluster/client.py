@@ -274,7 +274,7 @@ class _Pieces:
                 self.unread.append((path, failure(str(path), error)))
                 continue
             piece.append((path, replace(work, name="")))
-            size += sum(map(len, (work.notebook or b"", *work.files.values(), *_read(work))))
+            size += sum(map(len, (*work.files.values(), *_read(work))))
         return piece
 
     def again(self, piece: list[tuple[Path, Work]]) -> None:

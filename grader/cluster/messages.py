@@ -16,7 +16,8 @@ from typing import Any
 from grader.batch import Job, Work
 from grader.errors import GraderError
 from grader.gradebook.draft import Draft, Drafted
-from grader.running.assignment import Assignment, SourceCell
+from grader.running.assignment import Assignment
+from grader.running.cells import SourceCell
 from grader.running.intake import Unreadable
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result
@@ -115,9 +116,7 @@ def _of_work(work: Work) -> dict[str, Any]:
         title: {"unreadable": str(found)} if isinstance(found, Unreadable) else {"data": _text(found)}
         for title, found in work.notebooks.items()
     }
-    notebook = None if work.notebook is None else _text(work.notebook)
     return {
-        "notebook": notebook,
         "notebooks": notebooks,
         "files": _texts(work.files),
         "titles": sorted(work.titles),
@@ -129,8 +128,7 @@ def _work(made: Mapping[str, Any]) -> Work:
         title: Unreadable(found["unreadable"]) if "unreadable" in found else b64decode(found["data"])
         for title, found in made["notebooks"].items()
     }
-    notebook = None if made["notebook"] is None else b64decode(made["notebook"])
-    return Work("", notebook, notebooks, _bytes(made["files"]), frozenset(made["titles"]))
+    return Work("", notebooks, _bytes(made["files"]), frozenset(made["titles"]))
 
 
 def _of_answer(answer: Drafted | Failure) -> dict[str, Any]:

@@ -23,10 +23,10 @@ from grader.batch import Job, Work, failure, grade_work
 from grader.cluster import messages
 from grader.cluster.messages import Order
 from grader.errors import GraderError
-from grader.gradebook.draft import Draft, Drafted, draft
+from grader.gradebook.draft import Drafted, draft
 from grader.running import zygotes
 from grader.running.code import digest_of, packages_of
-from grader.running.handed_in import is_notebook
+from grader.running.handed_in import readable
 from grader.running.protection import missing_walls, say_missing
 from grader.running.result import Failure
 from grader.running.setting import setting_of
@@ -118,12 +118,7 @@ def _answer(work: Work, order: Order) -> Drafted | Failure:
 def _drafted(work: Work, job: Job) -> Drafted:
     result = grade_work(work, job)
     assert job.assignment is not None
-    if result.lesson != job.assignment.name:  # which is refused where it is written
-        return Drafted(result, Draft({}, {}, frozenset(), {}))
-    notebooks = {title: data for title, data in work.notebooks.items() if isinstance(data, bytes) and is_notebook(data)}
-    if work.notebook is not None:
-        notebooks = {job.assignment.name: work.notebook, **notebooks}
-    return Drafted(result, draft(job.assignment, notebooks, result))
+    return Drafted(result, draft(job.assignment, readable(work.notebooks), result))
 
 
 def _unfit(message: bytes, hidden: tuple[str, ...]) -> str:

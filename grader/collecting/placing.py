@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from typing import Any
 
 from grader.collecting.sorting import Submission, is_blank
 from grader.errors import GraderError
+from grader.files import write_whole
 from grader.running.assignment import Assignment
 from grader.running.handed_in import is_untouched
 from grader.running.intake import read_file
@@ -145,10 +145,8 @@ class Place:
         """
         if not self._changed:
             return
-        fresh = self.into / f"{RECORD}.new"
         try:
-            fresh.write_text(json.dumps(self._record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-            os.replace(fresh, self.into / RECORD)
+            write_whole(self.into / RECORD, json.dumps(self._record, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise GraderError(f"{self.into / RECORD} can't be written: {error.strerror}.") from error
 

@@ -40,6 +40,7 @@ from grader.leaderboard.contest import entry_folders
 from grader.plain import named, visible
 from grader.running import intake
 from grader.running.assignment import Assignment
+from grader.running.cells import Cell
 from grader.running.handed_in import is_untouched, title_of
 from grader.submitting.package import NOTE, Note
 from grader.syllabus import lesson_names
@@ -286,7 +287,7 @@ def is_blank(data: bytes, lesson: str) -> bool:
 def _blank(read: intake.Submission, data: bytes) -> bool:
     """Whether no exercise of a notebook was begun, neither in code nor in words."""
     symbols = {exercise.symbol for exercise in read.lesson.exercises}
-    cells = [step for step in read.steps if isinstance(step, intake.Cell)]
+    cells = [step for step in read.steps if isinstance(step, Cell)]
     answers = [cell for cell in cells if cell.grade_id in symbols or cell.defines & symbols]
     return bool(answers) and all(cell.blank for cell in answers) and _ANSWER in data
 

@@ -24,6 +24,7 @@ from grader.gradebook.course import Course
 from grader.gradebook.report import watching
 from grader.repository import Repository
 from grader.running.result import Failure
+from grader.syllabus import CONFIGURATION
 from grader.tables import results_table
 
 
@@ -33,7 +34,7 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
     Raises:
         GraderError: when the folder is not empty, or a notebook can't be graded.
     """
-    learners = demo_class(repository.syllabus)
+    learners = demo_class(repository)
     lessons = list(dict.fromkeys(learner.lesson for learner in learners))
     course, exchange = make_course(repository, folder, lessons)
     console.print(f"a fresh course in {course.root}", highlight=False, soft_wrap=True)
@@ -91,7 +92,7 @@ def make_course(repository: Repository, folder: Path | None, lessons: Sequence[s
     root.mkdir(parents=True)
     exchange.mkdir()
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
-    shutil.copy(repository.root / "nbgrader_config.py", root)
+    shutil.copy(repository.root / CONFIGURATION, root)
     for lesson in lessons:
         if not repository.solution(lesson).is_file():
             raise GraderError(f"{lesson} has no notebooks yet: run grader build first.")

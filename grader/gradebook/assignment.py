@@ -11,8 +11,8 @@ import contextlib
 import copy
 import json
 import logging
-import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,6 +31,7 @@ from traitlets.config import Config
 
 from grader.checking.cards import points
 from grader.errors import GraderError
+from grader.files import write_whole
 from grader.syllabus import load_lesson
 
 _CELLS = tuple(kind.__table__ for kind in (api.BaseCell, api.GradeCell, api.SolutionCell, api.TaskCell, api.SourceCell))
@@ -301,12 +302,7 @@ def put_release(made: Path, final: Path) -> None:
         if path.is_file():
             place = final / path.relative_to(made)
             place.parent.mkdir(parents=True, exist_ok=True)
-            fresh = place.with_name(f".{place.name}.new")
-            try:
-                shutil.copy(path, fresh)
-                os.replace(fresh, place)
-            finally:
-                fresh.unlink(missing_ok=True)
+            write_whole(place, path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
 
 
 def is_whole(notebook: Path) -> bool:

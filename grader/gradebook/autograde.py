@@ -18,10 +18,7 @@ from grader.gradebook.files import Halt, unwritten
 from grader.gradebook.journal import Journal, basis, digest
 from grader.gradebook.report import Outcomes, Progress, Report, Tell, parts
 from grader.gradebook.writer import Graded, Writer
-from grader.plain import harmless
-from grader.running.assignment import Assignment
-from grader.running.handed_in import MAX_NOTEBOOKS, handed_in, is_notebook, other_files
-from grader.running.intake import read_file, read_submission
+from grader.running.handed_in import choose, handed_in, other_files, readable
 from grader.running.limits import Limits
 from grader.running.result import Failure, Result
 from grader.syllabus import load_lesson
@@ -120,21 +117,14 @@ def _grade(writer: Writer, journal: Journal, students: list[str], job: Job, tell
     for part in parts(list(journal.results())):  # those whose folder is gone too: their marks still count
         writer.penalise(list(writer.book.marks(part)), journal.results())
     left = [student for student in students if student not in outcomes.graded]
-    chosen: dict[Path, tuple[str, str]] = {}
-
-    def paths() -> Iterator[Path]:
-        for student in left:
-            path, said = _chosen(writer, student)
-            chosen[path] = (student, said)
-            yield path
-
+    folders = {course.submission(student, name): student for student in left}
     already = f"{len(outcomes)} of {len(students)} are graded already."
     done = 0
     tell(Progress(done, len(left), notes=(already,) if outcomes.graded else ()))
-    with contextlib.closing(grading(paths(), job, other_files)) as groups:
+    with contextlib.closing(grading(iter(folders), job, other_files)) as groups:
         for group in groups:
             for some in parts(group, TOGETHER):
-                there = [(*chosen.pop(path), path, outcome) for path, outcome in some]
+                there = [(folders[folder], folder, outcome) for folder, outcome in some]
                 for student, written in _written(writer, journal, digests, there):
                     if isinstance(written, Failure):
                         outcomes.failures[student] = written
@@ -155,12 +145,6 @@ def _graded_already(writer: Writer, journal: Journal, digests: Mapping[str, str]
                 yield student
 
 
-def _chosen(writer: Writer, student: str) -> tuple[Path, str]:
-    """What to grade of a submission, and what to say about the choice. Of a plain one it is all, the whole folder."""
-    folder = writer.course.submission(student, writer.name)
-    return choose(folder, writer.name) if writer.assignment.lesson is not None else (folder, "")
-
-
 def _compared(writer: Writer, outcomes: Outcomes) -> Iterator[str]:
     """Sentences on what the gradebook says otherwise; each learner of whom it does becomes a failure."""
     for part in parts(list(outcomes)):
@@ -178,48 +162,20 @@ def _compared(writer: Writer, outcomes: Outcomes) -> Iterator[str]:
         yield f"The gradebook also has marks of learners who are not in the submitted folder: {', '.join(gone)}."
 
 
-def choose(folder: Path, lesson: str) -> tuple[Path, str]:
-    """The notebook of a submission to grade, and what to say about the choice.
-
-    The one with the lesson's name, unless it is of no use and another one is of this lesson.
-    """
-    named = folder / f"{lesson}.ipynb"
-    try:
-        if folder.is_symlink():
-            return folder, ""
-        others = sorted(path for path in folder.glob("*.ipynb") if path != named)[:MAX_NOTEBOOKS]
-    except OSError:  # whoever reads the notebook will say why that can't be done
-        return named, ""
-    if not others or _is_of(named, lesson):
-        left = ", ".join(harmless(path.name) for path in others)
-        return named, f"There was more than one notebook; {left} was left out." if others else ""
-    for other in others:
-        if _is_of(other, lesson):
-            return other, f"The notebook was called {harmless(other.name)}; it was treated as {named.name}."
-    return named if named.exists() else others[0], ""
-
-
-def _is_of(path: Path, lesson: str) -> bool:
-    try:
-        return read_submission(read_file(path)).lesson.name == lesson
-    except (GraderError, OSError):
-        return False
-
-
 def _written(
     writer: Writer,
     journal: Journal,
     digests: Mapping[str, str],
-    group: Iterable[tuple[str, str, Path, Result | Drafted | Failure]],
+    group: Iterable[tuple[str, Path, Result | Drafted | Failure]],
 ) -> list[tuple[str, Result | Failure]]:
-    """Writes what came of some submissions: for each the student, what to say about the choice, and its file."""
+    """Writes what came of some submissions: for each the student, and the folder that was handed in."""
     outcomes: dict[str, Result | Failure] = {}
     graded: list[Graded] = []
-    for student, said, path, outcome in group:
+    for student, folder, outcome in group:
         try:
-            made = _drafted(writer, path, outcome, said)
+            made = _drafted(writer, folder, outcome)
         except Exception as error:
-            made = _not_written(str(path), error)
+            made = _not_written(str(folder), error)
         if isinstance(made, Failure):
             outcomes[student] = made
         else:
@@ -232,19 +188,21 @@ def _written(
     return list(outcomes.items())
 
 
-def _drafted(writer: Writer, path: Path, outcome: Result | Drafted | Failure, said: str) -> Drafted | Failure:
-    """What is to be written of a submission that was graded, unless it is one of another lesson."""
+def _drafted(writer: Writer, folder: Path, outcome: Result | Drafted | Failure) -> Drafted | Failure:
+    """What is to be written of a submission that was graded, with what there is to say about the files in it."""
+    assignment = writer.assignment
+    chosen, said = ({}, ()) if folder.is_symlink() else choose(folder, assignment)
+    name = str(folder)
+    if assignment.lesson is not None:  # whose notebook is the submission
+        name = str(chosen.get(assignment.name, folder / f"{assignment.name}.ipynb"))
     if isinstance(outcome, Failure):
-        return outcome
+        return dataclasses.replace(outcome, notebook=name)
     result = outcome.result if isinstance(outcome, Drafted) else outcome
-    if result.lesson != writer.name:
-        message = f"This is a notebook of lesson {result.lesson}, not of {writer.name}. Submit the right one."
-        return Failure(result.notebook, message)
-    if said:
-        result = dataclasses.replace(result, repairs=(said, *result.repairs))
+    result = dataclasses.replace(result, notebook=name, repairs=(*said, *result.repairs))
     if isinstance(outcome, Drafted):
         return Drafted(result, outcome.draft)
-    return Drafted(result, writer.draft(_notebooks(writer.assignment, path), result))
+    found, _ = handed_in(folder, assignment)
+    return Drafted(result, writer.draft(readable(found), result))
 
 
 def _written_together(
@@ -288,14 +246,6 @@ def _write_failure(writer: Writer, student: str, failed: Failure) -> None:
         raise
     except GraderError:
         pass  # the run says so anyway
-
-
-def _notebooks(assignment: Assignment, path: Path) -> dict[str, bytes]:
-    """What was graded, by the notebooks' names."""
-    plain = assignment.plain
-    found, _ = handed_in(path if plain is assignment else path.parent, plain)
-    read = {title: data for title, data in found.items() if isinstance(data, bytes) and is_notebook(data)}
-    return read if plain is assignment else {assignment.name: read_file(path), **read}
 
 
 def _troubles(student: str, outcome: Result | Failure) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from grader.gradebook.database import reason
 from grader.gradebook.draft import Key
 from grader.gradebook.files import Halt
 from grader.gradebook.standing import Given
-from grader.running.assignment import Cells, SourceCell
+from grader.running.cells import Cells, SourceCell
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from grader.errors import GraderError
 from grader.gradebook import assignment
 from grader.gradebook.database import Database
 from grader.gradebook.files import unwritten
-from grader.syllabus import UnknownLesson, load_lesson
+from grader.syllabus import CONFIGURATION, UnknownLesson, load_lesson
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Course:
     @staticmethod
     def is_one(root: Path) -> bool:
         """Whether a folder is a course."""
-        return (root / "nbgrader_config.py").is_file()
+        return (root / CONFIGURATION).is_file()
 
     def folders(self) -> list[Path]:
         """Where the course keeps what nobody else may see; nbgrader's settings may put them anywhere."""

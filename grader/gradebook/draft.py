@@ -17,8 +17,8 @@ from nbgrader import utils
 
 from grader.checking.cards import card, plain
 from grader.checking.judge import Verdict
-from grader.gradebook.repair import sound_notebook, sound_plain
-from grader.running.assignment import Assignment, Cells
+from grader.gradebook.repair import sound_notebook
+from grader.running.assignment import Assignment
 from grader.running.cleaning import as_typed
 from grader.running.reader import read_apart
 from grader.running.reading import Unreadable
@@ -94,44 +94,9 @@ def verdicts(assignment: Assignment, result: Result) -> dict[Key, float]:
 
 def _made(assignment: Assignment, title: str, data: bytes) -> tuple[NotebookNode, frozenset[str]]:
     """A notebook as it is kept (sound, with the marks it was released with, tame), and the answers it has lost."""
-    lesson, source = assignment.lesson, assignment.notebooks[title]
-    if lesson is not None and title == assignment.name:
-        notebook, lost = sound_notebook(data, lesson), frozenset[str]()
-    else:
-        notebook, lost = sound_plain(data, source)
-    _as_released(notebook, source)
+    notebook, lost = sound_notebook(data, assignment, title)
     _tame(notebook)
     return notebook, lost
-
-
-def _as_released(notebook: NotebookNode, source_cells: Cells) -> None:
-    """Gives nbgrader's cells the marks, and locked ones the text, that they were released with."""
-    for cell in notebook.cells:
-        marks = cell.metadata.get("nbgrader")
-        if marks is None:
-            continue
-        source = source_cells.get(marks["grade_id"])
-        if source is None:
-            del cell.metadata["nbgrader"]
-            continue
-        if cell.cell_type != source.cell_type:
-            cell.cell_type = source.cell_type
-            for name in ("outputs", "execution_count"):
-                cell.pop(name, None)
-            if source.cell_type == "code":
-                cell.update(outputs=[], execution_count=None)
-        graded = source.points is not None
-        marks.update(
-            cell_type=source.cell_type,
-            locked=source.locked,
-            checksum=source.checksum,
-            grade=graded and not marks.get("task", False),
-            solution=source.answer and not marks.get("task", False),
-        )
-        if graded:
-            marks["points"] = source.points
-        if source.locked:
-            cell.source = source.source
 
 
 def _tame(notebook: NotebookNode) -> None:

@@ -1,10 +1,9 @@
-"""Files that appear whole or not at all, one grader at a time, and a sentence for what can't be written."""
+"""Folders that appear whole or not at all, one grader at a time, and a sentence for what can't be written."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,29 +26,6 @@ def unwritten(error: OSError, path: Path) -> GraderError:
     """The error for what can't be written: a `Halt` where the next learner would fare no better."""
     reason = f"{error.filename or path} can't be written: {error.strerror or error}"
     return Halt(reason) if error.errno in _FOR_EVERYBODY else GraderError(f"{reason}.")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes a text that is there whole or not at all, after a kill and after a power cut.
-
-    Raises:
-        OSError: when it can't be written; what was there stays.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        with fresh.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-            keep(file.fileno())
-        os.replace(fresh, path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
-
-
-def keep(file: int) -> None:
-    """Waits until an open file is on the disk, where a power cut can't take it any more."""
-    os.fsync(file)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.gradebook.files import unwritten, write_whole
+from grader.files import write_whole
+from grader.gradebook.files import unwritten
 from grader.running.assignment import Assignment
 from grader.running.code import digest_of, packages_of
 from grader.running.intake import MAX_BYTES
@@ -46,6 +47,7 @@ class Journal:
         """
         self.seed, self._graded = seed, {}
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.path, json.dumps({"version": VERSION, "seed": seed}) + "\n")
         except OSError as error:
             raise unwritten(error, self.path) from error

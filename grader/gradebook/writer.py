@@ -21,12 +21,13 @@ from nbgrader.preprocessors import Execute
 from grader.authoring.spec import Lesson
 from grader.checking.cards import points
 from grader.errors import GraderError
+from grader.files import write_whole
 from grader.gradebook.assignment import generated
 from grader.gradebook.book import Book, Entry
 from grader.gradebook.course import Course
 from grader.gradebook.draft import Draft, Key, draft, verdicts
 from grader.gradebook.feedback import failure_page, page
-from grader.gradebook.files import fresh_folder, unwritten, write_whole
+from grader.gradebook.files import fresh_folder, unwritten
 from grader.gradebook.standing import as_it_stands
 from grader.running.assignment import Assignment
 from grader.running.result import Result
@@ -198,6 +199,7 @@ class Writer:
     def _write_page(self, student: str, text: str) -> None:
         submission = self.course.submission(student, self.name)
         for path in self._pages(student):
+            path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, text)
         for name in _FOR_RELEASE:
             note = submission / name

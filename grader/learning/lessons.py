@@ -109,7 +109,7 @@ def lesson_called(name: str) -> str:
 
 
 def _notebooks(syllabus: Syllabus) -> dict[str, Path]:
-    found = {name: syllabus.root / "notebooks" / name / f"{name}.ipynb" for name in syllabus.names()}
+    found = {name: syllabus.notebook(name) for name in syllabus.names()}
     return {name: path for name, path in found.items() if path.is_file()} or _installed(syllabus)
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from grader.files import write_whole
+
 FILE = ".course-progress.json"
 VERSION = 1
 MAX_BYTES = 2**20
@@ -91,12 +93,7 @@ def _is_score(value: Any) -> bool:
 
 
 def _write(folder: Path, scores: Scores) -> None:
-    """Writes the file whole or not at all; a folder that can't be written to keeps no record."""
-    path = folder / FILE
-    fresh = path.with_name(f"{FILE}.{os.getpid()}")
+    """Writes the record; a folder that can't be written to keeps none."""
+    text = json.dumps({"version": VERSION, "best": scores}, indent=1, sort_keys=True) + "\n"
     with contextlib.suppress(OSError):
-        try:
-            fresh.write_text(json.dumps({"version": VERSION, "best": scores}, indent=1, sort_keys=True) + "\n", "utf-8")
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        write_whole(folder / FILE, text)

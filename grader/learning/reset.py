@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from grader.files import write_whole
 from grader.learning import progress
 from grader.learning.lessons import released
 from grader.running.intake import read_file
@@ -43,7 +43,7 @@ def place(lesson: str, folder: Path) -> Path:
     try:
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write(target, released()[lesson].read_bytes())
+            write_whole(target, released()[lesson].read_bytes())
     except OSError as error:
         raise GraderError(f"{target} can't be written ({error.strerror}): choose a folder that is yours.") from None
     return target
@@ -65,7 +65,7 @@ def reset(notebook: Path, symbol: str | None = None) -> Done:
         fresh = _with_one_blank(notebook, symbol, fresh)
     try:
         kept = _keep(notebook)
-        _write(notebook.resolve(), fresh)
+        write_whole(notebook.resolve(), fresh)
     except OSError as error:
         raise GraderError(f"{notebook} can't be reset ({error.strerror}): nothing was changed.") from None
     progress.forget(progress.folder_of(notebook, lesson), lesson, symbols if symbol is None else [symbol])
@@ -137,13 +137,3 @@ def _keep(notebook: Path) -> Path:
     target = next(folder / name for name in names if not (folder / name).exists())
     shutil.copy2(notebook, target)
     return target
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Writes the file whole or not at all."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)

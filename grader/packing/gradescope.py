@@ -17,9 +17,11 @@ from typing import Any
 from grader.api import grade_notebook
 from grader.checking.cards import plain, points
 from grader.errors import GraderError, MissingProtection
-from grader.gradebook.autograde import choose
+from grader.running.assignment import Assignment
+from grader.running.handed_in import choose
 from grader.running.intake import Unreadable
 from grader.running.result import Result
+from grader.syllabus import load_lesson
 
 ORDER = "package.json"
 """In the zip file: which lesson, and the seed of the hidden cases. Only root may read it there."""
@@ -61,7 +63,9 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MissingProtection)
-            found = grade_notebook(choose(folders[0], lesson)[0], lesson=lesson, seed=seed)
+            chosen, _ = choose(folders[0], Assignment.of_lesson(load_lesson(lesson)))
+            path = chosen.get(lesson) or min(folders[0].glob("*.ipynb"))
+            found = grade_notebook(path, lesson=lesson, seed=seed)
     except Unreadable as error:
         return str(error)
     for warning in caught:

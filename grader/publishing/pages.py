@@ -39,7 +39,7 @@ def write_messages(app: Sphinx, failed: Exception | None) -> None:
     if app.builder.name != "gettext" or failed:
         return
     repository = Repository.find(Path(app.srcdir))
-    for name in repository.lesson_names():
+    for name in repository.names():
         write_template(Path(app.outdir) / FOLDER / f"{name}.pot", released(repository, name), app.config.project)
 
 
@@ -52,7 +52,7 @@ def write_pages(app: Sphinx) -> None:
     site = Path(app.srcdir)
     repository = Repository.find(site)
     links = _links(repository)
-    lessons = {name: load_lesson(name) for name in repository.lesson_names()}
+    lessons = {name: load_lesson(name) for name in repository.names()}
     known = Map(lessons)
     offered = tuple(offers())
     pages = LessonPages(repository, offered, known, links, site)
@@ -80,7 +80,7 @@ def _links(repository: Repository) -> Links:
             path = file.relative_to(repository.root)
             name = path.parent.name if path.stem == "README" else path.stem
             pages[path] = f"guides/{name}.md"
-    for lesson in repository.lesson_names():
+    for lesson in repository.names():
         pages[repository.notebook(lesson).relative_to(repository.root)] = f"lessons/{lesson}.ipynb"
     return Links(repository, pages)
 

@@ -74,7 +74,7 @@ def _travelling(path: Path) -> int:
 def table(built: Path) -> list[tuple[str, ...]]:
     """The front page and all lessons."""
     repository = Repository.find()
-    minutes = {name: str(reading_minutes(repository, name)) for name in repository.lesson_names()}
+    minutes = {name: str(reading_minutes(repository, name)) for name in repository.names()}
     files = [built / "index.html", *(built / "lessons" / f"{name}.html" for name in minutes)]
     pages = [Page(file) for file in files]
     weights = [[str(round(weight / 1000)) for weight in page.weights()] for page in pages]

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from grader.authoring.spec import Lesson
 from grader.checking.judge import MISSING, PASSED, PUBLIC_SEED, Verdict, drawn
 from grader.checking.judge import without_score as zero
-from grader.running.assignment import Assignment, steps, whole
+from grader.running.assignment import Assignment
 from grader.running.blanks import sources
+from grader.running.cells import Cell
 from grader.running.hearing import Hearing
-from grader.running.intake import Unreadable, read_submission
+from grader.running.intake import Unreadable, as_released, read_submission
 from grader.running.limits import Limits
-from grader.running.reader import read_apart
 from grader.running.result import OwnResult, OwnTest, Result
 from grader.running.session import Question, Session
 from grader.running.setting import setting_of
@@ -34,11 +35,10 @@ def grade(
     lesson: str | None = None,
     name: str = "",
     files: Mapping[str, bytes] | None = None,
-    own_tests: Iterable[OwnTest] = (),
     limits: Limits | None = None,
     hidden: Iterable[str] = (),
 ) -> Result:
-    """Grades a notebook.
+    """Grades a lesson's notebook; which lesson's, its cells tell.
 
     Args:
         data: the notebook's bytes.
@@ -46,88 +46,133 @@ def grade(
         lesson: its lesson, for a notebook that does not tell.
         name: what to call it in the result.
         files: other files of the submission by name, which the notebook may import or read.
-        own_tests: test cells that aren't a `check`. Each runs in its own place, in the learner's process.
         limits: what it may use.
         hidden: folders and files that it must not see, beside the course's and the working folder.
 
     Raises:
         Unreadable: when there is nothing to grade.
     """
-    start = time.monotonic()
-    own_tests = tuple(own_tests)
-    submission = read_submission(data, lesson, own_tests)
-    found = submission.lesson
-    setting = setting_of(found.name, hidden)
-    with Session(setting, limits or Limits()) as session, Hearing(found.name, seed, hidden) as hearing:
-        marks = Walk(session, found.exercises, hearing, _questions(found.name, seed), _sources(found.name))
-        marks.go(submission.steps, files or {})
-        words = marks
-        if marks.left_to_say or own_tests:
-            # That process has met hidden cases, so no word of it reaches a learner. A fresh one has not.
-            public = _questions(found.name, PUBLIC_SEED)
-            words = Walk(session, found.exercises, hearing, public, _sources(found.name), marks)
-            words.go(submission.steps, files or {})
-    verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in found.exercises)
-    repairs = (*submission.repairs, *words.troubles)
-    own = _in_order(own_tests, words.own)
-    return Result(name, found.name, verdicts, repairs, time.monotonic() - start, own, tuple(marks.took))
+    found = read_submission(data, lesson).lesson
+    assignment = Assignment.of_lesson(found)
+    return grade_submission({found.name: data}, assignment, seed, name=name, files=files, limits=limits, hidden=hidden)
 
 
-def grade_plain(
+def grade_submission(
     notebooks: Mapping[str, bytes | Unreadable],
     assignment: Assignment,
+    seed: int = 0,
     *,
     name: str = "",
     files: Mapping[str, bytes] | None = None,
     limits: Limits | None = None,
     hidden: Iterable[str] = (),
-    needed: bool = True,
 ) -> Result:
-    """Grades plain notebooks, each in a process of its own, in which its cells and tests run in order.
+    """Grades what was handed in of an assignment, each notebook in a process of its own.
+
+    Its cells run in order. A test that asks for an exercise is answered by a judge, and another one by its own cell,
+    which runs beside the learner's code.
 
     Args:
-        notebooks: what was handed in of an assignment's notebooks, by name. Of one that is not here, no test is passed.
+        notebooks: by name. Of one that is not here, or can't be read, nothing is right.
         assignment: what they are notebooks of.
+        seed: what the hidden cases are drawn from.
         name: what to call the submission in the result.
-        files: other files of the submission, by path.
+        files: other files of the submission, by path. The assignment's own go before them.
         limits: what each notebook may use.
-        hidden: as in `grade`.
-        needed: whether at least one notebook must be there.
+        hidden: folders and files that they must not see, beside the course's and the working folder.
 
     Raises:
-        Unreadable: when there is nothing to grade.
+        Unreadable: when none of the notebooks can be read.
     """
     start = time.monotonic()
-    own: list[OwnResult] = []
-    repairs: list[str] = []
-    took: list[tuple[int, float]] = []
-    graded = 0
-    limits, setting = limits or Limits(), setting_of(None, hidden)
+    limits = limits or Limits()
     limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, assignment.files.values())))
-    several = assignment.several
-    for title, source in assignment.notebooks.items():
-        tests, where = assignment.tests(title), f"{title}: " if several else ""
-        found = notebooks.get(title, Unreadable(f"There is no {title}.ipynb in what was handed in."))
-        try:
-            if isinstance(found, Unreadable):
-                raise found
-            cells, said = whole(read_apart("cells", found), source)
-        except Unreadable as error:
-            repairs.append(f"{where}{error}")
-            own += [test.result(0.0, MISSING, str(error)) for test in tests]
-            continue
-        graded += 1
-        with Session(setting, limits) as session:
-            walk = Walk(session)
-            walk.go(steps(cells, tests, assignment.skipped), {**(files or {}), **assignment.files})
-        own += _in_order(tests, walk.own)
-        repairs += [where + line for line in (*said, *walk.troubles)]
-        took += walk.took
-    if needed and not graded:
+    files = {**(files or {}), **assignment.files}
+    graded = [
+        _notebook(assignment, title, _handed_in(notebooks, title), _Terms(seed, files, limits, tuple(hidden)))
+        for title in assignment.notebooks
+    ]
+    repairs = tuple(line for part in graded for line in part.repairs)
+    if not any(part.readable for part in graded):
         raise Unreadable(" ".join(repairs))
-    seconds = time.monotonic() - start
-    # Where there are several notebooks, a cell's number would not say which cell it is.
-    return Result(name, assignment.name, (), tuple(repairs), seconds, tuple(own), () if several else tuple(took))
+    return Result(
+        name,
+        assignment.name,
+        tuple(verdict for part in graded for verdict in part.verdicts),
+        repairs,
+        time.monotonic() - start,
+        tuple(test for part in graded for test in part.own_tests),
+        # Where there are several notebooks, a cell's number would not say which cell it is.
+        () if assignment.several else tuple(took for part in graded for took in part.took),
+    )
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What is the same for all notebooks of a submission."""
+
+    seed: int
+    files: Mapping[str, bytes]
+    limits: Limits
+    hidden: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """What came of one notebook."""
+
+    verdicts: tuple[Verdict, ...]
+    own_tests: tuple[OwnResult, ...]
+    repairs: tuple[str, ...]
+    took: tuple[tuple[int, float], ...] = ()
+    readable: bool = True
+
+
+def _handed_in(notebooks: Mapping[str, bytes | Unreadable], title: str) -> bytes | Unreadable:
+    return notebooks.get(title, Unreadable(f"There is no {title}.ipynb in what was handed in."))
+
+
+def _notebook(assignment: Assignment, title: str, data: bytes | Unreadable, terms: _Terms) -> _Graded:
+    where = f"{title}: " if assignment.several else ""
+    exercises, tests = assignment.exercises(title), assignment.tests(title)
+    try:
+        if isinstance(data, Unreadable):
+            raise data
+        cells, repairs = as_released(data, assignment, title)
+    except Unreadable as error:
+        message = str(error)
+        verdicts = tuple(zero(exercise, MISSING, message) for exercise in exercises)
+        own = tuple(test.result(0.0, MISSING, message) for test in tests)
+        return _Graded(verdicts, own, (f"{where}{message}",), readable=False)
+    steps = assignment.steps(title, cells)
+    if assignment.lesson is not None and exercises:
+        marks, words = _judged(assignment.lesson, steps, terms)
+    else:
+        with Session(setting_of(None, terms.hidden), terms.limits) as session:
+            marks = words = Walk(session)
+            marks.go(steps, terms.files)
+    verdicts = tuple(_verdict(exercise.symbol, marks, words) for exercise in exercises)
+    own_tests = {result.name: result for result in words.own}
+    # In the order of the tests: a learner may have moved cells.
+    own = tuple(own_tests[test.name] for test in tests)
+    return _Graded(verdicts, own, tuple(where + line for line in (*repairs, *words.troubles)), tuple(marks.took))
+
+
+def _judged(lesson: Lesson, steps: Sequence[Cell | str | OwnTest], terms: _Terms) -> tuple[Walk, Walk]:
+    """The walk that gives the marks, and the one that gives the words."""
+    name = lesson.name
+    with (
+        Session(setting_of(name, terms.hidden), terms.limits) as session,
+        Hearing(name, terms.seed, terms.hidden) as hearing,
+    ):
+        marks = Walk(session, lesson.exercises, hearing, _questions(name, terms.seed), _sources(name))
+        marks.go(steps, terms.files)
+        if not marks.left_to_say and not marks.own:
+            return marks, marks
+        # That process has met hidden cases, so no word of it reaches a learner. A fresh one has not.
+        words = Walk(session, lesson.exercises, hearing, _questions(name, PUBLIC_SEED), _sources(name), marks)
+        words.go(steps, terms.files)
+        return marks, words
 
 
 def prepare(lesson: str, seed: int) -> None:
@@ -141,12 +186,6 @@ def prepare(lesson: str, seed: int) -> None:
     with Hearing(found, seed) as hearing:
         hearing.begin()
     _questions(found, seed)
-
-
-def _in_order(tests: Iterable[OwnTest], results: Iterable[OwnResult]) -> tuple[OwnResult, ...]:
-    """The results in the order of the tests: a learner may have moved cells."""
-    by_name = {result.name: result for result in results}
-    return tuple(by_name[test.name] for test in tests)
 
 
 # Some versions of Python mix two threads up that parse at the same time: "AST constructor recursion depth mismatch"

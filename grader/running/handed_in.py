@@ -1,14 +1,16 @@
-"""What was handed in: which file is which of a plain assignment's notebooks, and what lies beside them."""
+"""What was handed in: which file is which of an assignment's notebooks, and what lies beside them."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from grader.running.assignment import Assignment, Cells
-from grader.running.intake import Unreadable, read_file
+from grader.errors import GraderError
+from grader.plain import harmless
+from grader.running.assignment import Assignment
+from grader.running.cells import Cells
+from grader.running.intake import Unreadable, as_released, read_file
 from grader.running.reader import read_apart
 
 MAX_NOTEBOOKS = 20  # looked at in one submission
@@ -25,11 +27,11 @@ def handed_in(handed: Path | bytes, assignment: Assignment) -> tuple[dict[str, b
         Unreadable: for a link, and for a file that is none of the assignment's notebooks.
     """
     if isinstance(handed, Path) and handed.is_dir() and not handed.is_symlink():
-        chosen = choose(handed, assignment)
+        chosen, _ = choose(handed, assignment)
         return {name: _read(file) for name, file in chosen.items()}, assignment
     data = read_file(handed) if isinstance(handed, Path) else handed
     name = title_of(data, handed.stem if isinstance(handed, Path) else "", assignment)
-    return {name: data}, replace(assignment, notebooks={name: assignment.notebooks[name]})
+    return {name: data}, assignment.only({name})
 
 
 def title_of(data: bytes, called: str, assignment: Assignment) -> str:
@@ -57,31 +59,53 @@ def is_untouched(data: bytes, source: Cells) -> bool:
     return bool(answers) and all(cells.get(name) == source[name].source.strip() for name in answers)
 
 
-def choose(folder: Path, assignment: Assignment) -> dict[str, Path]:
-    """Which file of a submission's folder is which notebook: by its name, else by the cells in it."""
-    there = sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]
-    found = {path.stem: path for path in there if path.stem in assignment.notebooks}
-    others = [path for path in there if path.stem not in found]
-    for path in others:
-        missing = [name for name in assignment.notebooks if name not in found]
-        data = _read(path) if missing else Unreadable("")
-        name = None if isinstance(data, Unreadable) else _which(data, assignment, missing)
-        if name is not None:
-            found[name] = path
-    missing = [name for name in assignment.notebooks if name not in found]
-    if len(missing) == len(there) == 1 and not assignment.several:  # there is only one that it can be
-        found[missing[0]] = there[0]
-    return found
+def choose(folder: Path, assignment: Assignment) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """Which file of a submission's folder is which notebook, and what to say about the choice.
 
-
-def _which(data: bytes, assignment: Assignment, names: Iterable[str]) -> str | None:
-    """Which of these notebooks shares most cells with this one, if any does."""
+    It is the one of that name, unless it is of no use and what is in another one fits.
+    """
     try:
-        there = {cell["grade_id"] for cell in read_apart("cells", data)}
-    except Unreadable:
+        there = sorted(folder.glob("*.ipynb"))
+    except OSError:  # whoever reads a notebook will say why that can't be done
+        return {title: folder / f"{title}.ipynb" for title in assignment.notebooks}, ()
+    found = {path.stem: path for path in there if path.stem in assignment.notebooks}
+    others = [path for path in there if path.stem not in found][:MAX_NOTEBOOKS]
+    said, left = [], []
+    wanted = [title for title in assignment.notebooks if others and not _is_one(found.get(title), assignment, title)]
+    for path in others:
+        title = _which(_read(path), assignment, wanted)
+        if title is None:
+            left.append(path)
+        else:
+            found[title] = path
+            wanted.remove(title)
+            said.append(f"The notebook was called {harmless(path.name)}; it was treated as {title}.ipynb.")
+    if not found and len(left) == 1 and not assignment.several:  # there is only one that it can be
+        (title,) = assignment.notebooks
+        found[title] = left.pop()
+    if left:
+        names = ", ".join(harmless(path.name) for path in left)
+        said.append(f"There was more than one notebook; {names} was left out.")
+    return found, tuple(said)
+
+
+def _is_one(path: Path | None, assignment: Assignment, title: str) -> bool:
+    return path is not None and _which(_read(path), assignment, [title]) is not None
+
+
+def _which(data: bytes | Unreadable, assignment: Assignment, titles: Iterable[str]) -> str | None:
+    """Which of these notebooks a file is by what is in it: one of the lesson, or the one that shares most cells."""
+    if isinstance(data, Unreadable):
         return None
-    shared = {name: len(there & set(assignment.notebooks[name])) for name in names}
-    best = max(shared, key=lambda name: shared[name], default=None)
+    shared: dict[str, int] = {}
+    for title in titles:
+        try:
+            cells, _ = as_released(data, assignment, title)
+        except GraderError:
+            continue
+        source = assignment.notebooks[title]
+        shared[title] = sum(not cell.put_back and cell.grade_id in source for cell in cells)
+    best = max(shared, key=lambda title: shared[title], default=None)
     return best if best is not None and shared[best] else None
 
 
@@ -105,13 +129,15 @@ def other_files(submission: Path) -> dict[str, bytes]:
     return found
 
 
-def is_notebook(data: bytes) -> bool:
-    """Whether it can be read as one."""
-    try:
-        read_apart("cells", data)
-    except Unreadable:
-        return False
-    return True
+def readable(notebooks: Mapping[str, bytes | Unreadable]) -> dict[str, bytes]:
+    """Those that can be read as notebooks."""
+    found = {}
+    for title, data in notebooks.items():
+        with contextlib.suppress(Unreadable):
+            if isinstance(data, bytes):
+                read_apart("cells", data)
+                found[title] = data
+    return found
 
 
 def _read(path: Path) -> bytes | Unreadable:

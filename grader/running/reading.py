@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import hashlib
 import json
 import re
 from typing import Any
@@ -86,8 +87,9 @@ def cells_of(data: bytes) -> list[dict[str, Any]]:
     """The cells that have a form, as plain data that JSON can hold.
 
     Each has `number` (from 1, as a reader would count), `kind` ("code", "markdown" or "raw"), `source`, `grade_id` (or
-    None), `retyped` (it was a code cell for nbgrader), `points`, `tags`, `marks` (nbgrader's metadata where it is
-    whole, else None); code has `defines` and `only_definitions`, texts have `pictures`.
+    None), `retyped` (it was a code cell for nbgrader), `as_released` (nbgrader's checksum says so), `points`, `tags`,
+    `marks` (nbgrader's metadata where it is whole, else None); code has `defines` and `only_definitions`, texts have
+    `pictures`.
 
     Raises:
         Unreadable: when it isn't a notebook, or there is too much in it.
@@ -125,6 +127,7 @@ def _plain(number: int, cell: dict[str, Any]) -> dict[str, Any]:
         "source": source_of(cell),
         "grade_id": grade_id if named else None,
         "retyped": kind != "code" and named and marks.get("cell_type") == "code",
+        "as_released": named and _is_released(source_of(cell), kind, marks),
         "points": points if isinstance(points, int | float) else None,
         "tags": [tag for tag in tags if isinstance(tag, str) and len(tag) <= MAX_NAME]
         if isinstance(tags, list)
@@ -132,6 +135,17 @@ def _plain(number: int, cell: dict[str, Any]) -> dict[str, Any]:
         "marks": _whole(marks) if named else None,
         "pictures": _pictures(cell.get("attachments")) if kind == "markdown" else {},
     }
+
+
+def _is_released(source: str, kind: str, marks: dict[str, Any]) -> bool:
+    """Whether a cell is what it was when nbgrader wrote its checksum; see `nbgrader.utils.compute_checksum`."""
+    grade, solution = marks.get("grade", False), marks.get("solution", False)
+    locked = not solution and (grade or marks.get("locked", False))
+    points = marks.get("points")
+    parts = [source, kind, grade, solution, bool(locked), marks["grade_id"]]
+    parts += [float(points)] if grade and isinstance(points, int | float) else []
+    text = "".join(map(str, parts)).encode("utf-8", "replace")
+    return bool(hashlib.md5(text, usedforsecurity=False).hexdigest() == marks.get("checksum"))
 
 
 def _whole(marks: dict[str, Any]) -> dict[str, Any] | None:

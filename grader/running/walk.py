@@ -26,9 +26,9 @@ from grader.checking.judge import (
 )
 from grader.checking.judge import without_score as zero
 from grader.checking.words import say_error
-from grader.running.assignment import ends_with_a_value, hidden_lines
+from grader.running.assignment import ends_with_a_value
+from grader.running.cells import Cell, hidden_lines
 from grader.running.hearing import Hearing, Undecided
-from grader.running.intake import Cell
 from grader.running.limits import Limits
 from grader.running.result import OwnResult, OwnTest
 from grader.running.session import Question, Session, Stopped
@@ -108,11 +108,12 @@ class Walk:
             try:
                 error = self.session.run(cell.source)
             finally:
-                self.took.append((cell.number, time.monotonic() - start))
+                if cell.number > 0:
+                    self.took.append((cell.number, time.monotonic() - start))
         except Stopped as stop:
             limits = self.session.limits
             if self.said_of is None:
-                sentence = _stopped(stop.status, f"Cell {cell.number}", limits.cell_seconds, limits)
+                sentence = _stopped(stop.status, cell.called, limits.cell_seconds, limits)
                 self.halted[cell.number] = (_status(stop), sentence)
                 self._failed(cell, *self.halted[cell.number])
             self._fresh(self.session.restart)
@@ -121,7 +122,7 @@ class Walk:
             self.errors = True
             status: Status = MEMORY if out_of_memory(error) else ERROR
             said = "It stops with an error." if self.secretive else _say_stop(error)
-            self._failed(cell, status, f"Cell {cell.number}: {said}")
+            self._failed(cell, status, f"{cell.called}: {said}")
 
     def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
         symbols = [e.symbol for e in self.exercises if e.symbol in cell.defines or e.symbol == cell.grade_id]

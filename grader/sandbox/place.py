@@ -36,7 +36,7 @@ def enter(sight: Sight) -> list[str]:
     os.chdir("/")
     for path in shown:
         _show(_OLD + path, _NEW + path)
-    for path in sight.matters():
+    for path in sight.covered():
         if os.path.isdir(_NEW + path):
             kernel.mount("tmpfs", _NEW + path, "tmpfs", kernel.MS_NODEV, "mode=755,size=64k")
             for needed in sight.shown(below=path):

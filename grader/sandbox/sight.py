@@ -43,7 +43,8 @@ class Sight:
             CannotHide: when one of the folders `hidden` is one that Python needs as a whole.
         """
         self.needed = sorted({step for path in _candidates() if os.path.lexists(path) for step in _direct(path)})
-        self.hidden = sorted({os.path.realpath(path) for path in (*hidden, *_private())})
+        self._asked = {os.path.realpath(path) for path in hidden}
+        self.hidden = sorted(self._asked | {os.path.realpath(path) for path in _private()})
         whole = {path for path in self.needed if not os.path.islink(path)}
         for path in self.hidden:
             if path in whole:
@@ -63,10 +64,14 @@ class Sight:
                 found.append(path)
         return found
 
-    def matters(self) -> list[str]:
+    def covered(self) -> list[str]:
         """What of the hidden would be in sight if it were not hidden."""
         shown = self.shown()
         return [path for path in self.hidden if any(is_below(path, folder) for folder in shown)]
+
+    def matters(self) -> list[str]:
+        """What it makes a difference to have asked for: some of the hidden is so for everybody."""
+        return [path for path in self.covered() if path in self._asked]
 
     def without_hidden(self) -> list[str]:
         """What may be read, for a fence that can only allow: around what is hidden, folder by folder."""

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.gradebook.autograde import choose
 from grader.gradebook.course import Course
-from grader.running.handed_in import MAX_NOTEBOOKS
+from grader.running.assignment import Assignment
+from grader.running.handed_in import MAX_NOTEBOOKS, choose
 from grader.running.intake import Unreadable, read_file
 from grader.running.reader import read_apart
+from grader.syllabus import load_lesson
 
 ADDED = "cells of their own"
 MAX_OWN = 200_000  # characters; an honest notebook has some 20,000
@@ -110,16 +111,19 @@ def of_class(course: Course, name: str, *, plain: bool) -> tuple[dict[str, tuple
             f"There is no source notebook of {name} in {course.source(name)}, so nothing says what is given."
         )
     known = known_text(read_apart("cells", read_file(path)) for path in sources)
+    lesson = None if plain else Assignment.of_lesson(load_lesson(name))
     written, unread = {}, []
     for student in course.students(name):
         folder = course.submission(student, name)
         try:
-            written[student] = own_answers([read_apart("cells", read_file(p)) for p in _of(folder, name, plain)], known)
+            written[student] = own_answers([read_apart("cells", read_file(p)) for p in _of(folder, lesson)], known)
         except GraderError as error:
             unread.append(f"{student} is left out: {error}")
     return written, known, unread
 
 
-def _of(folder: Path, name: str, plain: bool) -> list[Path]:
-    """The notebooks that count."""
-    return sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS] if plain else [choose(folder, name)[0]]
+def _of(folder: Path, lesson: Assignment | None) -> list[Path]:
+    """The notebooks that count: a lesson's, or all that were handed in."""
+    if lesson is None:
+        return sorted(folder.glob("*.ipynb"))[:MAX_NOTEBOOKS]
+    return [folder if folder.is_symlink() else choose(folder, lesson)[0].get(lesson.name, folder)]

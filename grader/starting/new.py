@@ -80,13 +80,13 @@ def new_lesson(name: str, start: Path | None = None) -> Made:
             f"{name!r} can't be a lesson's name: use a number of two digits and a topic in lower-case letters, "
             "as in 02_my_topic."
         )
-    names = repository.lesson_names()
+    names = repository.names()
     number, topic = found["number"], found["topic"]
     free = f"{max(int(known.split('_')[0]) for known in names) + 1:02}"
     for known in names:
         if known.split("_")[0] == number:
             raise GraderError(f"Lesson {number} is there already, as {known}: {free}_{topic} would be free.")
-    words = {"library": library_of(load_lesson(names[0]))[0], "lessons": repository.lessons} | _words(name)
+    words = {"library": library_of(load_lesson(names[0]))[0], "lessons": repository.package} | _words(name)
     _write(repository.root, _filled("lesson", words))
     return _made(repository.root, words)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.syllabus import CONFIGURATION
+
 
 class Refused(Exception):
     """The exchange did not take it; the message says why."""
@@ -35,7 +37,7 @@ def by_exchange(notebook: Path, lesson: str, data: bytes, others: Mapping[str, b
     if os.name == "nt" or importlib.util.find_spec("nbgrader") is None:
         return None
     # On a JupyterHub the course's settings stand in Jupyter's own folders, not in the learner's.
-    course = course_around(notebook) or notebook.resolve().parent
+    course = _folder_around(notebook) or notebook.resolve().parent
     step = _submit_step(course)
     if step is None:
         return None
@@ -55,9 +57,9 @@ def by_exchange(notebook: Path, lesson: str, data: bytes, others: Mapping[str, b
     return Sent(_start(step, course))
 
 
-def course_around(notebook: Path) -> Path | None:
+def _folder_around(notebook: Path) -> Path | None:
     """The nbgrader course that a notebook stands in: the folder upwards that holds `nbgrader_config.py`."""
-    return next((folder for folder in notebook.resolve().parents if (folder / "nbgrader_config.py").is_file()), None)
+    return next((folder for folder in notebook.resolve().parents if (folder / CONFIGURATION).is_file()), None)
 
 
 def _submit_step(course: Path) -> Any:

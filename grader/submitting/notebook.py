@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.files import write_whole
 from grader.submitting import package
 from grader.submitting.errors import NotSubmitted
 from grader.submitting.where import notebook_path
@@ -135,7 +136,8 @@ def _from_colab() -> bytes:
 
 def _look_at(data: bytes, lesson: str | None, path: Path | None) -> Handed:
     """What the grader will see in this notebook: its lesson, and how much is still blank."""
-    from grader.running.intake import Cell, understood
+    from grader.running.cells import Cell
+    from grader.running.intake import understood
     from grader.running.reading import Unreadable, cells_of
     from grader.syllabus import UnknownLesson, load_lesson
 
@@ -229,7 +231,7 @@ def _as_file(handed: Handed, folder: Path, name: str | None, refused: str = "") 
         lines.append(f"Nothing changed since {_clock(before.time)}: {path.name} is still the file to hand in.")
     else:
         try:
-            package.write(path, package.pack(handed.data, note, handed.others))
+            write_whole(path, package.pack(handed.data, note, handed.others))
         except OSError as error:
             raise NotSubmitted(
                 f"{path} can't be written ({error.strerror}): name a folder of yours, as in submit(into='my_folder')."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -123,17 +122,3 @@ def made_before(path: Path) -> Note | None:
             return Note.read(archive.read(NOTE))
     except (OSError, KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
         raise Damaged(f"{NOTE} can't be read ({type(error).__name__}).") from None
-
-
-def write(path: Path, data: bytes) -> None:
-    """Writes the file whole or not at all.
-
-    Raises:
-        OSError: when it can't be written.
-    """
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -25,7 +25,8 @@ import numpy as np
 from nbformat import NotebookNode, v4
 from nbgrader import utils
 
-from grader.running.assignment import Assignment, SourceCell
+from grader.running.assignment import Assignment
+from grader.running.cells import SourceCell
 
 CONFIG = 'c = get_config()\nc.CourseDirectory.course_id = "mine"\n'
 HEADER = "c.IncludeHeaderFooter.header = 'source/header.ipynb'\n"

@@ -12,8 +12,8 @@ import pytest
 from nbformat import NotebookNode
 
 from grader.errors import GraderError
-from grader.running.assignment import whole
-from grader.running.grade import grade_plain
+from grader.running.cells import Cell, whole
+from grader.running.grade import grade_submission
 from grader.running.handed_in import choose, handed_in
 from grader.running.reading import cells_of
 from grader.running.result import Result
@@ -118,13 +118,17 @@ def add_tests(notebook: NotebookNode) -> None:
 DAMAGES: dict[str, tuple[Callable[[NotebookNode], None], dict[str, float], str]] = {
     "none": (lambda notebook: None, FULL, ""),
     "stripped": (strip, FULL, "had lost its cell metadata"),
-    "ids twice": (double_ids, FULL, "Two cells are called double; the last one counts."),
+    "ids twice": (double_ids, FULL, "2 cells are called double; the last attempt counts."),
     "reordered": (reorder, FULL, ""),
     "deleted": (delete, FULL, "The cell test_value had been deleted"),
-    "edited tests": (edit_tests, FULL, ""),
-    "retyped": (retype, FULL, ""),
-    "renamed cells": (rename, FULL, ""),
-    "other marks": (forge_marks, FULL, ""),
+    "edited tests": (edit_tests, FULL, "The cell test_double had been changed; the released one was used."),
+    "retyped": (retype, FULL, "was no longer a code cell; it was run as one."),
+    "renamed cells": (rename, FULL, "The cell of double had lost its mark; it was found by its definition."),
+    "other marks": (
+        forge_marks,
+        FULL,
+        "The points of test_double in this notebook are not the current ones",
+    ),
     "tests of one's own": (add_tests, FULL, ""),
 }
 
@@ -138,7 +142,7 @@ def test_what_was_earned_is_kept(name: str) -> None:
     damage, expected, said = DAMAGES[name]
     notebook = written()
     damage(notebook)
-    result = grade_plain({"one": json.dumps(notebook).encode()}, ASSIGNMENT)
+    result = grade_submission({"one": json.dumps(notebook).encode()}, ASSIGNMENT)
     assert marks(result) == expected, result
     assert result.max_score == 4
     assert said in " ".join(result.repairs)
@@ -148,16 +152,16 @@ def test_what_was_earned_is_kept(name: str) -> None:
 def test_answers_that_cannot_be_found_wait_for_a_person() -> None:
     notebook = written()
     strip(notebook)
-    cells, _ = whole(cells_of(json.dumps(notebook).encode()), ASSIGNMENT.notebooks["one"])
-    assert {cell["grade_id"] for cell in cells if cell["lost"]} >= {"why"}
-    called = [cell["grade_id"] for cell in cells if cell["grade_id"]]
+    cells, _ = whole(map(Cell.of, cells_of(json.dumps(notebook).encode())), ASSIGNMENT.notebooks["one"])
+    assert {cell.grade_id for cell in cells if cell.lost} >= {"why"}
+    called = [cell.grade_id for cell in cells if cell.grade_id]
     assert sorted(called) == sorted(set(called))
     assert set(called) >= {name for name, cell in ASSIGNMENT.notebooks["one"].items() if cell.points is not None}
 
 
 def test_more_than_the_maximum_is_the_maximum() -> None:
     cells = [check_cell("bonus", 2, "3.0"), check_cell("next", 1, "assert True")]
-    result = grade_plain({"one": file_of(cells)}, assignment("bonus", {"one": cells}))
+    result = grade_submission({"one": file_of(cells)}, assignment("bonus", {"one": cells}))
     assert marks(result) == {"bonus": 2.0, "next": 1.0}
 
 
@@ -168,7 +172,7 @@ TEXTS: list[Any] = [[], [{}], [{"cell_type": "code", "metadata": {"nbgrader": {"
 def test_odd_files_cost_themselves_only(cells: list[Any]) -> None:
     odd = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
     second = file_of([answer("more", "more = True"), PAIR_TEST])
-    result = grade_plain({"one": odd, "two": second}, PAIR)
+    result = grade_submission({"one": odd, "two": second}, PAIR)
     assert marks(result) == {"test_double": 0, "test_value": 0, "test_root": 0, "test_more": 1}
     assert result.max_score == 5
 
@@ -182,7 +186,11 @@ def test_which_file_is_which(tmp_path: Path) -> None:
     (tmp_path / "my homework (1).ipynb").write_bytes(one)
     (tmp_path / "two.ipynb").write_bytes(two)
     (tmp_path / "scratch.ipynb").write_bytes(file_of([plain("1 + 1")]))
-    chosen = choose(tmp_path, PAIR)
+    chosen, said = choose(tmp_path, PAIR)
+    assert said == (
+        "The notebook was called my homework (1).ipynb; it was treated as one.ipynb.",
+        "There was more than one notebook; scratch.ipynb was left out.",
+    )
     assert {name: path.name for name, path in chosen.items()} == {"one": "my homework (1).ipynb", "two": "two.ipynb"}
     found, whole_of_it = handed_in(tmp_path, PAIR)
     assert (found, whole_of_it) == ({"one": one, "two": two}, PAIR)

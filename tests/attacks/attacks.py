@@ -132,7 +132,7 @@ class Attack:
     def notebook(self, course: Path) -> bytes:
         """The file that is handed in."""
         answers = dict(self.types) | ({} if "pick" in self.types else {"pick": answer("pick")})
-        cells = [code(setup(course), "setup"), *map(code, self.cells)]
+        cells = [code(setup(course)), *map(code, self.cells)]
         for symbol, source in answers.items():
             cells += [code(source, symbol), code(f"check({symbol})", f"test_{symbol}")]
         return notebook(cells)

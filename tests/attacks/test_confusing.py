@@ -40,7 +40,7 @@ from tests.attacks.attacks import (
 
 COURSE = Path("/nowhere")
 PICK = code(answer("pick"), "pick")
-SETUP = code(setup(COURSE), "setup")
+SETUP = code(setup(COURSE))
 WRONG = code("def pick(values, index): return values", "pick")
 BLANK = code("def pick(values, index):\n    # YOUR CODE HERE\n    raise NotImplementedError()", "pick")
 LIMITS = Limits(cell_seconds=30.0, probe_seconds=30.0)

@@ -269,9 +269,7 @@ def test_edited_metadata_earns_nothing(name: str, course: Path) -> None:
     cell["outputs"] = [
         {"output_type": "execute_result", "data": {"text/plain": "2.0"}, "metadata": {}, "execution_count": 1}
     ]
-    data = notebook(
-        [code(setup(course), "setup"), code(DOT["batched_dot"], "batched_dot"), cell, code(answer("pick"), "pick")]
-    )
+    data = notebook([code(setup(course)), code(DOT["batched_dot"], "batched_dot"), cell, code(answer("pick"), "pick")])
     result = grade(data, 5)
     assert result.score == POINTS["pick"]
     assert result.max_score == sum(POINTS.values())

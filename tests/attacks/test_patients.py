@@ -163,7 +163,7 @@ def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.M
     monkeypatch.setattr(zygotes, "_POOL", zygotes._Pool())
     setup = f'import grader\nimport torch\ngrader.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
     cache_class = "class KeyValueCache:" + SOLVED_CACHE
-    cells = [code(setup, "setup"), code(spying("ends_each_sequence"))]
+    cells = [code(setup), code(spying("ends_each_sequence"))]
     cells += [
         code(READ_OFF, "ends_each_sequence"),
         code(cache_class, "KeyValueCache"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.running.grade import grade_plain
+from grader.running.grade import grade_submission
 from grader.running.limits import Limits
 from grader.running.result import Result
 from tests.assignments.sources import answer, assignment, file_of, hidden, locked
@@ -61,7 +61,7 @@ def place(course: Path) -> Iterator[Path]:
 
 def handed_in(double: str, root: str = ROOT, limits: Limits = ROOMY) -> Result:
     cells = [CELLS[0], answer("double", double), CELLS[2], answer("root", root), CELLS[4]]
-    return grade_plain({"exam": file_of(cells)}, EXAM, limits=limits)
+    return grade_submission({"exam": file_of(cells)}, EXAM, limits=limits)
 
 
 def in_call(source: str) -> str:
@@ -144,5 +144,5 @@ def test_the_files_of_one_are_not_there_for_the_next(place: Path) -> None:
     )
     pair = assignment("pair", {"a": CELLS, "b": CELLS}, EXAM.files)
     first, second = (file_of([*CELLS[:1], answer("double", text), *CELLS[2:]]) for text in (write, look))
-    result = grade_plain({"a": first, "b": second}, pair, limits=ROOMY)
+    result = grade_submission({"a": first, "b": second}, pair, limits=ROOMY)
     assert [test.score for test in result.own_tests if test.name == "test_double"] == [2.0, 2.0], result

@@ -12,10 +12,11 @@ from grader.checking.cards import card
 from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.gradebook.draft import outputs
 from grader.gradebook.feedback import page
-from grader.running.grade import grade
+from grader.running.grade import grade, grade_submission
 from grader.running.result import OwnTest
 from grader.syllabus import load_lesson, load_probes
 from tests.attacks.attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
+from tests.running.submissions import with_tests
 
 
 def met(seed: int) -> set[str]:
@@ -63,21 +64,21 @@ def test_no_hidden_input_is_told(name: str, course: Path) -> None:
 
 def shown(name: str, course: Path, seed: int) -> tuple[set[str], tuple[str, ...]]:
     """The numbers that anybody gets to see, and what is said of the cells."""
-    cells = [code(setup(course), "setup"), code(KEEP), code(TELLING[name], "pick"), code("check(pick)", "test_pick")]
+    cells = [code(setup(course)), code(KEEP), code(TELLING[name], "pick"), code("check(pick)", "test_pick")]
     cells += [
         code(f"{LATER}raise ValueError(told)"),
         code("def mse_loss(params, batch):\n    raise ValueError(' '.join(MET)[-250:])", "mse_loss"),
         code(f"def batched_dot(a, b): pass\n{LATER}raise KeyError(told)", "batched_dot"),
     ]
-    own = [OwnTest("mine", f"{LATER}raise ValueError(told)", 1.0)]
-    result = grade(notebook(cells), seed, limits=PATIENT, own_tests=own)
+    own = [OwnTest("mine", f"{LATER}assert False, told", 1.0)]
+    result = grade_submission({LESSON: notebook(cells)}, with_tests(own), seed, limits=PATIENT)
     cells_shown = [outputs(verdict, card(verdict)) for verdict in result.verdicts]
     everything = f"{result!r} {json.dumps(result.to_json())} {page(result, 'ada')} {cells_shown}"
     return set(re.findall(r"-?\d+\.\d+", everything)), tuple(result.repairs)
 
 
 def test_what_is_said_of_a_public_case_is_said(course: Path) -> None:
-    cells = [code(setup(course), "setup"), code("def pick(values, index):\n    raise KeyError('my own words')", "pick")]
+    cells = [code(setup(course)), code("def pick(values, index):\n    raise KeyError('my own words')", "pick")]
     cells += [
         code("1 / 0"),
         code("def mse_loss(params, batch): return 0.0\nraise ValueError('of this cell')", "mse_loss"),

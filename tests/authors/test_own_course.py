@@ -236,7 +236,7 @@ def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: 
     (root / "pyproject.toml").write_text(
         project.replace("# [", "[").replace("# Rep", "Rep").replace("# rel", "rel").replace("0" * 40, COMMIT)
     )
-    repository = Repository(root, LESSONS)
+    repository = Repository(root / LESSONS)
     cell = frame.setup(repository, LESSON, f"from {LIBRARY}.middle_and_spread import median")
     assert frame.badge(repository, LESSON, "").endswith(f"/blob/v0.1.0/notebooks/{LESSON}/{LESSON}.ipynb)")
     code = (

@@ -103,6 +103,13 @@ SLIPS: dict[str, tuple[Slip, str]] = {
 }
 
 
+def test_a_text_with_magics_hides_no_line(root: Path) -> None:  # noqa: F811
+    with (lesson_folder(root) / f"{LESSON}.py").open("a", encoding="utf-8") as text:
+        text.write('\n# %%\n%time initials("ada")\n')
+    edit(lesson_folder(root) / EXERCISES, '"on three names", ', '"on three names", "thre", ')
+    assert re.search(r"no aspect looks at the tag 'thre' .*exercises\.py, line 15", said := refused()), said
+
+
 def library(root: Path) -> Path:  # noqa: F811
     return root / root.name.replace("-", "_") / "first_steps.py"
 

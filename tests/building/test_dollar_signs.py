@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from grader.repository import Repository
 
 REPOSITORY = Repository.find(Path(__file__).parent)
-every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())
+every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.names())
 
 CODE = re.compile(r"```.*?```|(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 FORMULA = re.compile(r"\$\$(?P<shown>.+?)\$\$|(?<!\w)\$(?P<inline>(?!\s)[^$\n]+?(?<!\s))\$", re.DOTALL)

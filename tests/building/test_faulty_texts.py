@@ -15,10 +15,10 @@ from grader.building.release import release, undefined_names
 from grader.building.source import source_notebook
 from grader.errors import GraderError
 from grader.repository import Repository
-from grader.syllabus import load_lesson
+from grader.syllabus import find_lesson, load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
-LESSON = REPOSITORY.lesson_names()[0]
+LESSON = REPOSITORY.names()[0]
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 
 
@@ -41,7 +41,7 @@ SHORT = "\n\n".join(
 def copy(tmp_path: Path) -> Repository:
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path / name)
-    repository = Repository(tmp_path)
+    repository = Repository(tmp_path / "lessons")
     repository.text(LESSON).parent.mkdir(parents=True)
     repository.text(LESSON).write_text(SHORT)
     return repository
@@ -133,7 +133,11 @@ def test_what_the_repository_says_of_unknown_places(tmp_path: Path) -> None:
     with pytest.raises(GraderError, match="not inside a course's repository"):
         Repository.find(tmp_path)
     with pytest.raises(GraderError, match=rf"There is no lesson '99'. These exist: .*{LESSON}"):
-        REPOSITORY.lesson("99")
-    assert REPOSITORY.lesson("01") == REPOSITORY.lesson(LESSON) == LESSON
+        find_lesson("99")
+    assert find_lesson("01")[1] == find_lesson(LESSON)[1] == LESSON
+    assert REPOSITORY.called("01") == REPOSITORY.called(LESSON) == (LESSON,)
+    assert not any(
+        map(REPOSITORY.called, ("", "0", "1", "99", "01_no_topic", "../lesson_01", "*", "0*_*", "01_", "\u0661"))
+    )
     assert Repository.find(REPOSITORY.root / "tests" / "building") == REPOSITORY
     assert REPOSITORY.address.startswith("https://github.com/")

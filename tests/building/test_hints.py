@@ -52,7 +52,7 @@ def test_what_is_no_hint_stays_as_it_is() -> None:
     ]
 
 
-@pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())
+@pytest.mark.parametrize("lesson", REPOSITORY.names())
 def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
     cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]

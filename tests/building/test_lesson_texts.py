@@ -12,7 +12,7 @@ from grader.repository import Repository
 from grader.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
-every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.lesson_names())
+every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.names())
 
 HEADING = re.compile(r"^# ### Exercise: `(\w+)` · (\w+) · difficulty (\d) · (\d+) minutes$", re.MULTILINE)
 

@@ -30,7 +30,7 @@ from grader.syllabus import load_lesson
 from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
-LESSONS = REPOSITORY.lesson_names()
+LESSONS = REPOSITORY.names()
 every_lesson = pytest.mark.parametrize("lesson", LESSONS)
 
 
@@ -98,7 +98,7 @@ def copy(tmp_path: Path) -> Repository:
         shutil.copy(REPOSITORY.root / name, tmp_path)
     (tmp_path / "grader").mkdir()  # the course comes with its grader
     shutil.copy(REPOSITORY.root / "grader" / "repository.py", tmp_path / "grader")
-    return Repository(tmp_path)
+    return Repository(tmp_path / "lessons")
 
 
 def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> None:

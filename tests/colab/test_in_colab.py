@@ -17,7 +17,7 @@ from grader.repository import Repository
 from tests.colab.simulated import BLOCKED, Machine, cells, committed, machine, packed, published
 
 REPOSITORY = Repository.find(Path(__file__).parent)
-LESSON = REPOSITORY.lesson_names()[0]
+LESSON = REPOSITORY.names()[0]
 NOWHERE = "http://127.0.0.1:9/"
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="pip fetches the course with git")
@@ -129,12 +129,12 @@ print(version("transformers-cell-by-cell"), len(checks), min(texts) > 0, [m for 
 def test_what_was_fetched_is_enough_for_every_lesson(colab: Colab) -> None:
     """Runs after the lesson: the course is there, nbgrader is not."""
     data = [path.name for path in (REPOSITORY.root / "data").iterdir() if path.suffix == ".txt"]
-    tables = [f"{path.parts[-3][-2:]}_{path.stem}" for path in REPOSITORY.syllabus.folder.glob("*/tables/*.csv")]
+    tables = [f"{path.parts[-3][-2:]}_{path.stem}" for path in REPOSITORY.folder.glob("*/tables/*.csv")]
     names = [name.replace("-", "_") for name in BLOCKED]
     notebook = cells(first_cell(LESSON, colab.commit), EVERY_LESSON.format(data=data, tables=tables, blocked=names[1:]))
     colab.machine.run(notebook)
     (printed,) = notebook.cells[1].outputs
-    lessons = len(REPOSITORY.lesson_names())
+    lessons = len(REPOSITORY.names())
     assert printed.text == f"{REPOSITORY.tag.removeprefix('v')} {lessons} True []\n"
 
 

@@ -54,7 +54,7 @@ def result(student: str, seed: int = SEED, path: str = "") -> Result:
 
 def graded_at_once(paths: Iterable[Path], job: Job, others: Callable[..., Any]) -> Generator[list[tuple[Path, Result]]]:
     """In place of `grade_in_groups`: all but the last are done at the same time."""
-    done = [(path, result(path.parents[1].name, job.seed, str(path))) for path in paths]
+    done = [(path, result(path.parent.name, job.seed, str(path))) for path in paths]
     yield from filter(None, (done[:-1], done[-1:]))
 
 

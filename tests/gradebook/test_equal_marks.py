@@ -12,6 +12,7 @@ import inspect
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -80,3 +81,38 @@ def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
     points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
     assert points.items() <= ours["right"].items()
     assert all(ours["careless"][test] < most for test, most in points.items())
+
+
+SETUPS = {
+    "drive": "from google.colab import drive\ndrive.mount('/content/drive')\n{setup}",
+    "pip": "!pip install -q torch\n%cd /content\n{setup}",
+    "emptied": "",
+    "rewritten": 'import grader\ncheck = grader.checks("{lesson}")\nimport torch as t',
+}
+
+
+def test_a_locked_cell_runs_as_it_was_released(tmp_path: Path) -> None:
+    """Who mounts a drive or installs a package in the set-up cell keeps all points, here as with nbgrader."""
+    lesson = lesson_names()[0]
+    course, _ = make_course(REPOSITORY, tmp_path, (lesson,))
+    released = REPOSITORY.notebook(lesson).read_text("utf-8")
+    for name, text in SETUPS.items():
+        notebook = Learner(name, lesson).fill_in(released)
+        (cell,) = (c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "setup")
+        cell.source = text.format(setup=cell.source, lesson=lesson)
+        path = course.submission(name, lesson) / f"{lesson}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(nbformat.writes(notebook), "utf-8")
+    course.ensure_assignment(lesson)
+    copy = tmp_path / "copy"
+    shutil.copytree(course.root, copy)
+    by_nbgrader(copy, lesson)
+    by_grader(course.root, lesson)
+    ours, theirs = scores(course.root, lesson), scores(copy, lesson)
+    points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
+    for name in SETUPS:
+        assert ours[name] == theirs[name]
+        assert points.items() <= ours[name].items()
+        page = course.feedback(name, lesson).read_text("utf-8")
+        assert "The cell setup is locked and had been changed. It ran as released; what was added to it" in page
+        assert "left out" not in page

@@ -20,10 +20,10 @@ import pytest
 from rich.console import Console
 from sqlalchemy import Engine, event
 
+from grader import files as writing
 from grader.batch import Failure, Job, failure, take
 from grader.errors import GraderError
 from grader.gradebook import autograde
-from grader.gradebook import files as writing
 from grader.gradebook.course import Course
 from grader.gradebook.files import Halt, alone
 from tests.gradebook.small_class import (
@@ -358,8 +358,8 @@ def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
     path = hand_in(course, "bea", b"")
 
     def refused(paths: Any, job: Any, others: Any) -> Any:
-        assert list(paths) == [path]
-        yield [(path, Failure(str(path), "The file is empty."))]
+        assert list(paths) == [path.parent]
+        yield [(path.parent, Failure(str(path), "The file is empty."))]
 
     monkeypatch.setattr("grader.gradebook.autograde.grade_in_groups", refused)
     said = io.StringIO()
@@ -427,8 +427,10 @@ def read_at_once(paths: Iterable[Path], job: Job, others: Callable[..., Any]) ->
     """In place of `grade_in_groups`: what can be read is graded."""
     for path in paths:
         try:
-            take(path, job, others(path))
-            yield [(path, result(path.parents[1].name, job.seed, str(path)))]
+            for data in take(path, job, others(path)).notebooks.values():
+                if isinstance(data, Exception):
+                    raise data
+            yield [(path, result(path.parent.name, job.seed, str(path)))]
         except Exception as error:
             yield [(path, failure(str(path), error))]
 

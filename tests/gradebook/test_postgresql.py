@@ -213,7 +213,7 @@ def test_a_connection_that_is_lost_stops_the_run(
                 holder = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
                 assert server.does(holder) == [(True,)]
                 server.wait_until(lambda: not server.does("SELECT pid FROM pg_locks WHERE locktype = 'advisory'"))
-            yield [(path, result(path.parents[1].name, job.seed, str(path)))]
+            yield [(path, result(path.parent.name, job.seed, str(path)))]
 
     with monkeypatch.context() as patch:
         patch.setattr(autograde, "grade_in_groups", cut)

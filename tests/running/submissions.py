@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ from nbformat import NotebookNode
 
 from grader.demo.learners import Learner
 from grader.repository import Repository
+from grader.running.assignment import Assignment
 from grader.running.blanks import blank
+from grader.running.cells import SourceCell
+from grader.running.result import OwnTest
 from grader.syllabus import load_lesson
 from lessons.lesson_01.demo import LESSON
 
@@ -33,6 +37,13 @@ def released() -> str:
 def filled_in(types: Mapping[str, str] | None = None, begins: int = 99) -> NotebookNode:
     """The released notebook with right answers, but for the cells that are typed otherwise."""
     return Learner("somebody", LESSON, begins=begins, types=types or {}).fill_in(released())
+
+
+def with_tests(tests: Iterable[OwnTest]) -> Assignment:
+    """The lesson as an instructor released it who has put tests of their own behind it."""
+    lesson = Assignment.of_lesson(load_lesson(LESSON))
+    own = {test.name: SourceCell("code", True, test.source, "", test.points, False) for test in tests}
+    return replace(lesson, notebooks={LESSON: {**lesson.notebooks[LESSON], **own}})
 
 
 def as_bytes(notebook: NotebookNode) -> bytes:

@@ -201,7 +201,7 @@ def pick(values, index):
     return values.gather(1, index[:, None])[:, 0]
 """
     result = grade(rough(f'import grader\nimport torch\ncheck = grader.checks("{LESSON}")', source), seed=5)
-    assert result.repairs == ("The notebook had lost its cell metadata, so the exercises were found by name.",)
+    assert result.repairs == ("The notebook had lost its cell metadata, so its cells were found by what they hold.",)
     assert of(result)["pick"].message == "pick is right."
     absent = of(result)["train"]
     assert (absent.status, absent.message) == ("missing", "train is not in the notebook, or its cell was emptied.")

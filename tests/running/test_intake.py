@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from grader.errors import GraderError
 from grader.running import reading
-from grader.running.intake import Cell, Submission, Unreadable, read_file, read_submission, understood
+from grader.running.cells import Cell
+from grader.running.intake import Submission, Unreadable, read_file, read_submission, understood
 from grader.running.reading import cells_of
 from lessons.lesson_01.demo import LESSON
 from tests.running.submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rough, stub, without_metadata
@@ -275,4 +276,4 @@ def test_what_a_cell_defines(source: str, defines: set[str], only: bool) -> None
     ],
 )
 def test_a_check_cell_is_known_by_what_it_does(source: str, symbol: str | None) -> None:
-    assert Cell(1, source, None, False, frozenset(), False).asks == symbol
+    assert Cell(1, source).asks == symbol

@@ -13,12 +13,12 @@ from nbformat import v4
 from grader.authoring.spec import Case
 from grader.errors import GraderError
 from grader.running import zygotes
-from grader.running.grade import grade
+from grader.running.grade import grade, grade_submission
 from grader.running.limits import Limits
 from grader.running.result import OwnTest, Result
 from grader.running.session import Answers, Question, Session, Stopped
 from grader.running.setting import setting_of
-from tests.running.submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of
+from tests.running.submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of, with_tests
 
 ROOMY = Limits(cell_seconds=60.0, probe_seconds=60.0, cpu_seconds=300.0, memory_bytes=2**30)
 QUICK = replace(ROOMY, cell_seconds=1.0)  # for cells that never end
@@ -184,7 +184,7 @@ def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
         "too much": "100.0",
         "nothing": "float('nan')",
         "endless": "while True: pass",
-        "lost": "assert later == 'now'",
+        "lost": "assert later == 'not yet'",  # it was behind the endless one
     }
     own = [OwnTest(name, source, 2.0) for name, source in sources.items()]
     notebook = filled_in()
@@ -192,7 +192,7 @@ def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
         v4.new_code_cell("'a learner's copy'", metadata={"nbgrader": {"grade_id": test.name}}) for test in own[:-1]
     ]
     notebook.cells += [v4.new_code_cell("later = 'not yet'"), *cells, v4.new_code_cell("later = 'now'")]
-    result = grade(as_bytes(notebook), seed=5, own_tests=own, limits=QUICK)
+    result = grade_submission({LESSON: as_bytes(notebook)}, with_tests(own), 5, limits=QUICK)
     assert [test.score for test in result.own_tests] == [2.0, 0.0, 1.0, 2.0, 0.0, 0.0, 2.0]
     assert "one is not two" in result.own_tests[1].message
     assert "ran longer than 1 s" in result.own_tests[5].message

@@ -140,7 +140,7 @@ def test_no_right_to_write(file: Path, tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(path: Path, data: bytes) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(package, "write", refuse)
+    monkeypatch.setattr(submitting, "write_whole", refuse)
     assert f"{tmp_path / NAME} can't be written (Permission denied)" in sentence()
 
 
