@@ -4,6 +4,7 @@
 - `catalogue`: what its NAME.md is made of, which holds everything that knows answers
 - `Lesson`, `Exercise`, `Mistake`: both of these together, as the grader has them
 - `aspects`: the aspects that many exercises share; `of_function()` has those of a plain function
+- `battery`: the usual cases of tensors, and the aspects that look at them
 - `draw`: inputs drawn from a seed: numbers, words, and tensors whose dimensions all differ
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 - `patients`: what a learner's test is tried on. It stays with the case, and the learner's process can only ask it

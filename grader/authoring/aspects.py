@@ -11,13 +11,18 @@ Names that mean the same in every course, such as "a batch of one", bring theirs
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from grader.authoring.spec import USUAL, Aspect, tagged
 from grader.authoring.traces import CHANGED
 
 __all__ = [
+    "BATCH_OF_ONE",
     "CONTENT",
+    "FLOAT64",
     "KNOWN",
+    "LAYOUT",
+    "LENGTH_ONE",
     "SETTINGS_UNTOUCHED",
     "USUAL",
     "also",
@@ -151,11 +156,14 @@ def refused(name: str, tag: str = "", weight: float = 1.0) -> Aspect:
 
 def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
     """What holds for whatever numbers come in: the dtype is kept, float64 is right too, and so is any layout."""
-    return (
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", layout),
-    )
+    return (dtype(), FLOAT64, replace(LAYOUT, weight=layout))
+
+
+BATCH_OF_ONE = special("a batch of one", "one")
+LENGTH_ONE = special("axes of length one", "thin")
+FLOAT64 = special("float64", "float64")
+LAYOUT = special("any layout in memory", "strided")
+"""These four look at what `grader.authoring.battery` draws; `replace(LAYOUT, weight=0.5)` counts half."""
 
 
 def parts(weight: float = 1.0) -> Aspect:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
 from course.tasks.addition import ALPHABET, END_ID, PLUS_ID, START_ID
-from grader.authoring.aspects import USUAL, untouched, values
+from grader.authoring.aspects import LAYOUT, USUAL, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Observation, Trial
 from lessons.aspects import special
@@ -17,7 +19,6 @@ DIGITS = special("all ten digits", "", 1.5, "The digits 0 and 9 are digits like 
 MARKS = special("start and end tokens", meaning="A start or end token is no digit.")
 ANYWHERE = special("padding anywhere", meaning="Padding ends a number, wherever it is.")
 SMALLEST = special("one digit, one row, one token", meaning="The smallest inputs give the right result too.")
-LAYOUT = special("any layout in memory", weight=0.5)
 
 
 def _ids(*texts: str, columns: int = 0) -> torch.Tensor:
@@ -81,7 +82,7 @@ TRIAL = Trial(
         MARKS,
         ANYWHERE,
         SMALLEST,
-        LAYOUT,
+        replace(LAYOUT, weight=0.5),
         untouched(weight=0.5),
     ),
 )

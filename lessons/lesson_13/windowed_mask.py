@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
-from grader.authoring.aspects import USUAL, untouched, values
+from grader.authoring.aspects import LAYOUT, USUAL, untouched, values
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Aspect, Case, Trial
 from lessons.aspects import special
@@ -15,7 +17,6 @@ NARROW = special("a window of one", "", 1.5, "With a window of 1, a token sees i
 WIDE = special("a wide window", meaning="A window wider than the row lets everybody see everybody.")
 SINGLE = special("a single token", meaning="With a single token, the result is right too.")
 FAR = special("places below zero, or far from it", meaning="Only differences of positions matter.")
-LAYOUT = special("any layout in memory", weight=0.5)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -65,7 +66,7 @@ TRIAL = Trial(
         WIDE,
         SINGLE,
         FAR,
-        LAYOUT,
+        replace(LAYOUT, weight=0.5),
         untouched(weight=0.5),
     ),
 )
