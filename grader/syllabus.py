@@ -33,7 +33,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -241,13 +241,13 @@ class Syllabus:
                     f"{exercise.symbol} stands in {self.place(name) / 'contents.py'}, and has a file of its own, "
                     f"{exercise.symbol}.py: take it out of the first."
                 )
-        exercises = {**described, **{exercise.symbol: exercise for exercise in listed.exercises}}
+        for exercise in listed.exercises:
+            described[exercise.symbol] = replace(exercise, equivalents=listed.equivalents.get(exercise.symbol, {}))
         title = _TITLE.search(text)
         return Lesson(
             title=listed.title or (title[1] if title else name),
             # What the text leaves out comes last; the build will say so.
-            exercises=tuple(sorted(exercises.values(), key=lambda one: (*named, one.symbol).index(one.symbol))),
-            equivalents=listed.equivalents,
+            exercises=tuple(sorted(described.values(), key=lambda one: (*named, one.symbol).index(one.symbol))),
             name=name,
         )
 
