@@ -47,7 +47,7 @@ def pool(lesson: str) -> dict[str, list[str]]:
 
 def texts_in(lesson: str, exercise: Exercise) -> Iterable[str]:
     """Those of an exercise: what stands in its NAME.md, or is made by what does not."""
-    path = REPOSITORY.syllabus.place(lesson) / f"{exercise.symbol}.md"
+    path = REPOSITORY.place(lesson) / f"{exercise.symbol}.md"
     if path.is_file():
         catalogue = Catalogue(path, exercise.references[0])
         return [catalogue.text_of(one) for kind in (HONEST, VARIANTS) for one in catalogue.entries(kind) if one.blocks]
