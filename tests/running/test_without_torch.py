@@ -78,12 +78,13 @@ COURSE = {
 
         over_columns = Mistake("over_columns", lambda x: x - x.mean(axis=0), "You centred the columns. Where are rows?")
         CENTRED = Exercise(
-            "centred", 2, rows, (centred,),
-            (aspects.shape(), aspects.values(), aspects.dtype(), aspects.special("infinities", "infinite"),
-             aspects.untouched()),
-            (over_columns,),
+            symbol="centred", points=2, cases=rows, references=(centred,),
+            aspects=(aspects.shape(), aspects.values(), aspects.dtype(), aspects.special("infinities", "infinite"),
+                     aspects.untouched()),
+            mistakes=(over_columns,),
         )
-        LINEAR = Exercise("is_linear", 1, functions, (is_linear,), aspects.tells_apart(sound="yes", broken="no"))
+        LINEAR = Exercise(symbol="is_linear", points=1, cases=functions, references=(is_linear,),
+            aspects=aspects.tells_apart(sound="yes", broken="no"))
         LESSON = Lesson("Rows", (CENTRED, LINEAR))
     """,
     "rows_lessons/lesson_01/probes.py": """
