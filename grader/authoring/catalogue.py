@@ -5,18 +5,18 @@ then what to tell the learner.
 
     # Mistakes
 
-    ## divided_by_d, central
+    ## not_sorted, central
 
-    - `math.sqrt(d)` → `d`
+    - `sorted(numbers)` → `numbers`
 
-    You divide by d, so the weights are too even. What should you take of d first?
+    You take the number in the middle of the list as it stands. What has to happen to the list first?
 
-    ## scaled_after_the_softmax
+    ## the_lower_one
 
-    - ` / math.sqrt(d)` → nothing
-    - `masked_softmax(scores, mask)` → `masked_softmax(scores, mask) / math.sqrt(d)`
+    - `(ordered[half - 1] + ordered[half])` → `ordered[half - 1]`
+    - ` / 2` → nothing
 
-    You divide by the root of d after the softmax. Should the scores be scaled, or the weights?
+    Of an even number of numbers you take one. Two share the middle: what does the docstring do with them?
 
 **Edits.** Each item changes one place; what it names must stand in the right answer exactly once. (Docstrings don't
 count, so that they can be reworded.) `nothing` takes it out. Whole lines are changed by a fenced `diff`: lines with a
@@ -27,14 +27,14 @@ count, so that they can be reworded.) `nothing` takes it out. Whole lines are ch
 into the notebook's cell: it defines the symbol. The right answer is at hand there under the name `right`, and so is all
 that stands in the right answer's module.
 
-    ## lengths, central
+    ## mean_instead, central
 
     ```python
-    def digit_positions(tokens):
-        return (right(tokens) > 0) * right(tokens).max()
+    def median(numbers):
+        return sum(numbers) / len(numbers)
     ```
 
-    Each digit gets the length of its number. How do the digits of one number differ?
+    Your result is the mean. If the largest number were a million, should the number in the middle change?
 
 **Sections.** Each has entries as those of the mistakes. Advice is for mistakes; elsewhere a text is a remark.
 
@@ -42,7 +42,7 @@ that stands in the right answer's module.
 |---|---|
 | `# Mistakes` | wrong answers that people give, and the advice for them |
 | `# Other references` | right answers that do something else than the library's, where the contract leaves it open |
-| `# Right answers` | the same written otherwise: every check must accept them |
+| `# Right answers` | the same, written differently: every check must accept them |
 | `# Held back, right` | more of these, on which nothing was tuned |
 | `# Held back, wrong` | wrong answers that are none of the mistakes |
 | `# Equivalent mutants` | automatic mutants as right as the answer: edits of a line, and below them the reason |
