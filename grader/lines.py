@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
-from grader.travelling import parsed
+from grader.travelling import ANSWERS, parsed
 
 _ENGINE = Path(__file__).parent.resolve()
 
@@ -33,7 +33,14 @@ def last_line(error: BaseException, root: Path) -> tuple[Path, int] | None:
 
 
 def line_of(text: str, lesson: Path, *, probes: bool = False) -> tuple[Path, int] | None:
-    """The first line of a lesson's folder that has this text as a string: in its probes, or in all but its probes."""
+    """The first line of a lesson's folder that has this text as a string: in its probes, or in all but its probes.
+
+    In a file of answers it is a heading.
+    """
+    for path in sorted(lesson.rglob(f"*{ANSWERS}")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            if line.removesuffix(", central") == f"## {text}" and not probes:
+                return path, number
     for path in sorted(lesson.rglob("*.py")):
         if probes != is_a_probe(path, lesson):
             continue
@@ -47,6 +54,11 @@ def line_of(text: str, lesson: Path, *, probes: bool = False) -> tuple[Path, int
 def is_a_probe(path: Path, lesson: Path) -> bool:
     """Whether a file of a lesson's folder is one of its probes."""
     return "probes" in path.relative_to(lesson).with_suffix("").parts
+
+
+def says_how(path: Path) -> bool:
+    """Whether a file is an exercise's NAME.py, which says how it is tried and knows no answer."""
+    return path.suffix == ".py" and path.with_suffix(ANSWERS).is_file()
 
 
 def written(place: tuple[Path, int] | None, otherwise: str) -> str:

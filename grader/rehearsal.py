@@ -25,7 +25,7 @@ from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.checking.quiet import quiet
 from grader.checking.shown import shown
 from grader.errors import GraderError
-from grader.lines import beginning, is_a_probe, last_line, line_of, said, told, written
+from grader.lines import beginning, is_a_probe, last_line, line_of, said, says_how, told, written
 from grader.syllabus import Syllabus
 
 # Python says of these that the code itself is at fault, and not what it was given.
@@ -179,9 +179,9 @@ class _Rehearsal:
         return isinstance(error, _SLIPS) or (isinstance(error, TypeError) and bool(_WRONG_CALL.search(str(error))))
 
     def _describes(self, path: Path) -> bool:
-        """Whether a file is part of the lesson, and not of its probes."""
+        """Whether a file is part of the lesson, and says nothing of how symbols are called."""
         path, folder = path.resolve(), self.folder.resolve()
-        return path.is_relative_to(folder) and not is_a_probe(path, folder)
+        return path.is_relative_to(folder) and not is_a_probe(path, folder) and not says_how(path)
 
     # --- where it stands ----------------------------------------------------------------------------------------
 

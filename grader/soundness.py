@@ -28,7 +28,7 @@ def insist_on_sound(lesson: Lesson) -> None:
     """
     syllabus, _ = find_lesson(lesson.name)
     if not lesson.exercises:
-        raise GraderError(f"{lesson.name} has no exercises: list at least one in its LESSON.")
+        raise GraderError(f"{lesson.name} has no exercises: name at least one in its text.")
     for exercise in lesson.exercises:
         _insist(exercise, syllabus.root, syllabus.place(lesson.name))
     _once(Counter(exercise.symbol for exercise in lesson.exercises), f"Lesson {lesson.name}", "exercise")
@@ -74,6 +74,8 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
     _insist_on_cases(exercise, where, root, folder)
     _once(Counter(aspect.name for aspect in exercise.aspects), f"{symbol} in {where}", "aspect")
     _once(Counter(mistake.name for mistake in exercise.mistakes), f"{symbol} in {where}", "mistake")
+    for answers in (exercise.honest, exercise.wrong):  # nothing else compiles those, and they may hold a slip
+        list(answers.values())
 
 
 def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -> None:

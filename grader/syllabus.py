@@ -7,9 +7,11 @@ needs one that no other course has.
         __init__.py             may set TITLE, the course's name, and TAGLINE, what it is about
         lesson_01/
             __init__.py         empty: the probes travel to the learner's process, and must not bring in anything else
-            01_some_topic.py    the text; its file name is the lesson's name
-            contents.py         LESSON, a `grader.authoring.Lesson`
-            exercises.py        cases, mistakes and variants; or a folder exercises/
+            01_some_topic.py    the text; its file name is the lesson's name, and it says which exercises there are
+            some_symbol.py      for each exercise: TRIAL, a `grader.authoring.Trial`, says how it is tried
+            some_symbol.md      for each exercise: all that knows answers; see `grader.authoring.catalogue`
+            contents.py         LESSON, a `grader.authoring.Lesson`, for exercises that aren't in these two files
+            exercises.py        cases, mistakes and variants of those; or a folder exercises/
             probes.py           optional: PROBES, per symbol how it is called on a case; else with its inputs in order
             experiments.py      optional: what the notebook's longer cells run
             pictures.py         optional: functions that draw the pictures in the prose
@@ -40,7 +42,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from grader.authoring.spec import Exercise, Lesson
+from grader.authoring.catalogue import exercise_of
+from grader.authoring.spec import Exercise, Lesson, Trial
 from grader.errors import GraderError
 from grader.lines import last_line, written
 from grader.travelling import file_of, refuse_answers
@@ -63,6 +66,8 @@ submit = grader.submit
 EXPERIMENT = "experiment"
 """The tag of cells to play with: they never run for a mark."""
 _SETUP = re.compile(r"^# %% setup=true\n(.*?)(?=^# %%|\Z)", re.MULTILINE | re.DOTALL)
+_EXERCISE = re.compile(r'^# %%.*\bexercise="(\w+)"', re.MULTILINE)
+_TITLE = re.compile(r"^# # (?:Lesson \d+ · )?(.+)$", re.MULTILINE)
 _TEXT = re.compile(r"(?P<number>\d\d+)_\w+")
 
 
@@ -221,11 +226,41 @@ class Syllabus:
             raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:
-        """The lesson called `name`, as its contents.py describes it.
+        """The lesson called `name`: the exercises of its text, each as its two files or contents.py describe it.
 
         Raises:
-            GraderError: when it does not.
+            GraderError: when one is not described, or wrongly.
         """
+        text = self.text(name).read_text("utf-8")
+        named = list(dict.fromkeys(_EXERCISE.findall(text)))
+        described = {symbol: self._exercise(name, symbol) for symbol in named if self.has(name, symbol)}
+        listed = self._listed(name) if self.has(name, "contents") or not described else Lesson("", ())
+        for exercise in listed.exercises:
+            if exercise.symbol in described:
+                raise GraderError(
+                    f"{exercise.symbol} stands in {self.place(name) / 'contents.py'}, and has a file of its own, "
+                    f"{exercise.symbol}.py: take it out of the first."
+                )
+        for exercise in listed.exercises:
+            described[exercise.symbol] = replace(exercise, equivalents=listed.equivalents.get(exercise.symbol, {}))
+        title = _TITLE.search(text)
+        return Lesson(
+            title=listed.title or (title[1] if title else name),
+            # What the text leaves out comes last; the build will say so.
+            exercises=tuple(sorted(described.values(), key=lambda one: (*named, one.symbol).index(one.symbol))),
+            name=name,
+        )
+
+    def _exercise(self, name: str, symbol: str) -> Exercise:
+        """An exercise in two files."""
+        path = self.place(name) / f"{symbol}.py"
+        trial = getattr(self.part(name, symbol), "TRIAL", None)
+        if not isinstance(trial, Trial):
+            raise GraderError(f"{path} should define TRIAL, a grader.authoring.Trial: it says how {symbol} is tried.")
+        return exercise_of(trial, path)
+
+    def _listed(self, name: str) -> Lesson:
+        """What contents.py describes."""
         found = getattr(self.part(name, "contents"), "LESSON", None)
         if not isinstance(found, Lesson):
             raise GraderError(f"{self.place(name) / 'contents.py'} should define LESSON, a grader.authoring.Lesson.")
@@ -236,7 +271,12 @@ class Syllabus:
                     f"The first reference of {exercise.symbol} in {self.place(name)} should be what learners are to "
                     "write: put that function or class into a module of the course's library, and import it from there."
                 )
-        return replace(found, name=name)
+        return found
+
+    def travelling(self, name: str) -> tuple[str, ...]:
+        """The modules of a lesson that say how symbols are called: its probes, and exercises with one of their own."""
+        own = [self.module(name, each.symbol) for each in _lesson(self, name).exercises if each.probe is not None]
+        return (*([self.module(name, "probes")] if self.has(name, "probes") else []), *own)
 
     def probes(self, name: str) -> dict[str, Probe]:
         """The probe of each symbol of a lesson: its own, else the one for plain functions.
@@ -245,17 +285,18 @@ class Syllabus:
             GraderError: when one is missing, or they bring an answer along.
         """
         lesson = _lesson(self, name)
-        own: dict[str, Probe] = {}
+        for module in self.travelling(name):
+            refuse_answers(module, self.root, lesson)
+        shared: dict[str, Probe] = {}
         if self.has(name, "probes"):
-            refuse_answers(self.module(name, "probes"), self.root, lesson)
             found = getattr(self.part(name, "probes"), "PROBES", None)
             if not isinstance(found, dict):
                 raise GraderError(
                     f"The probes in {self.place(name)} should define PROBES, a dict with a probe for each symbol."
                 )
-            own = found
+            shared = found
         return {
-            exercise.symbol: own.get(exercise.symbol) or self._plain(exercise, name) for exercise in lesson.exercises
+            each.symbol: each.probe or shared.get(each.symbol) or self._plain(each, name) for each in lesson.exercises
         }
 
     def _plain(self, exercise: Exercise, name: str) -> Probe:
@@ -264,7 +305,7 @@ class Syllabus:
         if isinstance(exercise.references[0], type):
             raise GraderError(
                 f"{exercise.symbol} is a class, and nothing says how to try it out: "
-                f"give it a probe in PROBES of {self.place(name) / 'probes.py'}."
+                f"give it a probe, in its TRIAL or in PROBES of {self.place(name) / 'probes.py'}."
             )
         return in_order
 

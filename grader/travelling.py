@@ -11,13 +11,16 @@ from grader.errors import GraderError
 
 SECRET = frozenset({"contents", "exercises", "demo"})
 """The parts of a lesson that know answers, by the names of their modules."""
+ANSWERS = ".md"
+"""The ending of files that know answers, and never travel."""
 
 
 def refuse_answers(probes: str, root: Path, lesson: Lesson) -> None:
-    """Follows the imports of a lesson's probes through the files below `root`.
+    """Follows the imports of a module with probes through the files below `root`.
 
     Raises:
-        GraderError: when they lead to a part of a lesson that knows answers, or to one of this lesson's symbols.
+        GraderError: when they lead to what knows answers: a part of a lesson, a file with answers, one of this lesson's
+            symbols.
     """
     lessons = probes.split(".")[0]
     answers = sorted(f"{e.references[0].__module__}.{e.symbol}" for e in lesson.exercises)
@@ -30,7 +33,13 @@ def refuse_answers(probes: str, root: Path, lesson: Lesson) -> None:
             continue
         known.add(name)
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
-        for found in imported(parsed(path), package):
+        tree = parsed(path)
+        if any(isinstance(n, ast.Constant) and str(n.value).endswith(ANSWERS) for n in ast.walk(tree)):
+            raise GraderError(
+                f"{path.relative_to(root)} travels to the learner's process, and it names a file with the ending "
+                f"{ANSWERS}, which knows the answers: take that out."
+            )
+        for found in imported(tree, package):
             told = [answer for answer in answers if answer == found or f"{answer.rpartition('.')[0]}.*" == found]
             if told:
                 raise GraderError(_sentence(path, root, f"{told[0]}, which the learner is to write"))

@@ -38,6 +38,8 @@ MEANINGS: Mapping[str, str] = {
 """What a special case with one of these names means, unless its exercise says something else."""
 
 
-def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
-    """The right result in the cases with one special tag. A name in `MEANINGS` needs no `meaning`."""
+def special(
+    name: str, tag: str = "", weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)
+) -> Aspect:
+    """The right result in some special cases. A name in `MEANINGS` needs no `meaning`."""
     return aspects.special(name, tag, weight, meaning or MEANINGS.get(name, ""), keys)

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "errors": set(),
     "files": set(),
     "plain": set(),
-    "authoring": set(),
+    "authoring": {"errors"},
     "travelling": LIGHT | {"authoring"},
     "lines": LIGHT | {"travelling"},
     "syllabus": LIGHT | {"authoring", "travelling", "lines"},

@@ -186,7 +186,7 @@ def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: R
 
 def _mutants(lesson: Lesson, exercise: Exercise, judge: Judge, row: Row) -> None:
     reference = exercise.references[0]
-    equivalent = dict(lesson.equivalents.get(exercise.symbol, {}))
+    equivalent = dict(exercise.equivalents)
     questions = [(Question.of(exercise.symbol, part), part) for part in _more_and_more(judge.cases)]
     earlier = sources({e.symbol: e.references[0] for e in lesson.before(exercise.symbol)})
     with Session(setting_of(lesson.name), MUTANT_LIMITS) as session:

@@ -1,7 +1,10 @@
 """What a lesson is made of. An author needs nothing else of the grader; docs/authors.md leads from nothing to a lesson.
 
-- `Lesson`, `Exercise`, `Case`, `Aspect`, `Mistake`: the description of an exercise (`grader.authoring.spec`)
+- `Trial`, `Case`, `Aspect`: how an exercise is tried, in its NAME.py (`grader.authoring.spec`)
+- `catalogue`: what its NAME.md is made of, which holds everything that knows answers
+- `Lesson`, `Exercise`, `Mistake`: both of these together, as the grader has them
 - `aspects`: the aspects that many exercises share; `of_function()` has those of a plain function
+- `battery`: the usual cases of tensors, and the aspects that look at them
 - `draw`: inputs drawn from a seed: numbers, words, and tensors whose dimensions all differ
 - `calls`, `modules`: how a probe calls a function, or builds a learner's `nn.Module` and hands weights in by name
 - `patients`: what a learner's test is tried on. It stays with the case, and the learner's process can only ask it
@@ -17,6 +20,6 @@ What an author's tests ask is in `grader.testing`.
 
 from __future__ import annotations
 
-from grader.authoring.spec import Aspect, Case, Exercise, Lesson, Mistake, Observation, Value
+from grader.authoring.spec import Aspect, Case, Exercise, Lesson, Mistake, Observation, Trial, Value
 
-__all__ = ["Aspect", "Case", "Exercise", "Lesson", "Mistake", "Observation", "Value"]
+__all__ = ["Aspect", "Case", "Exercise", "Lesson", "Mistake", "Observation", "Trial", "Value"]

@@ -11,13 +11,18 @@ Names that mean the same in every course, such as "a batch of one", bring theirs
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from grader.authoring.spec import USUAL, Aspect, tagged
 from grader.authoring.traces import CHANGED
 
 __all__ = [
+    "BATCH_OF_ONE",
     "CONTENT",
+    "FLOAT64",
     "KNOWN",
+    "LAYOUT",
+    "LENGTH_ONE",
     "SETTINGS_UNTOUCHED",
     "USUAL",
     "also",
@@ -93,9 +98,14 @@ def values(weight: float = 4.0) -> Aspect:
     return main("values", weight, meaning="The result itself is right, entry by entry.")
 
 
-def special(name: str, tag: str, weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)) -> Aspect:
-    """The right result in the cases with one special tag. A name in `MEANINGS` needs no `meaning`."""
-    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag), meaning=meaning or MEANINGS.get(name, ""))
+def special(
+    name: str, tag: str = "", weight: float = 1.0, meaning: str = "", keys: tuple[str, ...] = ("output",)
+) -> Aspect:
+    """The right result in some special cases: `Case.of("on an empty list", EMPTY, numbers=[])` is one for `EMPTY`.
+
+    A case may name the tag instead, which is the aspect's name unless given. A name in `MEANINGS` needs no `meaning`.
+    """
+    return Aspect(name, keys, CONTENT, weight, tags=tagged(tag or name), meaning=meaning or MEANINGS.get(name, ""))
 
 
 def dtype(name: str = "dtype kept", weight: float = 1.0, meaning: str = "") -> Aspect:
@@ -133,24 +143,27 @@ def main(
     return Aspect(name, keys, CONTENT, weight, core=True, tags=tagged(tag), meaning=meaning)
 
 
-def refused(name: str, tag: str, weight: float = 1.0) -> Aspect:
-    """A clear error where the contract asks for one."""
+def refused(name: str, tag: str = "", weight: float = 1.0) -> Aspect:
+    """A clear error where the contract asks for one. The tag is the aspect's name unless given."""
     return Aspect(
         name,
         kinds=frozenset({"error"}),
         weight=weight,
-        tags=tagged(tag),
+        tags=tagged(tag or name),
         meaning="Where the docstring asks for an error, one is raised.",
     )
 
 
 def any_numbers(layout: float = 1.0) -> tuple[Aspect, ...]:
     """What holds for whatever numbers come in: the dtype is kept, float64 is right too, and so is any layout."""
-    return (
-        dtype(),
-        special("float64", "float64"),
-        special("any layout in memory", "strided", layout),
-    )
+    return (dtype(), FLOAT64, replace(LAYOUT, weight=layout))
+
+
+BATCH_OF_ONE = special("a batch of one", "one")
+LENGTH_ONE = special("axes of length one", "thin")
+FLOAT64 = special("float64", "float64")
+LAYOUT = special("any layout in memory", "strided")
+"""These four look at what `grader.authoring.battery` draws; `replace(LAYOUT, weight=0.5)` counts half."""
 
 
 def parts(weight: float = 1.0) -> Aspect:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from grader.authoring.arrays import as_tensor, copied, is_tensor
 if TYPE_CHECKING:
     import torch
 
+    from grader.authoring.spec import Trial
+
 Probe = Callable[[Any, Mapping[str, Any]], dict[str, Any]]
+
+
+def probes_in(module: ModuleType) -> dict[str, Probe]:
+    """The probes of a module that travels: those of its PROBES, or that of an exercise's own TRIAL."""
+    shared: dict[str, Probe] = getattr(module, "PROBES", {})
+    trial: Trial | None = getattr(module, "TRIAL", None)
+    if trial is None or trial.probe is None:
+        return shared
+    return {**shared, module.__name__.rpartition(".")[2]: trial.probe}
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:

@@ -1,19 +1,20 @@
 """An exercise is data: how to draw inputs, what is right, and which mistakes people make.
 
 The check in the notebook, the grading on the server, the diagnosis, the partial credit and the tests of the
-tests are all made from these descriptions. How a learner's symbol is *called* on a case stands apart, in the lesson's
-`probes`: that part travels to the learner's process, the exercises never do.
+tests are all made from these descriptions. An exercise is two files named after its symbol: NAME.py has its `Trial`,
+how it is tried, and may travel to the learner's process; NAME.md has all that knows answers, and never does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from grader.authoring.calls import Probe
     from grader.authoring.patients import Patient
 
 # Plain data: None, bool, int, float, str, numpy arrays, torch tensors, and lists, tuples and dicts of those.
@@ -39,13 +40,16 @@ class Case:
     patient: Callable[[], Patient] | None = None
 
     @classmethod
-    def of(cls, label: str, /, *tags: str, **inputs: Value) -> Case:
+    def of(cls, label: str, /, *about: Aspect | str, **inputs: Value) -> Case:
         """A case with these inputs, in the order in which the function takes them; a usual one unless it has a tag.
+
+        `about` are the aspects that look at it, or their tags.
 
         >>> Case.of("on an empty list", "empty", numbers=[])
         Case(label='on an empty list', inputs={'numbers': []}, tags=frozenset({'empty'}))
         """
-        return cls(label, inputs, frozenset(tags) or USUAL)
+        tags = (frozenset({one}) if isinstance(one, str) else one.tags for one in about)
+        return cls(label, inputs, frozenset().union(*tags) or USUAL)
 
 
 @dataclass(frozen=True)
@@ -84,19 +88,18 @@ class Mistake:
     central: bool = False
 
 
-@dataclass(frozen=True)
-class Exercise:
-    """All that is known about one symbol of one lesson. See the module docstring."""
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """How an exercise is tried: the TRIAL of its NAME.py. It knows no answer, right or wrong."""
 
-    symbol: str
+    module: str = ""
+    """The module of the course's library in which the right answer stands: "course.positions"."""
     points: float
     cases: Callable[[np.random.Generator], list[Case]]
-    references: tuple[Any, ...]
-    """Right answers the contract allows; the first one is the symbol in the library that learners build."""
     aspects: tuple[Aspect, ...]
-    mistakes: tuple[Mistake, ...] = ()
-    variants: Mapping[str, Any] = field(default_factory=dict)
-    """Right answers written unlike the reference, by a short name. Checks must accept every one."""
+    probe: Probe | None = None
+    """How the symbol is called on a case, where a plain call with the inputs in their order is not enough. A module
+    with a probe travels to the learner's process."""
     canonical: Callable[[Observation, Case], Observation] = field(default=lambda observation, case: observation)
     """Keeps of an observation only what the contract fixes."""
     called: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +113,27 @@ class Exercise:
         object.__setattr__(self, "points", float(self.points))  # nbgrader reads "2.0" where it may not read "2"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Exercise(Trial):
+    """All that is known about one symbol of one lesson: how it is tried, and the answers of its NAME.md.
+
+    See the module docstring, and `grader.authoring.catalogue`.
+    """
+
+    symbol: str
+    references: Sequence[Any]
+    """Right answers the contract allows; the first one is the symbol in the library that learners build."""
+    mistakes: Sequence[Mistake] = ()
+    variants: Mapping[str, Any] = field(default_factory=dict)
+    """Right answers written unlike the reference, by a short name. Checks must accept every one."""
+    honest: Mapping[str, Any] = field(default_factory=dict)
+    """More of them, held back: nothing was tuned on these."""
+    wrong: Mapping[str, Any] = field(default_factory=dict)
+    """Wrong answers that are none of the mistakes, held back."""
+    equivalents: Mapping[str, str] = field(default_factory=dict)
+    """Mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
+
+
 @dataclass(frozen=True)
 class Lesson:
     """One lesson: its title, and its exercises in the order they are met."""
@@ -117,7 +141,7 @@ class Lesson:
     title: str
     exercises: tuple[Exercise, ...]
     equivalents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Per symbol, mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
+    """Per symbol, the `equivalents` of exercises whose descriptions are listed in a contents.py."""
     name: str = ""
     """"01_my_topic": taken from the file name of the lesson's text, and written nowhere else."""
 

@@ -61,4 +61,4 @@ def entry_folders() -> frozenset[str]:
 
 def entry_setting(root: str, lessons: str, library: tuple[str, ...]) -> Setting:
     """The setting of entries: a course's whole library, and of its lessons nothing."""
-    return replace(PLAIN, root=root, lessons=lessons, probes=WITHIN, library=library)
+    return replace(PLAIN, root=root, lessons=lessons, probes=(WITHIN,), library=library)

@@ -96,6 +96,9 @@ class Judging:
 
     def __init__(self, lesson: str) -> None:
         self._exercises = load_lesson(lesson).exercises
+        for exercise in self._exercises:  # later no file of the lesson is in sight
+            list(exercise.references)
+            [mistake.implementation for mistake in exercise.mistakes]
         self._probes = load_probes(lesson)
         self._judges: dict[int, dict[str, Judge]] = {PUBLIC_SEED: {}}
         self._benches: dict[tuple[str, bool], Bench] = {}

@@ -25,8 +25,8 @@ class Setting:
     """The course's folder: the library and the lessons are imported from here."""
     lessons: str
     """The package of lessons. It is hidden once all that is needed of it is imported."""
-    probes: str | None
-    """How the symbols are called; None where all are plain functions."""
+    probes: tuple[str, ...]
+    """The modules that say how symbols are called; none where all are plain functions."""
     companions: tuple[str, ...]
     """What the notebook's set-up cell imports of the lessons: experiments, say, but nothing that knows answers."""
     library: tuple[str, ...]
@@ -45,7 +45,7 @@ class Setting:
         return asdict(self)
 
 
-PLAIN = Setting("", "", "", None, (), (), (), optimises=True)
+PLAIN = Setting("", "", "", (), (), (), (), optimises=True)
 """That of notebooks that aren't a lesson's: what they import is beside them or installed."""
 
 
@@ -66,14 +66,14 @@ def judging_of(name: str, hidden: Iterable[str] = ()) -> Setting:
         UnknownLesson: when there is none.
         GraderError: when its folder is at fault.
     """
-    return replace(setting_of(name, hidden), probes=None, companions=(), blanked=(), judging=True)
+    return replace(setting_of(name, hidden), probes=(), companions=(), blanked=(), judging=True)
 
 
 @cache
 def _setting(syllabus: Syllabus, full: str) -> Setting:
     lesson = load_lesson(full)
     load_probes(full)  # refuses those that bring an answer along
-    probes = syllabus.module(full, "probes") if syllabus.has(full, "probes") else None
+    probes = syllabus.travelling(full)
     blanked = tuple(modules_of([lesson]))
     return Setting(
         lesson=full,
@@ -87,9 +87,10 @@ def _setting(syllabus: Syllabus, full: str) -> Setting:
     )
 
 
-def _optimises(symbols: tuple[str, ...], probes: str | None) -> bool:
+def _optimises(symbols: tuple[str, ...], probes: tuple[str, ...]) -> bool:
     """Whether a lesson's symbols or its probes speak of optimisers."""
-    modules = [name for name in sys.modules if name in symbols or f"{name}.".startswith(f"{probes}.")]
+    within = tuple(f"{name}." for name in probes)
+    modules = [name for name in sys.modules if name in symbols or f"{name}.".startswith(within)]
     return any(re.search(r"\boptim\b", Path(inspect.getfile(sys.modules[name])).read_text("utf-8")) for name in modules)
 
 

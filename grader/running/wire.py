@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,11 @@ import numpy as np
 import safetensors.numpy
 
 from grader.authoring.arrays import as_tensor, dtype_of, is_tensor, laid_out, numbers
-from grader.authoring.observe import MAX_DEPTH, Opaque, readable
+from grader.authoring.observe import MAX_DEPTH, MAX_ITEMS, Opaque, readable
 
 MAX_MESSAGE = 64 * 2**20  # bytes; arrays laid out anew count too
 MAX_TEXT = 2 * 2**20  # bytes of JSON in an answer: in memory it takes forty times as much
+_MOST_ITEMS = 2 * MAX_ITEMS  # of all lists and dicts in an answer
 _HEADER = struct.Struct(">I")
 _MARK = "$"  # a dict with this key stands for something JSON has no word for
 
@@ -55,7 +57,8 @@ def decode(message: bytes, most_text: int = MAX_TEXT) -> Any:
         body, blob = message[_HEADER.size : _HEADER.size + length], message[_HEADER.size + length :]
         if max(length, int.from_bytes(blob[:8], "little")) > most_text:
             raise BadMessage("more words than any right answer has")
-        return _Reading(safetensors.numpy.load(blob)).tree(json.loads(body), 0)
+        most_items = _MOST_ITEMS if most_text <= MAX_TEXT else sys.maxsize
+        return _Reading(safetensors.numpy.load(blob), most_items).tree(json.loads(body), 0)
     except Exception as error:  # every library on this path has errors of its own; all of them mean the same
         raise BadMessage(str(error)[:200]) from error
 
@@ -141,11 +144,15 @@ class _Reading:
     """The way from JSON back to a tree."""
 
     arrays: dict[str, np.ndarray]
+    items_left: int = _MOST_ITEMS
     laid_out: int = 0  # bytes; a few numbers can be told to lie far apart, or to come again and again
 
     def tree(self, value: Any, depth: int) -> Any:
         if depth > MAX_DEPTH + 4:
             raise BadMessage("nested too deeply")
+        self.items_left -= 1
+        if self.items_left < 0:
+            raise BadMessage("more things in lists than any right answer has")
         if isinstance(value, list):
             return [self.tree(item, depth + 1) for item in value]
         if isinstance(value, str):

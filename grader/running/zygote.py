@@ -33,6 +33,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, Protocol
 
+from grader.authoring.calls import probes_in
 from grader.running.blanks import blank_modules
 from grader.running.child import Child
 from grader.sandbox import kernel
@@ -153,7 +154,7 @@ def _for_lesson(
     lesson: str,
     root: str,
     lessons: str,
-    probes: str | None,
+    probes: list[str],
     companions: list[str],
     library: list[str],
     blanked: list[str],
@@ -179,13 +180,13 @@ def _for_lesson(
     for companion in companions:
         importlib.import_module(companion)
     _warm_optimisers(optimises)
-    own = importlib.import_module(probes).PROBES if probes is not None else {}
+    own = {symbol: probe for name in probes for symbol, probe in probes_in(importlib.import_module(name)).items()}
     child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
     known = [
         name for name in sys.modules if lesson and name.startswith(f"{lessons}.") and SECRET & set(name.split("."))
     ]
     if known:
-        raise ImportError(f"{probes} brings {known[0]} along, which knows the answers of {lesson}")
+        raise ImportError(f"{', '.join(probes)} brings {known[0]} along, which knows the answers of {lesson}")
     return child
 
 

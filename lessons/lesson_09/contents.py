@@ -10,7 +10,6 @@ from lessons.lesson_09.exercises.clinic import GRADIENT_CHECK
 from lessons.lesson_09.exercises.decoder_block import DECODER_BLOCK
 from lessons.lesson_09.exercises.embedding import EMBEDDING
 from lessons.lesson_09.exercises.equivalents import EQUIVALENTS
-from lessons.lesson_09.exercises.linear import LINEAR
 from lessons.lesson_09.exercises.loss import CROSS_ENTROPY
 from lessons.lesson_09.exercises.multi_head import MULTI_HEAD_ATTENTION
 from lessons.lesson_09.exercises.norm import LAYER_NORM
@@ -24,7 +23,6 @@ LESSON = Lesson(
     title="Every gradient by hand",
     exercises=(
         GRADIENT_CHECK,
-        LINEAR,
         RELU,
         SOFTMAX,
         SOFTMAX_BACKWARD,

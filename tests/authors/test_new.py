@@ -196,7 +196,7 @@ FAULTS = {
         "import numpy as np\nimport a_package_of_nobody",
         r"isn't installed here\. If that is its right name, install it and try again: pip install a_package_of_nobody",
     ),
-    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: list at least one"),
+    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: name at least one in its text"),
 }
 
 
@@ -221,7 +221,7 @@ def test_a_class_needs_a_probe(refused: Say, root: Path) -> None:
     )
     library.write_text(text, "utf-8")
     said = refused("audit")
-    assert "initials is a class, and nothing says how to try it out: give it a probe in PROBES" in said
+    assert "initials is a class, and nothing says how to try it out: give it a probe, in its TRIAL or in PROBES" in said
 
 
 def test_probes_without_probes(refused: Say, root: Path) -> None:

@@ -35,8 +35,8 @@ def careless(lesson: str) -> Learner:
     slips = {}
     found = load_lesson(lesson)
     for number, exercise in enumerate(found.exercises):
-        as_right = found.equivalents.get(exercise.symbol, {})
-        made = [m for m in mutants(inspect.getsource(exercise.references[0])) if m.change not in as_right]
+        sources = mutants(inspect.getsource(exercise.references[0]))
+        made = [mutant for mutant in sources if mutant.change not in exercise.equivalents]
         slips[exercise.symbol] = made[(7 * number + 3) % len(made)].source
     return Learner("careless", lesson, types=slips)
 

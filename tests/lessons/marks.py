@@ -1,8 +1,9 @@
 """The marks: what each mistake and each answer of a lesson earns, and which mistake it is called.
 
 `tests/marks/NN.csv` is the table of lesson NN. It has a line for each reference, variant and mistake of an exercise,
-and for the answers held out in `lesson_NN/answers.py`, right ones ("honest") and wrong ones. They are graded on five
-seeds. Where the seeds agree, and nearly all do, the table says it once; otherwise it says all five, `-` for no name.
+and for the answers held back in its NAME.md or in `lesson_NN/answers.py`, right ones ("honest") and wrong ones. They
+are graded on five seeds. Where the seeds agree, and nearly all do, the table says it once; otherwise it says all five,
+`-` for no name.
 
 A change of wording changes nothing here. A change of marks is a diff, and that diff is what a reviewer reads.
 
@@ -23,6 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge, Verdict
 from grader.syllabus import find_lesson, lesson_names, load_lesson, load_probes
 from grader.testing import SEEDS
@@ -69,15 +71,24 @@ Marks = dict[Answer, dict[int, Mark]]
 def answers(lesson: str, symbol: str) -> dict[Answer, Any]:
     """All the answers to an exercise that there are, each with its function or class."""
     exercise = load_lesson(lesson)[symbol]
-    held_out = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers")
-    listed: dict[str, Iterator[tuple[str, Any]]] = {
-        "reference": _named(exercise.references),
-        "variant": iter(exercise.variants.items()),
-        "mistake": ((mistake.name, mistake.implementation) for mistake in exercise.mistakes),
-        "honest": _named(held_out.HONEST[symbol]),
-        "wrong": _named(held_out.WRONG[symbol]),
+    listed: dict[str, Mapping[str, Any]] = {
+        "reference": dict(_named(exercise.references)),
+        "variant": exercise.variants,
+        "mistake": {mistake.name: mistake.implementation for mistake in exercise.mistakes},
+        **held_back(lesson, exercise),
     }
-    return {Answer(symbol, kind, name): one for kind, pairs in listed.items() for name, one in pairs}
+    return {Answer(symbol, kind, name): one for kind, named in listed.items() for name, one in named.items()}
+
+
+def held_back(lesson: str, exercise: Exercise) -> dict[str, Mapping[str, Any]]:
+    """The answers on which nothing was tuned: those of the exercise's NAME.md, or of the lesson's answers.py."""
+    if exercise.honest or exercise.wrong:
+        return {"honest": exercise.honest, "wrong": exercise.wrong}
+    answers = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers")
+    return {
+        "honest": dict(_named(answers.HONEST[exercise.symbol])),
+        "wrong": dict(_named(answers.WRONG[exercise.symbol])),
+    }
 
 
 def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:

@@ -26,7 +26,7 @@ from grader.checking.judge import Judge
 from grader.running.judging import Bench
 from grader.running.limits import JUDGING_BYTES, REPLY_SECONDS
 from grader.running.wire import MAX_TEXT as MAX_JSON
-from grader.running.wire import encode
+from grader.running.wire import BadMessage, encode
 from grader.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import later
 
@@ -202,6 +202,8 @@ def _try(tries: list[tuple[str, Callable[[], Any]]], writing: int) -> None:
             attempt()
         except MemoryError:
             outcome = b"m"
+        except BadMessage:  # refused at once
+            outcome = b"."
         except ValueError as error:  # what can't be sent does not arrive
             outcome = b"." if "larger than any right answer" in str(error) else b"e"
         except Exception:

@@ -150,9 +150,16 @@ def work(what):
 def canonical(observation, case):
     return {"output": work(observation["output"])}
 CASES = lambda generator: [Case.of("on a word", word="a")]
-ANSWER = Exercise("answer", 1, CASES, (answer,), (Aspect("values", core=True),), canonical=canonical)
+ANSWER = Exercise(
+    symbol="answer",
+    points=1,
+    cases=CASES,
+    references=(answer,),
+    aspects=(Aspect("values", core=True),),
+    canonical=canonical,
+)
 ASKING = lambda generator: [Case("with a patient", {}, patient=lambda: Patient({"work": work}))]
-TEST = Exercise("ask", 1, ASKING, (ask,), (Aspect("values", core=True),))
+TEST = Exercise(symbol="ask", points=1, cases=ASKING, references=(ask,), aspects=(Aspect("values", core=True),))
 """,
     "odd_lessons/lesson_01/probes.py": """
 PROBES = {"ask": lambda symbol, inputs: {"output": symbol(inputs["patient"])}}

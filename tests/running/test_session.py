@@ -206,4 +206,4 @@ def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
 
 def test_a_lesson_whose_modules_are_missing_is_one_sentence() -> None:
     with pytest.raises(GraderError, match="did not start"):
-        zygotes.Zygote(replace(setting_of(LESSON), lesson="99_nothing", probes="lessons.lesson_99.probes"))
+        zygotes.Zygote(replace(setting_of(LESSON), lesson="99_nothing", probes=("lessons.lesson_99.probes",)))

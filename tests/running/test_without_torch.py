@@ -78,12 +78,13 @@ COURSE = {
 
         over_columns = Mistake("over_columns", lambda x: x - x.mean(axis=0), "You centred the columns. Where are rows?")
         CENTRED = Exercise(
-            "centred", 2, rows, (centred,),
-            (aspects.shape(), aspects.values(), aspects.dtype(), aspects.special("infinities", "infinite"),
-             aspects.untouched()),
-            (over_columns,),
+            symbol="centred", points=2, cases=rows, references=(centred,),
+            aspects=(aspects.shape(), aspects.values(), aspects.dtype(), aspects.special("infinities", "infinite"),
+                     aspects.untouched()),
+            mistakes=(over_columns,),
         )
-        LINEAR = Exercise("is_linear", 1, functions, (is_linear,), aspects.tells_apart(sound="yes", broken="no"))
+        LINEAR = Exercise(symbol="is_linear", points=1, cases=functions, references=(is_linear,),
+            aspects=aspects.tells_apart(sound="yes", broken="no"))
         LESSON = Lesson("Rows", (CENTRED, LINEAR))
     """,
     "rows_lessons/lesson_01/probes.py": """
@@ -163,7 +164,7 @@ for exercise in check.lesson.exercises:
     verdict = judge.verdict(judge.observe(exercise.references[0]))
     said["right"][exercise.symbol] = [verdict.score, exercise.points]
     for mistake in exercise.mistakes[:2]:
-        verdict = check.verdict(exercise.symbol, mistake.implementation)
+        verdict = judge.verdict(judge.observe(mistake.implementation))
         said["wrong"][f"{exercise.symbol}: {mistake.name}"] = f"{exercise.symbol}: {verdict.diagnosis}"
         assert card(verdict)
 result = grader.grade_notebook(solution, seed=5)

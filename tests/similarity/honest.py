@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import importlib
 import inspect
 import io
 import keyword
@@ -21,10 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.authoring.catalogue import HONEST, VARIANTS, Catalogue
+from grader.authoring.spec import Exercise
 from grader.repository import Repository
 from grader.running.reading import cells_of
 from grader.similarity.texts import Answer, Known, as_answer, known_text
 from grader.syllabus import load_lesson
+from tests.lessons.marks import held_back
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LEARNERS = 4
@@ -40,11 +42,16 @@ def known(lesson: str) -> Known:
 @cache
 def pool(lesson: str) -> dict[str, list[str]]:
     """The text of each answer to each exercise."""
-    answers = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers").HONEST
-    return {
-        exercise.symbol: list(texts_of([*answers[exercise.symbol], *exercise.variants.values()]))
-        for exercise in load_lesson(lesson).exercises
-    }
+    return {exercise.symbol: list(texts_in(lesson, exercise)) for exercise in load_lesson(lesson).exercises}
+
+
+def texts_in(lesson: str, exercise: Exercise) -> Iterable[str]:
+    """Those of an exercise: what stands in its NAME.md, or is made by what does not."""
+    path = REPOSITORY.place(lesson) / f"{exercise.symbol}.md"
+    if path.is_file():
+        catalogue = Catalogue(path, exercise.references[0])
+        return [catalogue.text_of(one) for kind in (HONEST, VARIANTS) for one in catalogue.entries(kind) if one.blocks]
+    return texts_of([*held_back(lesson, exercise)["honest"].values(), *exercise.variants.values()])
 
 
 def texts_of(answers: Iterable[Any]) -> Iterable[str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-_ANY_NEGATIVE = "NumPy reads any negative length as the one that it is to work out"
 _AT_ZERO = "a ReLU has no slope at 0, and the docstring leaves open what comes back there"
 _AS_LONG = "as many gradients as parameters are promised, and strict only says what happens to a broken promise"
 _HIDDEN = "both are so far below every score that the exponential is 0"
 _ON_THE_BORDER = "a random number that equals p exactly may be dropped or kept"
 _LAST_AXIS = "the last axis is what NumPy takes when none is named"
 
-_ROWS = "rows, row_gradients = (self.x.reshape({}, self.x.shape[-1]), gradient.reshape({}, gradient.shape[-1]))"
 _SCORES = "scores = np.where(mask, scores, np.array({}, dtype=scores.dtype))"
 _KEPT = "kept = self.generator.random(x.shape) {} self.p if self.training else np.ones(x.shape, dtype=bool)"
 _CHOSEN = "chosen = np.take_along_axis(logits - log_sums, targets[..., None]{})[..., 0]"
@@ -17,10 +15,6 @@ _ADAM = "for parameter, m, v, gradient in zip(self.parameters, self.means, self.
 _SGD = "for parameter, gradient in zip(self.parameters, gradients, strict={}):"
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
-    "Linear": {
-        f"{_ROWS.format(-1, -1)} -> {_ROWS.format(-2, -1)}": _ANY_NEGATIVE,
-        f"{_ROWS.format(-1, -1)} -> {_ROWS.format(-1, -2)}": _ANY_NEGATIVE,
-    },
     "ReLU": {"self.positive = x > 0 -> self.positive = x >= 0": _AT_ZERO},
     "cross_entropy": {f"{_CHOSEN.format(', axis=-1')} -> {_CHOSEN.format('')}": _LAST_AXIS},
     "SGD": {f"{_SGD.format(True)} -> {_SGD.format(False)}": _AS_LONG},

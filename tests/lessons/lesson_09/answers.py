@@ -184,47 +184,6 @@ def attention_uniform(query, key, value, weights, gradient):
 # --- layers
 
 
-class LinearWithHistory(layers.Linear):
-    def __init__(self, d_in, d_out):
-        super().__init__(d_in, d_out)
-        self.weight = np.random.default_rng(1).uniform(-0.1, 0.1, (d_in, d_out))
-        self.history = []
-
-    def forward(self, x):
-        self.history.append(x)
-        return super().forward(x)
-
-
-class LinearWithOnes(layers.Linear):
-    def backward(self, gradient):
-        self.x = np.ascontiguousarray(self.x)
-        flat = gradient.reshape(-1, gradient.shape[-1])
-        self.weight_grad = np.dot(self.x.reshape(-1, self.x.shape[-1]).T, flat)
-        self.bias_grad = np.ones(len(flat), dtype=flat.dtype) @ flat
-        return np.dot(gradient, np.transpose(self.weight))
-
-
-class LinearHalfBias(layers.Linear):
-    def backward(self, gradient):
-        back = super().backward(gradient)
-        self.bias_grad = self.bias_grad / 2
-        return back
-
-
-class LinearClipped(layers.Linear):
-    def backward(self, gradient):
-        back = super().backward(gradient)
-        self.weight_grad = np.clip(self.weight_grad, -0.1, 0.1)
-        return back
-
-
-class LinearDecayed(layers.Linear):
-    def backward(self, gradient):
-        back = super().backward(gradient)
-        self.weight_grad = self.weight_grad + 0.01 * self.weight
-        return back
-
-
 class ReluByIndex:
     def forward(self, x):
         self.shape, self.where = x.shape, np.nonzero(x > 0)
@@ -687,7 +646,6 @@ HONEST: dict[str, list[Any]] = {
     "softmax_backward": [back_by_centring, back_by_outer],
     "cross_entropy": [loss_by_flattening, loss_as_a_numpy_number],
     "attention_backward": [attention_flattened, attention_scaled_late],
-    "Linear": [LinearWithHistory, LinearWithOnes],
     "ReLU": [ReluByIndex, ReluWithCopies],
     "Embedding": [EmbeddingByBincount, EmbeddingBySorting],
     "LayerNorm": [NormByMoments, NormBySums],
@@ -706,7 +664,6 @@ WRONG: dict[str, list[Any]] = {
     "softmax_backward": [back_negated, back_with_maximum, back_halved],
     "cross_entropy": [loss_per_row, loss_smoothed, loss_in_bits],
     "attention_backward": [attention_negative_keys, attention_values_twice, attention_uniform],
-    "Linear": [LinearHalfBias, LinearClipped, LinearDecayed],
     "ReLU": [ReluSix, ReluHalf, ReluNegative],
     "Embedding": [EmbeddingWithoutPadding, EmbeddingShifted, EmbeddingAveraged],
     "LayerNorm": [NormAdded, NormSquaredRoot, NormNoBias],
