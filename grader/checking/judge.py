@@ -161,7 +161,11 @@ class Judge:
     def without(self, mistake: Mistake) -> Judge:
         """The same judge, who has never heard of this mistake."""
         other = copy(self)
-        known = replace(self.exercise, mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake))
+        known = replace(
+            self.exercise,
+            mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake),
+            combinations=lambda: (c for c in self.exercise.combinations() if mistake not in c.mistakes),
+        )
         other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
         return other
 
@@ -223,7 +227,8 @@ class Judge:
     @property
     def looked_up(self) -> frozenset[tuple[str, int]]:
         """The mistakes, by name, and the places of the cases in which it is known what they do."""
-        return frozenset(self._seen)
+        names = {mistake.name for mistake in self.exercise.mistakes}
+        return frozenset(known for known in self._seen if known[0] in names)
 
     def look_up(self, mistake: str, place: int) -> None:
         """Finds out what the mistake of that name does in the case at that place, if there are such."""
