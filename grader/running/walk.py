@@ -217,9 +217,16 @@ class Walk:
 
     def _judge(self, symbol: str, answers: Sequence[bytes]) -> Verdict:
         assert self.hearing is not None
-        exercise = self._exercise(symbol)
+        exercise, public = self._exercise(symbol), self.said_of is not None
         try:
-            return self.hearing.verdict(exercise, self.said_of is not None, answers)
+            try:
+                return self.hearing.verdict(exercise, public, answers)
+            except Undecided as undecided:
+                # The system may have ended the process, for lack of memory: that is nobody's fault. What patients have
+                # noted would be lost with it.
+                if undecided.status != CRASHED or self.questions[symbol].with_patients:
+                    raise
+                return self.hearing.verdict(exercise, public, answers)
         except Undecided as undecided:
             return zero(exercise, undecided.status, _too_hard(symbol, undecided.status))
 

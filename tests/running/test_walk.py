@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from grader.checking.judge import FAILED, Verdict, drawn, without_score
-from grader.running.hearing import Hearing
+from grader.checking.judge import CRASHED, FAILED, PASSED, Status, Verdict, drawn, without_score
+from grader.running.hearing import Hearing, Undecided
 from grader.running.limits import Limits
 from grader.running.session import Answers, Question, Session
 from grader.running.walk import Walk
@@ -36,3 +36,22 @@ def test_nothing_is_judged_while_patients_are_asked() -> None:
     (clinic,) = [symbol for symbol in symbols if questions[symbol].with_patients]
     assert judged_by_then[clinic] == {*symbols[: symbols.index(clinic)]}
     assert symbols[0] not in judged_by_then[symbols[1]]  # elsewhere the one is judged while the next is asked for
+
+
+def test_an_answer_is_judged_once_more_where_the_process_was_ended() -> None:
+    """The system may end it for lack of memory. Whoever is to blame for it gets no further."""
+    for deaths, status in ((1, PASSED), (2, CRASHED)):
+        left = [CRASHED] * deaths
+
+        def verdict(exercise: Any, public: bool, messages: Any, left: list[Status] = left) -> Verdict:
+            if left:
+                raise Undecided(left.pop())
+            return without_score(exercise, PASSED, "")
+
+        questions = {each.symbol: Question.of(each.symbol, [], 5) for each in EXERCISES[:1]}
+        session = SimpleNamespace(limits=Limits(), probe=lambda *_: Answers((b"",)), restore=lambda *_, **__: None)
+        sources = {symbol: {"module": "", "source": ""} for symbol in questions}
+        hearing = cast(Hearing, SimpleNamespace(verdict=verdict))
+        walk = Walk(cast(Session, session), EXERCISES[:1], hearing, questions, sources)
+        walk.go([*questions], {})
+        assert [each.status for each in walk.verdicts.values()] == [status]
