@@ -12,6 +12,7 @@ from course.byte_pairs import merge_pair
 
 SYMBOLS = "abcdefghkmnprstuvwxyzABCDEFGH0123456789-+.,;!"
 LETTERS = "abcdefghklmnoprstuvw"
+FOREIGN = ["é", "ï", "ß", "€", "鯨", "🐋"]  # two, three and four bytes each
 
 
 def draw_symbols(generator: np.random.Generator, count: int, pool: str = SYMBOLS) -> list[str]:
@@ -71,3 +72,10 @@ def draw_words(
         word = "".join(str(letter) for letter in generator.choice(list(letters), length, p=share / share.sum()))
         words += [word] * int(generator.integers(1, most + 1))
     return [str(word) for word in generator.permutation(words)]
+
+
+def draw_merges(generator: np.random.Generator, doubled: bool = False) -> list[tuple[str, str]]:
+    """Merges of letters, some of merged tokens; with `doubled`, two of them make the same token."""
+    a, b, c, d, e = draw_symbols(generator, 5, LETTERS)
+    merges = [(a, b), (c, d), (a + b, c)]
+    return [*merges, (b, c), (a, b + c), (c, e), (d, e)] if doubled else [*merges, (c + d, e), (e, a)]
