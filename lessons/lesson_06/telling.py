@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from lessons.lesson_06.exercises.patients import ordered
+from lessons.lesson_06.patients import ordered
 
 
 def telling(drawn: dict[str, Any], winner_changes: bool) -> bool:
