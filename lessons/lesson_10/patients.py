@@ -166,7 +166,7 @@ class AtFirst(Trained):
 
 
 @cache
-def losses_of(kind: type[Trained]) -> tuple[float, ...]:
+def losses_of(kind: Callable[[], Trained]) -> tuple[float, ...]:
     """The loss that each training step of a patient returns."""
     state = torch.random.get_rng_state()
     trained, losses = kind(), list[float]()
@@ -177,7 +177,7 @@ def losses_of(kind: type[Trained]) -> tuple[float, ...]:
     return tuple(losses)
 
 
-def trainer(kind: type[Trained]) -> Patient:
+def trainer(kind: Callable[[], Trained]) -> Patient:
     """A patient of that kind: `make` begins a new model and returns its number, `steps` trains it 60 times."""
     losses, taken = losses_of(kind), list[int]()
 
