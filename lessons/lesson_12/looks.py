@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.authoring.aspects import CONTENT, KNOWN, USUAL, also, main, special, untouched
+from dataclasses import replace
+
+from grader.authoring.aspects import BATCH_OF_ONE, CONTENT, FLOAT64, KNOWN, USUAL, also, main, special, untouched
 from grader.authoring.spec import Aspect
 
 FEW = ("shape_and_dtype", "each_row")
@@ -24,6 +26,7 @@ EVERYTHING = (
     "the_mode",
     "arguments",
 )
+SIZES = special("other sizes", meaning="Other sizes give the right result too.", keys=FEW)
 
 
 def looks(result: str, token: str) -> tuple[Aspect, ...]:
@@ -101,8 +104,8 @@ def looks(result: str, token: str) -> tuple[Aspect, ...]:
             "the_mode",
             meaning="Training mode and eval mode give the same result, since there is no dropout.",
         ),
-        special("other sizes", "sizes", meaning="Other sizes give the right result too.", keys=FEW),
-        special("a batch of one", "one", keys=FEW),
-        special("float64", "float64", meaning="A float64 model works too, and gives float64 results.", keys=FEW),
+        SIZES,
+        replace(BATCH_OF_ONE, keys=FEW),
+        replace(FLOAT64, keys=FEW, meaning="A float64 model works too, and gives float64 results."),
         untouched("input untouched", 0.5),
     )

@@ -48,8 +48,8 @@ class Examined:
 
     def result(self, x: torch.Tensor) -> torch.Tensor:
         """What the model makes of a copy of `x`: one that overwrites its input spoils no other question."""
-        made: torch.Tensor = self.model(x.clone())
-        return made
+        result: torch.Tensor = self.model(x.clone())
+        return result
 
     # --- the questions
 
@@ -89,11 +89,11 @@ class Examined:
         return calls[0][0] if calls else None
 
     def what_attention_sees(self) -> str:
-        found = set()
+        sights = set()
         for block in self.blocks:
             for _, weights in self._seen[block]:
-                found.add("every token" if (weights > 0).all() else "only some of the tokens")
-        return " and ".join(sorted(found)) or "nothing, as no block's attention is called"
+                sights.add("every token" if (weights > 0).all() else "only some of the tokens")
+        return " and ".join(sorted(sights)) or "nothing, as no block's attention is called"
 
     def the_places(self) -> str:
         """With an input of equal numbers, only positions tell the tokens apart."""
@@ -134,10 +134,10 @@ class Examined:
             with self._silenced(block), torch.no_grad():
                 idle += bool((self.result(self.x) - self.output).abs().amax() <= MOVED)
         count = len(self.blocks)
-        said = (
+        stack = (
             f"{count} block{'' if count == 1 else 's'}, each called {' or '.join(map(str, calls)) or 'never'} time(s)"
         )
-        return f"{said}, of which {idle} change nothing" if idle else said
+        return f"{stack}, of which {idle} change nothing" if idle else stack
 
     @contextmanager
     def _silenced(self, block: Any) -> Iterator[None]:
@@ -150,12 +150,12 @@ class Examined:
 
     def each_block(self) -> str:
         """The sizes that the blocks were made with."""
-        found = set()
+        makes = set()
         for block in self.blocks:
             heads = "/".join(str(weights.shape[1]) for _, weights in self._seen[block][:1])
             sizes = {n for p in block.feed_forward.parameters() for n in p.shape} - {self.sizes["d_model"]}
-            found.add(f"made with num_heads {heads} and d_ff {max(sizes, default=self.sizes['d_model'])}")
-        return ", or ".join(sorted(found)) or "missing"
+            makes.add(f"made with num_heads {heads} and d_ff {max(sizes, default=self.sizes['d_model'])}")
+        return ", or ".join(sorted(makes)) or "missing"
 
     def what_follows_the_stack(self) -> str:
         """A norm makes the size of what the last block returns unimportant."""
@@ -192,7 +192,7 @@ class Examined:
             with kept(biases), torch.no_grad():
                 biases[-1].add_(amount)
                 far.append(self.result(self.x))
-        low, high = (found.mean().item() for found in far)
+        low, high = (result.mean().item() for result in far)
         if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
             return "the numbers of the last layer"
         if abs(low) < 0.1:
@@ -206,10 +206,10 @@ class Examined:
 
     def what_is_never_trained(self) -> str:
         trainable = {name: p for name, p in self.model.named_parameters() if p.requires_grad}
-        found = gradients(self.result(self.x), list(trainable.values()))
-        if isinstance(found, str):
-            return found
-        return ", ".join([n for n, g in zip(trainable, found, strict=True) if g is None][:3]) or "nothing"
+        reached = gradients(self.result(self.x), list(trainable.values()))
+        if isinstance(reached, str):
+            return reached
+        return ", ".join([n for n, g in zip(trainable, reached, strict=True) if g is None][:3]) or "nothing"
 
     def the_mode(self) -> str:
         """Training and evaluation give the same, and the model stays in the mode in which it was put."""
