@@ -165,42 +165,21 @@ class AtFirst(Trained):
         return super().step()
 
 
-KINDS: dict[str, type[Trained]] = {
-    kind.__name__: kind
-    for kind in (
-        Trained,
-        Slow,
-        TooSlow,
-        Shuffled,
-        Contradiction,
-        Quarrel,
-        SoftmaxTwice,
-        Frozen,
-        Dead,
-        NotANumber,
-        NeverCleared,
-        Noisy,
-        AtFirst,
-    )
-}
-
-
 @cache
-def losses_of(name: str) -> tuple[float, ...]:
+def losses_of(kind: Callable[[], Trained]) -> tuple[float, ...]:
     """The loss that each training step of a patient returns."""
     state = torch.random.get_rng_state()
-    trained = KINDS[name]()
-    found = []
+    trained, losses = kind(), list[float]()
     with torch.enable_grad():
         for _ in range(MOST_STEPS):
-            found.append(trained.step())
+            losses.append(trained.step())
     torch.random.set_rng_state(state)
-    return tuple(found)
+    return tuple(losses)
 
 
-def trainer(name: str) -> Patient:
-    """The patient of that name: `make` begins a new model and returns its number, `steps` trains it 60 times."""
-    losses, taken = losses_of(name), list[int]()
+def trainer(kind: Callable[[], Trained]) -> Patient:
+    """A patient of that kind: `make` begins a new model and returns its number, `steps` trains it 60 times."""
+    losses, taken = losses_of(kind), list[int]()
 
     def make() -> int:
         taken.append(0)
