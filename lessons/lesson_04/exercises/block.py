@@ -17,8 +17,8 @@ from lessons import drawing
 from lessons.aspects import special
 from lessons.attending import leave_open
 from lessons.drawing import Inputs
+from lessons.lesson_04.drawing import turned, with_an_empty_source
 from lessons.lesson_04.exercises import layers as written
-from lessons.lesson_04.exercises.drawing import turned, with_an_empty_source
 from lessons.lesson_04.exercises.layers import Block, going, making, norms, with_members
 
 

@@ -17,6 +17,7 @@ from lessons import drawing
 from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
+from lessons.lesson_04.drawing import turned, with_an_empty_source
 from lessons.lesson_04.exercises.attending import (
     Attending,
     Einsum,
@@ -27,7 +28,6 @@ from lessons.lesson_04.exercises.attending import (
     OtherNames,
     attending,
 )
-from lessons.lesson_04.exercises.drawing import turned, with_an_empty_source
 
 
 def _layers(generator: np.random.Generator) -> list[Case]:
