@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from grader.authoring.spec import Lesson
-from lessons.lesson_04.exercises.block import DECODER_BLOCK
-from lessons.lesson_04.exercises.crossing import CROSS_ATTENTION
 from lessons.lesson_04.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_04.exercises.influence import ENCODER_INFLUENCE
 from lessons.lesson_04.exercises.translating import SEQ2SEQ_TRANSFORMER
@@ -12,8 +10,6 @@ from lessons.lesson_04.exercises.translating import SEQ2SEQ_TRANSFORMER
 LESSON = Lesson(
     title="One part reads, one part writes",
     exercises=(
-        CROSS_ATTENTION,
-        DECODER_BLOCK,
         SEQ2SEQ_TRANSFORMER,
         ENCODER_INFLUENCE,
     ),
