@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,15 +65,6 @@ def draw_scored(
     targets = draw_tokens(generator, lengths, width, vocab_size, pad_id)
     logits = logits_for(generator, answer(generator, targets, vocab_size, pad_id), vocab_size, dtype)
     return {"logits": logits, "targets": targets, **({"pad_id": pad_id} if pad_id else {})}
-
-
-def until_telling(draw: Callable[[], Draw], right: Any, others: Sequence[Any]) -> Draw:
-    """Draws until every one of `others` gives a clearly different number from `right`."""
-    while True:
-        inputs = draw()
-        number = float(right(*inputs.values()))
-        if all(abs(float(other(*inputs.values())) - number) > 0.01 for other in others):
-            return inputs
 
 
 def turned(tensor: torch.Tensor) -> torch.Tensor:
