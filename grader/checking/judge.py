@@ -275,6 +275,12 @@ class Judge:
         got = self._kept(observations)
         return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
 
+    def right_in(self, place: int, observation: Observation) -> bool:
+        """Whether what was seen in the case at that place is right by itself, as one of the references has it."""
+        case = self.cases[place]
+        got = self._canonical(observation, case)
+        return any(self._is_right(case, expected[place], got) for expected in self.references)
+
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
         aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)
         return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
