@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from grader.authoring.draw import dims
-from grader.authoring.spec import Case, Mistake, Observation
+from grader.authoring.spec import Aspect, Case, Observation
 from lessons.lesson_04.drawing import as_number
-from lessons.lesson_04.exercises.patients import writer
+from lessons.lesson_04.patients import writer
 
 _NOTHING = 1e-10  # below the mean square of what any of the models moves
 HIGHEST = 11
@@ -85,9 +85,13 @@ class Draw:
         return torch.from_numpy(np.stack(rows)).to(dtype)
 
 
-def tried(label: str, drawn: dict[str, Any], tags: frozenset[str]) -> Case:
-    """The case in which a test is tried on the model drawn; of that, the test gets to see what it is asked about."""
+def tried(label: str, drawn: dict[str, Any], about: Aspect | frozenset[str]) -> Case:
+    """The case in which a test is tried on the model drawn; of that, the test gets to see what it is asked about.
+
+    `about` is the aspect that looks at the case, or the case's tags.
+    """
     told = {name: value for name, value in drawn.items() if name in ("source", "target_input", "mode")}
+    tags = about.tags if isinstance(about, Aspect) else about
     return Case(label, told, tags, partial(writer, drawn))
 
 
@@ -109,65 +113,3 @@ def _in_words(number: Any) -> Any:
     if number < -_NOTHING:
         return "below 0"
     return "above 0" if number > _NOTHING else "0"
-
-
-def next_ids(tokens: torch.Tensor, step: int = 1) -> torch.Tensor:
-    """Another id from 1 to the highest for each token; padding stays."""
-    highest = max(int(tokens.max()), 2)
-    return torch.where(tokens == 0, 0, (tokens - 1 + step) % highest + 1)
-
-
-def module_expected(right: Callable[..., Any]) -> Mistake:
-    """The right test, which asks more of the model than that it can be called."""
-
-    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
-        mode = model.training
-        model.eval()
-        number = right(model, source, target_input)
-        model.train(mode)
-        return number
-
-    return Mistake(
-        "module_expected",
-        test,
-        "Your test works only with an nn.Module. The docstring allows any callable: what do you really need from the "
-        "model?",
-    )
-
-
-def left_in_eval_mode(right: Callable[..., Any]) -> Mistake:
-    """The right test, which does not put the model back."""
-
-    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
-        if isinstance(model, torch.nn.Module):
-            model.eval()
-        return right(model, source, target_input)
-
-    return Mistake(
-        "left_in_eval_mode",
-        test,
-        "The number is right, but you leave the model in evaluation mode. Which mode did you find it in?",
-    )
-
-
-def misjudged(rises: Any, signed: Any, answers: Any) -> tuple[Mistake, ...]:
-    """Three ways to overlook that logits have moved."""
-    return (
-        Mistake(
-            "no_absolute_value",
-            rises,
-            "You look for the largest rise, so you miss a logit that falls. What makes both directions count?",
-        ),
-        Mistake(
-            "signed_mean",
-            signed,
-            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
-            "the signs first?",
-        ),
-        Mistake(
-            "answers_compared",
-            answers,
-            "You compare which symbol comes out on top, but a logit may move without changing that. What is it that "
-            "moves?",
-        ),
-    )
