@@ -70,7 +70,9 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
     if not inspect.getdoc(reference):
         raise GraderError(f"{symbol} in {home} has no docstring: it is the contract, and all that learners are told.")
     if not 0.01 <= exercise.points < math.inf:  # marks have two decimals
-        raise GraderError(f"{symbol} in {where} is worth {exercise.points:g} points: give it more than none.")
+        raise GraderError(
+            f"{symbol} in {where} is worth {exercise.points:g} points: give it at least 0.01, and not infinity."
+        )
     for mistake in exercise.mistakes:
         if not callable(mistake.implementation):
             raise GraderError(f"{symbol} in {where}: the mistake {mistake.name!r} is no function or class: write one.")
@@ -139,9 +141,9 @@ def _insist_on_plain(symbol: str, case: Case, where: str, folder: Path) -> None:
             decode(encode(value), MAX_MESSAGE)
         except Exception as error:  # each library on this path has errors of its own
             raise GraderError(
-                f"{symbol}: the case {case.label!r} ({written(line_of(case.label, folder), where)}) has {name!r}, of type "
-                f"{type(value).__name__}, which can't travel to a learner's process: {error}. Give it plain data: None, numbers and texts of Python's own, arrays, tensors, and lists, "
-                "tuples and dicts of these."
+                f"{symbol}: the case {case.label!r} ({written(line_of(case.label, folder), where)}) has {name!r}, of "
+                f"type {type(value).__name__}, which can't travel to a learner's process: {error}. Give it plain data: "
+                "None, Python's own numbers and strings, arrays, tensors, and lists, tuples and dicts of these."
             ) from error
 
 
