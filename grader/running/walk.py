@@ -269,6 +269,8 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
 
 def _too_expensive(symbol: str, status: Status) -> str:
     """Said of a question that could not be answered within what one may cost."""
+    if status == CRASHED:
+        return f"{symbol} asks something that could not be answered: the process that answers ended."
     what = "memory" if status == MEMORY else "time"
     return (
         f"{symbol} asks something that takes far more {what} to answer than any test needs. Does it ask about a very "

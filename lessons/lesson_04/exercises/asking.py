@@ -12,7 +12,7 @@ import torch
 
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Mistake, Observation
-from lessons.lesson_04.exercises.drawing import as_number
+from lessons.lesson_04.drawing import as_number
 from lessons.lesson_04.exercises.patients import writer
 
 _NOTHING = 1e-10  # below the mean square of what any of the models moves

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-_NO_AXIS = "where no axis of length 1 is taken away, the mask picks the same numbers, each in a row of its own"
-_CUT = "what is padded too far is cut off in the same line"
 ANOTHER = "which other id is tried is free, as long as one is tried that exists"
 OTHER_SIDE = "the other row's ids are only there to name more ids that exist"
 _PADDING = "what a test makes of padding is left open"
 _VOCABULARY = "a row that shows no id above 1 says nothing of its vocabulary"
 
-_GATHERED = "of_targets = log_probabilities.gather(-1, targets.unsqueeze(-1))"
-_MISSING = "missing = max(length - predictions.shape[1], 0)"
 _HIGHEST = "highest = max(int(source.max()), int(target_input.max()), 2)"
 _MOVED = "moved = (source[:, place] - 1 + step) % highest + 1"
 _CHANGED = "changed[:, place] = torch.where(source[:, place] == 0, 0, moved)"
@@ -30,14 +26,6 @@ def of_the_tries() -> dict[str, str]:
 
 
 EQUIVALENTS = {
-    "sequence_cross_entropy": {
-        f"{_GATHERED}.squeeze(-1) -> {_GATHERED}.squeeze(1)": _NO_AXIS,
-        f"{_GATHERED}.squeeze(-1) -> {_GATHERED}.squeeze(-2)": _NO_AXIS,
-    },
-    "exact_match": {
-        f"{_MISSING} -> missing = max(length + predictions.shape[1], 0)": _CUT,
-        f"{_MISSING} -> missing = max(length - predictions.shape[1], 1)": _CUT,
-    },
     "encoder_influence": {
         **of_the_tries(),
         f"{_MOVED} -> moved = (source[:, place] - 1 - step) % highest + 1": ANOTHER,
