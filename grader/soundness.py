@@ -70,7 +70,9 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
     if not inspect.getdoc(reference):
         raise GraderError(f"{symbol} in {home} has no docstring: it is the contract, and all that learners are told.")
     if not 0.01 <= exercise.points < math.inf:  # marks have two decimals
-        raise GraderError(f"{symbol} in {where} is worth {exercise.points:g} points: give it more than none.")
+        raise GraderError(
+            f"{symbol} in {where} is worth {exercise.points:g} points: give it at least 0.01, and not infinity."
+        )
     for mistake in exercise.mistakes:
         if not callable(mistake.implementation):
             raise GraderError(f"{symbol} in {where}: the mistake {mistake.name!r} is no function or class: write one.")
@@ -107,7 +109,7 @@ def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -
         raise GraderError(f"{symbol} in {where} has no cases: let `cases` return a list with at least one Case.")
     _once(Counter(case.label for case in cases), f"{symbol} in {where}", "case")
     for case in cases:
-        _insist_on_plain(case, f"{symbol}: the case {case.label!r} ({written(line_of(case.label, folder), where)})")
+        _insist_on_plain(symbol, case, where, folder)
     # A learner's process, and each that judges, has to draw the same.
     if [c.label for c in cases] != [c.label for c in again] or any(
         compare(dict(one.inputs), dict(other.inputs)) for one, other in zip(cases, again, strict=True)
@@ -132,16 +134,16 @@ def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -
             )
 
 
-def _insist_on_plain(case: Case, where: str) -> None:
+def _insist_on_plain(symbol: str, case: Case, where: str, folder: Path) -> None:
     """What a case has must reach the process that runs a learner's code."""
     for name, value in case.inputs.items():
         try:
             decode(encode(value), MAX_MESSAGE)
         except Exception as error:  # each library on this path has errors of its own
             raise GraderError(
-                f"{where} has {name!r}, of type {type(value).__name__}, which can't travel to a learner's process: "
-                f"{error}. Give it plain data: None, numbers and texts of Python's own, arrays, tensors, and lists, "
-                "tuples and dicts of these."
+                f"{symbol}: the case {case.label!r} ({written(line_of(case.label, folder), where)}) has {name!r}, of "
+                f"type {type(value).__name__}, which can't travel to a learner's process: {error}. Give it plain data: "
+                "None, Python's own numbers and strings, arrays, tensors, and lists, tuples and dicts of these."
             ) from error
 
 

@@ -479,7 +479,7 @@ def _insist_on_kinds(lesson: Lesson, folder: Path) -> None:
     ):
         raise GraderError(
             f"The equivalents of LESSON in {folder / 'contents.py'} should be a dict with a dict for each symbol, such "
-            'as {"median": {"the line before -> the line after": "why it is as right"}}.'
+            'as {"median": {"the line before -> the line after": "why it is just as right"}}.'
         )
     for symbol in lesson.equivalents:
         if symbol not in [exercise.symbol for exercise in lesson.exercises]:

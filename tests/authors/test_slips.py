@@ -125,7 +125,7 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     ),
     "points that are no number": (
         {EXERCISES: ("points=2", "points=float('nan')")},
-        r"initials in \S+exercises\.py is worth nan points: give it more than none\.",
+        r"initials in \S+exercises\.py is worth nan points: give it at least 0\.01",
     ),
     "cases that chance draws": (
         {EXERCISES: ("draw.words(generator, 3)", "draw.words(np.random.default_rng(), 3)")},
