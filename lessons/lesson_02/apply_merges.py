@@ -15,7 +15,8 @@ from grader.authoring.spec import Case, Trial
 from lessons.lesson_02.drawing import LETTERS, draw_symbols, draw_words
 
 ANSWERS = Catalogue(Path(__file__).with_suffix(".md"), apply_merges)
-WRONG, RIGHT = ANSWERS.answers(MISTAKES), ANSWERS.answers(VARIANTS)
+WRONG, RIGHT = dict(ANSWERS.answers(MISTAKES)), dict(ANSWERS.answers(VARIANTS))
+"""Words are drawn so that wrong answers show. Compiled here: where that is, no file of the lesson may be in sight."""
 APART = ("last_merge_first", "longest_token_first", "first_merge_only", "first_place_only")
 """The mistakes that show on each drawn word."""
 RUNS = special("runs, from left to right", meaning="In a run such as 'aaa', pairs are merged from left to right.")

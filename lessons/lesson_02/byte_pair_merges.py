@@ -14,8 +14,8 @@ from grader.authoring.catalogue import MISTAKES, Catalogue
 from grader.authoring.spec import Case, Trial
 from lessons.lesson_02.drawing import LETTERS, draw_symbols, draw_words, ties_on_the_way
 
-WRONG = Catalogue(Path(__file__).with_suffix(".md"), byte_pair_merges).answers(MISTAKES)
-"""Words are drawn so that these show."""
+WRONG = dict(Catalogue(Path(__file__).with_suffix(".md"), byte_pair_merges).answers(MISTAKES))
+"""Words are drawn so that these show. Compiled here: where words are drawn, no file of the lesson may be in sight."""
 WHOLE = special("whole tokens are compared", meaning="Only whole tokens make a pair, not parts of longer ones.")
 TIES = special(
     "ties: the larger pair",
