@@ -10,7 +10,7 @@ from grader.authoring.aspects import untouched
 from grader.authoring.spec import Case, Trial
 from lessons import drawing
 from lessons.drawing import Inputs
-from lessons.lesson_04.exercises.looks import LAST_LOOKS, USUAL_LOOKS, looked_at, seen
+from lessons.lesson_04.looks import LAST_LOOKS, USUAL_LOOKS, looked_at, seen
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

@@ -10,7 +10,7 @@ from grader.authoring.aspects import dtype, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Trial
 from lessons.aspects import special
-from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
+from lessons.lesson_04.drawing import draw_tokens, ragged, turned
 
 ANYWHERE = special("padding anywhere in a row")
 PAD_ID = special("another pad_id")

@@ -10,7 +10,7 @@ import torch
 
 from grader.authoring.aspects import main, modes, special, untouched
 from grader.authoring.spec import Case, Trial
-from lessons.lesson_04.exercises.asking import HIGHEST, MODES, Draw, in_words, tried
+from lessons.lesson_04.asking import HIGHEST, MODES, Draw, in_words, tried
 
 CONSTANTS = (1, 2, 3, HIGHEST)
 """Ids that a test may put in place of every token. Where the token has that id already, nothing changes."""
