@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import shutil
@@ -13,14 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import cli
+from grader.authoring.catalogue import HONEST, Catalogue
 from grader.gradebook.course import Course
 from grader.similarity.alike import alike
 from grader.similarity.texts import ADDED, as_answer, known_text, own_answers
+from grader.syllabus import load_lesson
 from tests.gradebook.small_class import LESSON, REPOSITORY, hand_in, small_course
-from tests.lessons.lesson_05.answers import HONEST
 from tests.similarity.honest import in_other_words, known
 
-SYMBOLS = list(HONEST)
+SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 ACCUSING = ("plagiar", "cheat", "copied", "copying", "fraud", "guilty", "suspect", "dishonest")
 
 
@@ -35,8 +35,9 @@ def handed_in(course: Course, student: str, answers: dict[str, str], added: str 
 
 
 def source(symbol: str, number: int) -> str:
-    text = inspect.getsource(HONEST[symbol][number])
-    return text.replace(HONEST[symbol][number].__name__, symbol)
+    """One of the right answers that are held back, as a learner would write it."""
+    catalogue = Catalogue(REPOSITORY.place(LESSON) / f"{symbol}.md", load_lesson(LESSON)[symbol].references[0])
+    return catalogue.text_of(catalogue.entries(HONEST)[number])
 
 
 @pytest.fixture
