@@ -28,36 +28,8 @@ from grader.authoring.aspects import (
     values,
 )
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons import drawing
 from lessons.drawing import Inputs
-from lessons.lesson_11.exercises.gate import gated_weights
-from lessons.lesson_11.exercises.grouped import grouped_weights
-
-
-def classic_weights(
-    generator: np.random.Generator, name: str, d_model: int, d_ff: int, kind: torch.dtype = torch.float32
-) -> dict[str, torch.Tensor]:
-    """Weights of a DecoderOnlyBlock by dotted name."""
-    dot = f"{name}." if name else ""
-    return {
-        **drawing.attention(generator, f"{dot}attention", d_model, kind),
-        **drawing.feed_forward(generator, f"{dot}feed_forward", d_model, d_ff, kind),
-        **drawing.norm(generator, f"{dot}norm1", d_model, kind),
-        **drawing.norm(generator, f"{dot}norm2", d_model, kind),
-    }
-
-
-def modern_weights(
-    generator: np.random.Generator, name: str, d_model: int, d_ff: int, d_kv: int, kind: torch.dtype = torch.float32
-) -> dict[str, torch.Tensor]:
-    """Weights of a ModernBlock by dotted name."""
-    dot = f"{name}." if name else ""
-    return {
-        **grouped_weights(generator, f"{dot}attention", d_model, d_kv, kind),
-        **gated_weights(generator, f"{dot}feed_forward", d_model, d_ff, kind),
-        f"{dot}norm1.weight": 1 + draw.normal(generator, d_model, dtype=kind) / 2,
-        f"{dot}norm2.weight": 1 + draw.normal(generator, d_model, dtype=kind) / 2,
-    }
+from lessons.lesson_11.drawing import classic_weights, modern_weights
 
 
 def _cases(generator: np.random.Generator, modern: bool) -> list[Case]:

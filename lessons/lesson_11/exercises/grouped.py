@@ -21,20 +21,9 @@ from lessons import drawing
 from lessons.aspects import special
 from lessons.attending import attention_weights, where_answered
 from lessons.drawing import Inputs
+from lessons.lesson_11.drawing import grouped_weights
 
 Mask = torch.Tensor | None
-
-
-def grouped_weights(
-    generator: np.random.Generator, name: str, d_model: int, d_kv: int, kind: torch.dtype = torch.float32
-) -> dict[str, torch.Tensor]:
-    """Weights of a GroupedQueryAttention by dotted name; `name` may be empty."""
-    dot = f"{name}." if name else ""
-    rows = {"query": d_model, "key": d_kv, "value": d_kv, "output": d_model}
-    return {
-        f"{dot}{part}.weight": draw.normal(generator, n, d_model, dtype=kind) * 1.3 / d_model**0.5
-        for part, n in rows.items()
-    }
 
 
 def _rows(generator: np.random.Generator) -> list[Case]:

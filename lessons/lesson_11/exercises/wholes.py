@@ -17,7 +17,7 @@ from grader.authoring.aspects import USUAL, also, gradients, modes, parts, refus
 from grader.authoring.spec import Aspect, Case, Mistake, tagged
 from lessons import drawing
 from lessons.drawing import Inputs
-from lessons.lesson_11.exercises.blocks import classic_weights, modern_weights
+from lessons.lesson_11.drawing import classic_weights, modern_weights
 
 
 def cases_of(generator: np.random.Generator, modern: bool) -> list[Case]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -19,109 +18,10 @@ from course.positions import rotary_embedding
 # --- next_token_batches
 
 
-def batches_of_lists(ids, length, batch_size, generator):
-    text, last = ids.tolist(), len(ids) - length - 1
-    inputs, targets = [], []
-    for _ in range(batch_size):
-        start = int(torch.randint(0, last + 1, (), generator=generator))
-        inputs.append(text[start : start + length])
-        targets.append([text[i] for i in range(start + 1, start + 1 + length)])
-    return torch.tensor(inputs), torch.tensor(targets)
-
-
-def batches_by_strides(ids, length, batch_size, generator):
-    windows = ids.contiguous().as_strided((len(ids) - length, length + 1), (1, 1))
-    weights = torch.ones(len(windows))
-    chosen = torch.multinomial(weights, batch_size, replacement=True, generator=generator)
-    return windows[chosen].split([length, 1], dim=1)[0], windows[chosen][:, 1:]
-
-
-def batches_with_a_shared_start(ids, length, batch_size, generator):
-    inputs = ids[torch.randint(len(ids) - length, (batch_size, 1), generator=generator) + torch.arange(length)]
-    targets = ids[torch.randint(1, len(ids) - length + 1, (batch_size, 1), generator=generator) + torch.arange(length)]
-    return inputs, targets
-
-
-def batches_of_single_tokens(ids, length, batch_size, generator):
-    places = torch.randint(len(ids) - 1, (batch_size, length), generator=generator)
-    return ids[places], ids[places + 1]
-
-
-def batches_from_the_first_half(ids, length, batch_size, generator):
-    starts = torch.randint(max(1, (len(ids) - length) // 2), (batch_size, 1), generator=generator)
-    return ids[starts + torch.arange(length)], ids[starts + 1 + torch.arange(length)]
-
-
 # --- targets_are_next
 
 
-def next_by_equality_of_places(make_batch, ids):
-    generator = torch.Generator()
-    generator.seed()
-    for _ in range(400):
-        inputs, targets = make_batch(ids, generator)
-        if inputs.shape != targets.shape:
-            return False
-        where = (inputs.reshape(-1, 1) == ids).float().argmax(dim=1)
-        there = (targets.reshape(-1, 1) == ids).float().argmax(dim=1)
-        known = torch.isin(inputs, ids).all() and torch.isin(targets, ids).all()
-        if not known or not torch.equal(where + 1, there):
-            return False
-    return True
-
-
-def next_by_strings(make_batch, ids):
-    text = " " + " ".join(map(str, ids.tolist())) + " "
-    generator = torch.Generator().manual_seed(11)
-    for _ in range(200):
-        inputs, targets = make_batch(ids, generator)
-        for i, t in zip(inputs.flatten().tolist(), targets.flatten().tolist(), strict=True):
-            if f" {i} {t} " not in text:
-                return False
-    return True
-
-
-def next_in_a_single_column(make_batch, ids):
-    inputs, targets = make_batch(ids, torch.Generator())
-    return bool((inputs[:, 1] == targets[:, 0]).all())
-
-
-def next_by_shape(make_batch, ids):
-    inputs, targets = make_batch(ids, torch.Generator())
-    return inputs.shape == targets.shape
-
-
-def next_if_mostly(make_batch, ids):
-    follows = dict(zip(ids.tolist(), ids[1:].tolist(), strict=False))
-    generator, right, all_of_them = torch.Generator(), 0, 0
-    for _ in range(100):
-        inputs, targets = make_batch(ids, generator)
-        for i, t in zip(inputs.flatten().tolist(), targets.flatten().tolist(), strict=True):
-            right, all_of_them = right + (follows.get(i) == t), all_of_them + 1
-    return right > 0.7 * all_of_them
-
-
 # --- bits_per_character
-
-
-def bits_by_numpy(total_loss, characters):
-    return float(np.log2(np.exp(1.0)) * np.float64(total_loss) / characters)
-
-
-def bits_by_hand(total_loss, characters):
-    return total_loss / characters * 1.4426950408889634
-
-
-def bits_of_bytes(total_loss, characters):
-    return total_loss / math.log(256) / characters
-
-
-def bits_as_a_power(total_loss, characters):
-    return 2 ** (total_loss / characters)
-
-
-def bits_and_one(total_loss, characters):
-    return total_loss / math.log(2) / (characters + 1)
 
 
 # --- the blocks
@@ -390,73 +290,6 @@ def continues_and_repeats(model, prompt, max_new_tokens, temperature, top_p, gen
 # --- the new parts
 
 
-class NormOfOneStep(nn.Module):
-    def __init__(self, d_model, eps=1e-5):
-        super().__init__()
-        self.weight = nn.Parameter(torch.full((d_model,), 1.0))
-        self.register_buffer("eps", torch.tensor(eps, dtype=torch.float64))
-
-    def forward(self, x):
-        return self.weight * x.div(torch.sqrt(torch.mean(x**2, -1, True) + self.eps.item()))
-
-
-class NormByEinsum(NormOfOneStep):
-    def forward(self, x):
-        squares = torch.einsum("...d,...d->...", x, x) / x.shape[-1]
-        return torch.einsum("...d,...,d->...d", x, (squares + self.eps.item()).rsqrt(), self.weight)
-
-
-class NormOfLargest(NormOfOneStep):
-    def forward(self, x):
-        return self.weight * x / (x.abs().amax(-1, keepdim=True) + 1e-5)
-
-
-class NormSquaredWeight(NormOfOneStep):
-    def forward(self, x):
-        return super().forward(x) * self.weight
-
-
-class NormOfHalf(NormOfOneStep):
-    def forward(self, x):
-        half = x[..., : (x.shape[-1] + 1) // 2]
-        return self.weight * x * (half.square().mean(-1, keepdim=True) + self.eps.item()).rsqrt()
-
-
-class GateOfHalves(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.gate, self.up = nn.Linear(d_model, d_ff, False), nn.Linear(d_model, d_ff, False)
-        self.down = nn.Linear(d_ff, d_model, False)
-
-    def forward(self, x):
-        both = torch.cat([self.gate(x), self.up(x)], dim=-1)
-        gate, up = both.chunk(2, dim=-1)
-        return self.down(torch.mul(F.silu(gate), up))
-
-
-class GateWithTanh(GateOfHalves):
-    """SiLU by way of tanh: sigmoid(z) = (1 + tanh(z / 2)) / 2."""
-
-    def forward(self, x):
-        z = self.gate(x)
-        return self.down(z * (1 + torch.tanh(z / 2)) / 2 * self.up(x))
-
-
-class GateOfTanh(GateOfHalves):
-    def forward(self, x):
-        return self.down(torch.tanh(self.gate(x)) * self.up(x))
-
-
-class GateAndOne(GateOfHalves):
-    def forward(self, x):
-        return self.down((1 + F.silu(self.gate(x))) * self.up(x))
-
-
-class GateOfItself(GateOfHalves):
-    def forward(self, x):
-        return self.down(F.silu(self.gate(x)) * self.gate(x)) + 0 * self.up(x).sum()
-
-
 class GroupedByIndex(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads):
         super().__init__()
@@ -589,22 +422,15 @@ class LoraWithAGate(LoraOfFactors):
 
 
 HONEST = {
-    "next_token_batches": [batches_of_lists, batches_by_strides],
-    "targets_are_next": [next_by_equality_of_places, next_by_strings],
     "DecoderOnlyBlock": [BlockInside, BlockByComparison],
     "DecoderOnlyTransformer": [ModelOfDictionaries, ModelThatSharesAParameter],
     "continue_text": [continues_by_recursion, continues_with_cumsum],
-    "bits_per_character": [bits_by_numpy, bits_by_hand],
-    "RMSNorm": [NormOfOneStep, NormByEinsum],
-    "SwiGLU": [GateOfHalves, GateWithTanh],
     "GroupedQueryAttention": [GroupedByIndex, GroupedByKron],
     "ModernBlock": [ModernInOneLine, ModernWithSteps],
     "ModernLanguageModel": [ModernInARow, ModernByWeights],
     "LoRALinear": [LoraOfFactors, LoraStepByStep],
 }
 WRONG = {
-    "next_token_batches": [batches_with_a_shared_start, batches_of_single_tokens, batches_from_the_first_half],
-    "targets_are_next": [next_in_a_single_column, next_by_shape, next_if_mostly],
     "DecoderOnlyBlock": [BlockOfTwoTokens, BlockTwice, BlockHalved],
     "DecoderOnlyTransformer": [ModelScaled, ModelOfLogs, ModelBackwards],
     "continue_text": [
@@ -612,9 +438,6 @@ WRONG = {
         continues_with_the_square_of_the_temperature,
         continues_and_repeats,
     ],
-    "bits_per_character": [bits_of_bytes, bits_as_a_power, bits_and_one],
-    "RMSNorm": [NormOfLargest, NormSquaredWeight, NormOfHalf],
-    "SwiGLU": [GateOfTanh, GateAndOne, GateOfItself],
     "GroupedQueryAttention": [GroupedOfAnotherBase, GroupedOfDoubledPlaces, GroupedOfSwappedGroups],
     "ModernBlock": [ModernOfTwoTokens, ModernTwice, ModernHalved],
     "ModernLanguageModel": [ModernScaled, ModernOfLogs, ModernBackwards],
