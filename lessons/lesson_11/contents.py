@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from grader.authoring.spec import Lesson
 from lessons.lesson_11.exercises.adapting import LORA_LINEAR
-from lessons.lesson_11.exercises.blocks import DECODER_ONLY_BLOCK, MODERN_BLOCK
 from lessons.lesson_11.exercises.equivalents import EQUIVALENTS
-from lessons.lesson_11.exercises.grouped import GROUPED_QUERY_ATTENTION
 from lessons.lesson_11.exercises.models import DECODER_ONLY_TRANSFORMER, MODERN_LANGUAGE_MODEL
 from lessons.lesson_11.exercises.writing import CONTINUE_TEXT
 
 LESSON = Lesson(
     title="A language model, then and now",
     exercises=(
-        DECODER_ONLY_BLOCK,
         DECODER_ONLY_TRANSFORMER,
         CONTINUE_TEXT,
-        GROUPED_QUERY_ATTENTION,
-        MODERN_BLOCK,
         MODERN_LANGUAGE_MODEL,
         LORA_LINEAR,
     ),

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from grader.authoring.calls import Probe, given, gradients, state
-from grader.authoring.modules import answered_rows, built, followed, hand_in
+from grader.authoring.modules import built, followed, hand_in
 from lessons.lesson_11.fresh_modules import fresh, learned_numbers
 from lessons.lesson_11.randomness import source_of_randomness
 
@@ -31,20 +31,6 @@ def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 # --- modules
-
-
-def _grouped(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = fresh(symbol, x.shape[-1], inputs["num_heads"], inputs["num_kv_heads"])
-    rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    seen = followed(module, inputs["weights"], given(inputs, "x", "mask"), rows, pair=True)
-    return {"size": learned_numbers(module), **seen}
-
-
-def _block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = fresh(symbol, x.shape[-1], *given(inputs, "num_heads", "num_kv_heads", "d_ff"))
-    return {"size": learned_numbers(module), **followed(module, inputs["weights"], [x])}
 
 
 SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "num_kv_heads", "d_ff", "num_layers")
@@ -177,11 +163,8 @@ def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
 
 PROBES: dict[str, Probe] = {
     "targets_are_next": _targets_are_next,
-    "DecoderOnlyBlock": _block,
     "DecoderOnlyTransformer": _model,
     "continue_text": _continue,
-    "GroupedQueryAttention": _grouped,
-    "ModernBlock": _block,
     "ModernLanguageModel": _model,
     "LoRALinear": _lora,
 }

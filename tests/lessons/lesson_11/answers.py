@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course.attention import MultiHeadAttention
-from course.blocks import EncoderBlock, FeedForward, LayerNorm, LearnedPositionalEmbedding
-from course.causal import causal_mask
+from course.blocks import LayerNorm, LearnedPositionalEmbedding
 from course.language_model.gpt import DecoderOnlyBlock
-from course.language_model.modern import GroupedQueryAttention, ModernBlock, RMSNorm, SwiGLU
-from course.positions import rotary_embedding
+from course.language_model.modern import ModernBlock, RMSNorm
 
 # --- next_token_batches
 
@@ -25,97 +20,6 @@ from course.positions import rotary_embedding
 
 
 # --- the blocks
-
-
-class BlockInside(EncoderBlock):
-    """An encoder block that is called with a mask kept for the longest text."""
-
-    def __init__(self, d_model, num_heads, d_ff):
-        super().__init__(d_model, num_heads, d_ff)
-        self.register_buffer("mask", torch.ones(256, 256, dtype=torch.bool).tril(), persistent=False)
-
-    def forward(self, x):
-        n = x.size(1)
-        return EncoderBlock.forward(self, x, mask=self.mask[None, None, :n, :n])
-
-
-class BlockByComparison(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout=0.0):
-        super().__init__()
-        self.norm1, self.attention = nn.LayerNorm(d_model), MultiHeadAttention(d_model, num_heads)
-        self.norm2, self.feed_forward = nn.LayerNorm(d_model), FeedForward(d_model, d_ff)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x):
-        places = torch.arange(x.shape[1], device=x.device)
-        h = self.norm1(x)
-        a, _ = self.attention(h, h, h, places[:, None] >= places)
-        x = torch.add(x, self.dropout(a))
-        return torch.add(x, self.dropout(self.feed_forward(self.norm2(x))))
-
-
-class BlockOfTwoTokens(DecoderOnlyBlock):
-    """Sees itself and the token before."""
-
-    def forward(self, x):
-        n = x.shape[1]
-        mask = causal_mask(n) & ~causal_mask(n).tril(-2)
-        h = self.norm1(x)
-        x = x + self.attention(h, h, h, mask)[0]
-        return x + self.feed_forward(self.norm2(x))
-
-
-class BlockTwice(DecoderOnlyBlock):
-    def forward(self, x):
-        return super().forward(super().forward(x))
-
-
-class BlockHalved(DecoderOnlyBlock):
-    def forward(self, x):
-        return x + 0.5 * (super().forward(x) - x)
-
-
-class ModernInOneLine(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        self.norm1, self.norm2 = nn.RMSNorm(d_model, eps=1e-5), nn.RMSNorm(d_model, eps=1e-5)
-        self.feed_forward = SwiGLU(d_model=d_model, d_ff=d_ff)
-        self.attention = GroupedQueryAttention(d_model, num_kv_heads=num_kv_heads, num_heads=num_heads)
-
-    def forward(self, x):
-        return (y := x + self.attention(self.norm1(x), causal_mask(x.size(-2))[None])[0]) + self.feed_forward(
-            self.norm2(y)
-        )
-
-
-class ModernWithSteps(ModernBlock):
-    """Each step is a method."""
-
-    def attend(self, x):
-        output, _weights = self.attention(self.norm1(x), mask=causal_mask(x.shape[1]).expand(len(x), 1, -1, -1))
-        return output
-
-    def forward(self, x):
-        for step in (self.attend, lambda y: self.feed_forward(self.norm2(y))):
-            x = x + step(x)
-        return x
-
-
-class ModernOfTwoTokens(ModernBlock):
-    def forward(self, x):
-        n = x.shape[1]
-        x = x + self.attention(self.norm1(x), causal_mask(n) & ~causal_mask(n).tril(-2))[0]
-        return x + self.feed_forward(self.norm2(x))
-
-
-class ModernTwice(ModernBlock):
-    def forward(self, x):
-        return super().forward(super().forward(x))
-
-
-class ModernHalved(ModernBlock):
-    def forward(self, x):
-        return x + 0.5 * (super().forward(x) - x)
 
 
 # --- the models
@@ -290,84 +194,6 @@ def continues_and_repeats(model, prompt, max_new_tokens, temperature, top_p, gen
 # --- the new parts
 
 
-class GroupedByIndex(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads):
-        super().__init__()
-        self.heads, self.kv, self.d = num_heads, num_kv_heads, d_model // num_heads
-        self.query = nn.Linear(d_model, num_heads * self.d, bias=False)
-        self.key = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
-        self.value = nn.Linear(d_model, num_kv_heads * self.d, bias=False)
-        self.output = nn.Linear(num_heads * self.d, d_model, bias=False)
-
-    def forward(self, x, mask=None):
-        b, n, _ = x.shape
-        owner = torch.arange(self.heads) // (self.heads // self.kv)
-        q = self.query(x).view(b, n, self.heads, self.d).permute(0, 2, 1, 3)
-        k = self.key(x).view(b, n, self.kv, self.d).permute(0, 2, 1, 3)[:, owner]
-        v = self.value(x).view(b, n, self.kv, self.d).permute(0, 2, 1, 3)[:, owner]
-        places = torch.arange(n)
-        q, k = rotary_embedding(q, places), rotary_embedding(k, places)
-        scores = torch.matmul(q, k.mT) * self.d**-0.5
-        if mask is not None:
-            scores = scores.masked_fill(mask.logical_not(), -1e30)
-        weights = torch.softmax(scores, dim=-1)
-        return self.output(torch.matmul(weights, v).permute(0, 2, 1, 3).reshape(b, n, -1)), weights
-
-
-class GroupedByKron(GroupedByIndex):
-    """Repeats the rows of the weights, and then needs no groups."""
-
-    def wide(self, layer):
-        rows = layer.weight.view(self.kv, self.d, -1).repeat_interleave(self.heads // self.kv, dim=0)
-        return rows.flatten(0, 1)
-
-    def forward(self, x, mask=None):
-        n = x.shape[1]
-        cut = [F.linear(x, w) for w in (self.query.weight, self.wide(self.key), self.wide(self.value))]
-        q, k, v = (part.unflatten(-1, (self.heads, self.d)).transpose(1, 2) for part in cut)
-        q, k = (rotary_embedding(part, torch.arange(n) + 3) for part in (q, k))
-        scores = (q @ k.transpose(-1, -2)) / math.sqrt(self.d)
-        if mask is not None:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1)
-        return F.linear((weights @ v).transpose(1, 2).flatten(2), self.output.weight), weights
-
-
-class GroupedOfAnotherBase(GroupedQueryAttention):
-    """Frequencies of another base."""
-
-    def forward(self, x, mask=None):
-        return _turned(self, x, mask, 500.0, 1)
-
-
-class GroupedOfDoubledPlaces(GroupedQueryAttention):
-    def forward(self, x, mask=None):
-        return _turned(self, x, mask, 10000.0, 2)
-
-
-class GroupedOfSwappedGroups(GroupedQueryAttention):
-    """The last key head serves the first group."""
-
-    def forward(self, x, mask=None):
-        return _turned(self, x, mask, 10000.0, 1, flip=True)
-
-
-def _turned(layer, x, mask, base, step, flip=False):
-    b, n, _ = x.shape
-    places = step * torch.arange(n)
-    q = layer.query(x).view(b, n, layer.num_heads, -1).transpose(1, 2)
-    k, v = (part(x).view(b, n, layer.num_kv_heads, -1).transpose(1, 2) for part in (layer.key, layer.value))
-    if flip:
-        k, v = k.flip(1), v.flip(1)
-    group = layer.num_heads // layer.num_kv_heads
-    q, k = rotary_embedding(q, places, base), rotary_embedding(k, places, base).repeat_interleave(group, dim=1)
-    scores = q @ k.mT / q.shape[-1] ** 0.5
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -1e30)
-    weights = scores.softmax(-1)
-    return layer.output((weights @ v.repeat_interleave(group, dim=1)).transpose(1, 2).flatten(2)), weights
-
-
 # --- LoRALinear
 
 
@@ -422,24 +248,18 @@ class LoraWithAGate(LoraOfFactors):
 
 
 HONEST = {
-    "DecoderOnlyBlock": [BlockInside, BlockByComparison],
     "DecoderOnlyTransformer": [ModelOfDictionaries, ModelThatSharesAParameter],
     "continue_text": [continues_by_recursion, continues_with_cumsum],
-    "GroupedQueryAttention": [GroupedByIndex, GroupedByKron],
-    "ModernBlock": [ModernInOneLine, ModernWithSteps],
     "ModernLanguageModel": [ModernInARow, ModernByWeights],
     "LoRALinear": [LoraOfFactors, LoraStepByStep],
 }
 WRONG = {
-    "DecoderOnlyBlock": [BlockOfTwoTokens, BlockTwice, BlockHalved],
     "DecoderOnlyTransformer": [ModelScaled, ModelOfLogs, ModelBackwards],
     "continue_text": [
         continues_with_the_best_two,
         continues_with_the_square_of_the_temperature,
         continues_and_repeats,
     ],
-    "GroupedQueryAttention": [GroupedOfAnotherBase, GroupedOfDoubledPlaces, GroupedOfSwappedGroups],
-    "ModernBlock": [ModernOfTwoTokens, ModernTwice, ModernHalved],
     "ModernLanguageModel": [ModernScaled, ModernOfLogs, ModernBackwards],
     "LoRALinear": [LoraOfTheRoot, LoraSubtracted, LoraWithAGate],
 }
