@@ -1,17 +1,14 @@
-"""How the symbols of lesson 11 are called."""
+"""How the symbols of lesson 11 are called whose cases know too much to travel."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, given, gradients, state
-from grader.authoring.modules import built, followed, hand_in
-from lessons.lesson_11.fresh_modules import fresh, learned_numbers
+from grader.authoring.calls import Probe, given
 from lessons.lesson_11.randomness import source_of_randomness
 
 Inputs = Mapping[str, Any]
@@ -28,29 +25,6 @@ def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)
     return {"output": answer}
-
-
-# --- modules
-
-
-SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "num_kv_heads", "d_ff", "num_layers")
-
-
-def _model(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    tokens, sizes = inputs["tokens"], given(inputs["sizes"], *SIZES)
-    if inputs.get("new"):
-        torch.default_generator.manual_seed(0)
-        logits = built(symbol, *sizes)(tokens)
-        spread = float(logits.detach().std()) if isinstance(logits, torch.Tensor) else float("nan")
-        return {"new": "small numbers" if spread < 1.5 else "large numbers"}
-    module = fresh(symbol, *sizes)
-    seen = {"size": learned_numbers(module), **followed(module, inputs["weights"], [tokens])}
-    if "max_length" in inputs["sizes"]:
-        seen["positions"] = getattr(module, "max_length", "missing")
-    return seen
-
-
-# --- text
 
 
 class _Toy(nn.Module):
@@ -99,72 +73,4 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return {**seen, "output": "about one in eight" if 0.02 < share < 0.29 else f"{share:.1f}"}
 
 
-# --- adapting
-
-
-def _lora(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x, weights, bias = inputs["x"], inputs["weight"], inputs.get("bias")
-    torch.default_generator.manual_seed(0)
-    wide, narrow = weights.shape
-    linear = nn.Linear(narrow, wide, bias=bias is not None).to(weights.dtype)
-    with torch.no_grad():
-        linear.weight.copy_(weights)
-        if bias is not None:
-            linear.bias.copy_(bias)
-    layer = built(symbol, linear, inputs["rank"], inputs["alpha"])
-    seen: dict[str, Any] = {"start": layer(x).detach()}
-    down = getattr(layer, "down", None)
-    seen["down"] = (
-        "random numbers"
-        if isinstance(down, torch.Tensor) and bool(down.detach().std() > 1e-3)
-        else "not random numbers"
-    )
-    up = getattr(layer, "up", None)
-    seen["up"] = "zeros" if isinstance(up, torch.Tensor) and not up.detach().any() else "not zeros"
-    seen["learns"] = sorted(name for name, parameter in layer.named_parameters() if parameter.requires_grad)
-    seen["parts"], places = hand_in(layer, {"down": inputs["down"], "up": inputs["up"]})
-    if len(places) < 2:
-        return {**seen, "output": "no output: down or up is missing, or has another shape"}
-    handed = x.clone().requires_grad_()
-    output = layer(handed)
-    seen["output"] = output.detach() if isinstance(output, torch.Tensor) else output
-    leaves = [handed, *places.values()]
-    seen["gradients"] = gradients(output, leaves) if all(leaf.requires_grad for leaf in leaves) else "cut off"
-    seen["base"] = _base(layer, weights)
-    seen["arguments"] = [x, state([handed])["values"]]
-    return seen | _merged(layer, x)
-
-
-def _base(layer: nn.Module, weight: torch.Tensor) -> str:
-    base = getattr(layer, "base", None)
-    if not isinstance(base, nn.Linear):
-        return "no Linear layer"
-    return "as it was" if torch.equal(base.weight.detach(), weight) else "changed"
-
-
-def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
-    before = copy.deepcopy(layer.state_dict())
-    try:
-        plain = layer.merged()
-        result = plain(x)
-    except Exception as error:
-        return {"merged": f"stopped with {type(error).__name__}: {error}"}
-    seen: dict[str, Any] = {
-        "merged": result.detach() if isinstance(result, torch.Tensor) else result,
-        "merged_is": "a plain Linear layer" if type(plain) is nn.Linear else f"a {type(plain).__name__}",
-    }
-    with torch.no_grad():
-        for parameter in plain.parameters():
-            parameter.add_(1.0)
-    after = layer.state_dict()
-    same = all(torch.equal(before[name], after[name]) for name in before)
-    return {**seen, "by_itself": "as it was" if same else "changed"}
-
-
-PROBES: dict[str, Probe] = {
-    "targets_are_next": _targets_are_next,
-    "DecoderOnlyTransformer": _model,
-    "continue_text": _continue,
-    "ModernLanguageModel": _model,
-    "LoRALinear": _lora,
-}
+PROBES: dict[str, Probe] = {"targets_are_next": _targets_are_next, "continue_text": _continue}
