@@ -8,24 +8,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow, given
+from grader.authoring.calls import Probe, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04.probes.asking import ask_about
 from lessons.lesson_04.probes.translators import look_at
 
 Inputs = Mapping[str, Any]
-
-
-def _shift_right(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call(symbol, inputs["targets"], inputs["start_id"])
-
-
-def _sequence_cross_entropy(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call_and_follow(symbol, *given(inputs, "logits", "targets", "pad_id"))
-
-
-def _measure(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    return call(symbol, *given(inputs, "logits", "predictions", "targets", "pad_id"))
 
 
 def _cross_attention(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -87,11 +75,6 @@ def _inside(layer: Any) -> dict[str, str]:
 
 
 PROBES: dict[str, Probe] = {
-    "shift_right": _shift_right,
-    "sequence_cross_entropy": _sequence_cross_entropy,
-    "perplexity": _measure,
-    "token_accuracy": _measure,
-    "exact_match": _measure,
     "CrossAttention": _cross_attention,
     "DecoderBlock": _decoder_block,
     "Seq2SeqTransformer": look_at,

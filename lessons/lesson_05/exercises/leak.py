@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,16 +12,7 @@ import torch
 from course.causal import future_leak
 from grader.authoring.aspects import main, modes, special, untouched
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
-from lessons.lesson_04.exercises.asking import (
-    HIGHEST,
-    MODES,
-    Draw,
-    in_words,
-    left_in_eval_mode,
-    misjudged,
-    module_expected,
-    tried,
-)
+from lessons.lesson_04.asking import HIGHEST, MODES, Draw, in_words, tried
 from lessons.lesson_05.exercises import measures as written
 
 CONSTANTS = (1, 2, 3, HIGHEST)
@@ -81,6 +73,62 @@ def _models(generator: np.random.Generator) -> list[Case]:
             for constant in CONSTANTS
         ),
     ]
+
+
+def module_expected(right: Callable[..., Any]) -> Mistake:
+    """The right test, which asks more of the model than that it can be called."""
+
+    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+        mode = model.training
+        model.eval()
+        number = right(model, source, target_input)
+        model.train(mode)
+        return number
+
+    return Mistake(
+        "module_expected",
+        test,
+        "Your test works only with an nn.Module. The docstring allows any callable: what do you really need from the "
+        "model?",
+    )
+
+
+def left_in_eval_mode(right: Callable[..., Any]) -> Mistake:
+    """The right test, which does not put the model back."""
+
+    def test(model: Any, source: torch.Tensor, target_input: torch.Tensor) -> Any:
+        if isinstance(model, torch.nn.Module):
+            model.eval()
+        return right(model, source, target_input)
+
+    return Mistake(
+        "left_in_eval_mode",
+        test,
+        "The number is right, but you leave the model in evaluation mode. Which mode did you find it in?",
+    )
+
+
+def misjudged(rises: Any, signed: Any, answers: Any) -> tuple[Mistake, ...]:
+    """Three ways to overlook that logits have moved."""
+    return (
+        Mistake(
+            "no_absolute_value",
+            rises,
+            "You look for the largest rise, so you miss a logit that falls. What makes both directions count?",
+        ),
+        Mistake(
+            "signed_mean",
+            signed,
+            "You average the differences with their signs, so a rise and a fall cancel out. What should happen to "
+            "the signs first?",
+        ),
+        Mistake(
+            "answers_compared",
+            answers,
+            "You compare which symbol comes out on top, but a logit may move without changing that. What is it that "
+            "moves?",
+        ),
+    )
 
 
 _main = partial(main, keys=("leak",))

@@ -13,7 +13,7 @@ from grader.authoring.aspects import USUAL, dtype, shape, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Exercise, Mistake
 from lessons.aspects import special
-from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
+from lessons.lesson_04.drawing import draw_tokens, ragged, turned
 
 
 def _lengths(generator: np.random.Generator) -> list[Case]:

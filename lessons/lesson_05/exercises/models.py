@@ -9,11 +9,72 @@ import torch
 from torch import nn
 
 from course.attention import padding_mask
+from course.blocks import EncoderBlock, LearnedPositionalEmbedding
 from course.causal import causal_mask, decoder_mask
-from course.seq2seq import Seq2SeqTransformer
-from lessons.lesson_04.exercises.models import Model
+from course.seq2seq import DecoderBlock, Seq2SeqTransformer
 
 Mask = torch.Tensor | None
+
+
+class Model(nn.Module):
+    """The model of lesson 4, in small steps."""
+
+    Norm: Any = nn.LayerNorm
+
+    def __init__(
+        self, vocab_size: int, max_length: int, d_model: int, num_heads: int, d_ff: int, num_layers: int
+    ) -> None:
+        super().__init__()
+        self.max_length, self.d_model = max_length, d_model
+        self.make_embeddings(vocab_size, max_length, d_model)
+        self.encoder_layers = self.stack(EncoderBlock, num_layers, d_model, num_heads, d_ff)
+        self.decoder_layers = self.stack(DecoderBlock, num_layers, d_model, num_heads, d_ff)
+        self.encoder_norm, self.decoder_norm = self.Norm(d_model), self.Norm(d_model)
+        self.to_logits = nn.Linear(d_model, vocab_size)
+
+    def make_embeddings(self, vocab_size: int, max_length: int, d_model: int) -> None:
+        self.source_embedding = nn.Embedding(vocab_size, d_model)
+        self.target_embedding = nn.Embedding(vocab_size, d_model)
+        self.source_positions = LearnedPositionalEmbedding(max_length, d_model)
+        self.target_positions = LearnedPositionalEmbedding(max_length, d_model)
+
+    def stack(self, kind: Any, num_layers: int, *sizes: int) -> Any:
+        return nn.ModuleList([kind(*sizes) for _ in range(num_layers)])
+
+    def embed_source(self, source: Any) -> Any:
+        return self.source_positions(self.source_embedding(source))
+
+    def embed_target(self, target: Any) -> Any:
+        return self.target_positions(self.target_embedding(target))
+
+    def source_mask(self, source: Any) -> Any:
+        """For the encoder."""
+        return padding_mask(source)
+
+    def cross_mask(self, source: Any) -> Any:
+        """For the decoder."""
+        return padding_mask(source)
+
+    def encode(self, source: Any) -> Any:
+        x, mask = self.embed_source(source), self.source_mask(source)
+        for layer in self.encoder_layers:
+            x = layer(x, mask)
+        return self.encoder_norm(x)
+
+    def decode(self, target_input: Any, encoder_states: Any, source: Any, target_mask: Mask = None) -> Any:
+        x, mask = self.embed_target(target_input), self.cross_mask(source)
+        for i, layer in enumerate(self.decoder_layers):
+            x = self.step(i, layer, x, encoder_states, target_mask, mask)
+        return self.finish(x)
+
+    def step(self, i: int, layer: Any, x: Any, states: Any, target_mask: Mask, mask: Mask) -> Any:
+        return layer(x, states, target_mask, mask)
+
+    def finish(self, x: Any) -> Any:
+        return self.to_logits(self.decoder_norm(x))
+
+    def forward(self, source: Any, target_input: Any, target_mask: Mask = None) -> Any:
+        return self.decode(target_input, self.encode(source), source, target_mask)
 
 
 def masking(make: Callable[[torch.Tensor, torch.Tensor, Mask], Mask], base: Any = Seq2SeqTransformer) -> Any:

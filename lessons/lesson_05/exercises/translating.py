@@ -14,10 +14,9 @@ from grader.authoring.aspects import untouched
 from grader.authoring.spec import Case, Exercise, Mistake, tagged
 from lessons import drawing
 from lessons.drawing import Inputs
-from lessons.lesson_04.exercises.looks import LAST_LOOKS, USUAL_LOOKS, looked_at, seen
-from lessons.lesson_04.exercises.models import Model
+from lessons.lesson_04.looks import LAST_LOOKS, USUAL_LOOKS, looked_at, seen
 from lessons.lesson_05.exercises import models as written
-from lessons.lesson_05.exercises.models import masking, with_members
+from lessons.lesson_05.exercises.models import Model, masking, with_members
 
 
 def _cases(generator: np.random.Generator) -> list[Case]:

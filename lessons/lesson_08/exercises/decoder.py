@@ -14,7 +14,7 @@ from course.paper.layers import DecoderLayer
 from course.paper.model import Decoder
 from course.positions import SinusoidalPositionalEncoding, sinusoidal_positional_encoding
 from grader.authoring.spec import Exercise, Mistake
-from lessons.lesson_04.exercises.looks import seen
+from lessons.lesson_04.looks import seen
 from lessons.lesson_08.exercises.stacked import DecoderStack, Mask, maker, shared_mistakes
 from lessons.lesson_08.exercises.stacks import LAST_LOOKS, USUAL_LOOKS, cases_of, masked
 

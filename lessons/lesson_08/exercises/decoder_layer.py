@@ -17,7 +17,7 @@ from course.seq2seq import CrossAttention
 from grader.authoring.aspects import dtype, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.aspects import special
-from lessons.lesson_04.exercises.block import DECODER_BLOCK
+from lessons.lesson_04.DecoderBlock import TRIAL as DECODER_BLOCK
 
 Mask = torch.Tensor | None
 

@@ -12,7 +12,7 @@ from course.paper.training import train_epoch
 from grader.authoring import draw
 from grader.authoring.aspects import main, special
 from grader.authoring.spec import USUAL, Aspect, Case, Exercise, Mistake, Observation, tagged
-from lessons.lesson_04.exercises.drawing import draw_tokens, ragged
+from lessons.lesson_04.drawing import draw_tokens, ragged
 
 VOCAB = 7
 

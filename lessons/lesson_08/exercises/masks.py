@@ -14,7 +14,7 @@ from grader.authoring.aspects import USUAL, special, untouched, values
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.lesson_03.exercises.padding import PADDING_MASK
-from lessons.lesson_04.exercises.drawing import draw_tokens, ragged, turned
+from lessons.lesson_04.drawing import draw_tokens, ragged, turned
 
 # The same contract as lesson 3's mask, written once more under the paper's name.
 CREATE_PADDING_MASK = replace(PADDING_MASK, symbol="create_padding_mask", references=(create_padding_mask,))

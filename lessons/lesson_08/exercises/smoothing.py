@@ -14,7 +14,7 @@ from course.paper.smoothing import LabelSmoothingLoss
 from grader.authoring import draw
 from grader.authoring.aspects import USUAL, any_numbers, gradients, main, refused, special, untouched
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons.lesson_04.exercises.drawing import draw_tokens, ragged
+from lessons.lesson_04.drawing import draw_tokens, ragged
 
 
 def _logits(generator: np.random.Generator) -> list[Case]:

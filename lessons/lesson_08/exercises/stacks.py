@@ -8,7 +8,7 @@ from grader.authoring.aspects import CONTENT, KNOWN, untouched
 from grader.authoring.draw import dims, integers, normal
 from grader.authoring.spec import Aspect, Case, tagged
 from lessons.drawing import Inputs
-from lessons.lesson_04.exercises.looks import seen
+from lessons.lesson_04.looks import seen
 
 
 def sizes_of(generator: np.random.Generator, num_layers: int, max_length: int) -> dict[str, float]:

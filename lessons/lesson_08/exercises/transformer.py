@@ -12,7 +12,7 @@ from grader.authoring.aspects import CONTENT, KNOWN, untouched
 from grader.authoring.draw import dims, integers
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
 from lessons.drawing import Inputs
-from lessons.lesson_04.exercises.looks import seen
+from lessons.lesson_04.looks import seen
 from lessons.lesson_08.exercises import wholes
 from lessons.lesson_08.exercises.stacks import sizes_of
 
