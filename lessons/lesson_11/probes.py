@@ -1,92 +1,17 @@
-"""How the symbols of lesson 11 are called."""
+"""How the symbols of lesson 11 are called whose cases know too much to travel."""
 
 from __future__ import annotations
 
-import copy
-import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, given, gradients, state, weights_like
-from grader.authoring.modules import answered_rows, built, followed, hand_in
+from grader.authoring.calls import Probe, given
+from lessons.lesson_11.randomness import source_of_randomness
 
 Inputs = Mapping[str, Any]
-
-
-# --- windows of a text
-
-
-def _windows(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    """Where in the text the tokens of a batch stand: no token occurs twice, so each place can be told."""
-    ids, length, rows = inputs["ids"], inputs["length"], inputs["rows"]
-
-    def drawn(generator: torch.Generator) -> Any:
-        return symbol(ids, length, rows, generator)
-
-    if inputs.get("chance"):
-        return {"chance": _followed(lambda generator: [part.tolist() for part in drawn(generator)], inputs["seed"])}
-    before = ids.clone()
-    pair = drawn(torch.Generator().manual_seed(inputs["seed"]))
-    seen: dict[str, Any] = {"arguments": [before, ids]}
-    if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(p, torch.Tensor) for p in pair):
-        return {**seen, "output": pair}
-    shapes = [list(part.shape) for part in pair]
-    whole = not any(part.is_floating_point() or part.dtype == torch.bool for part in pair)
-    seen |= {"shapes": shapes, "kind": "whole numbers" if whole else "not whole numbers"}
-    if any(len(shape) != 2 for shape in shapes) or shapes[0] != shapes[1]:
-        return {**seen, "output": "no two tables of one shape"}
-    places = torch.full((int(ids.max()) + 1,), -1)
-    places[ids] = torch.arange(len(ids))
-    if any(part.min() < 0 or part.max() > ids.max() for part in pair):
-        return {**seen, "output": "ids that aren't in the text"}
-    read, told = (places[part.long()] for part in pair)
-    if read.min() < 0 or told.min() < 0:
-        return {**seen, "output": "ids that aren't in the text"}
-    starts = torch.bincount(read[:, 0], minlength=len(ids) - length)
-    seen["output"] = _alike(told - read)
-    seen["side_by_side"] = _alike(read.diff(dim=1)) if length > 1 else [1]
-    seen["starts"] = [place for place, count in enumerate(starts.tolist()) if count]
-    even = bool(starts.max() < 1.6 * starts.min())
-    seen["evenly"] = "equally often" if even else "some far more often than others"
-    again = symbol(ids, length, rows, torch.Generator().manual_seed(inputs["seed"] + 1))
-    seen["random"] = _random(read[:, 0], torch.equal(again[0], pair[0]))
-    return seen
-
-
-def _random(starts: torch.Tensor, same: bool) -> str:
-    if len(starts) > 1 and bool((starts == starts[0]).all()):
-        return "all rows of a batch alike"
-    if len(starts) > 1 and bool((starts.diff() == 1).float().mean() > 0.5):
-        return "in the order of the text"
-    return "the same batch with every generator" if same else "another batch with another generator"
-
-
-def _alike(table: torch.Tensor) -> list[int]:
-    """The different numbers of a table, as few as they are."""
-    found = sorted(set(table.flatten().tolist()))
-    return found if len(found) <= 4 else [*found[:2], *found[-2:]]
-
-
-def _followed(draw: Callable[[torch.Generator], Any], seed: int) -> str:
-    """Where the randomness comes from: the same seed twice, another one, one generator twice, the global generator."""
-
-    def state_of_all() -> list[Any]:
-        return [torch.get_rng_state().tolist(), np.random.get_state()[1].tolist(), random.getstate()]  # type: ignore[index]
-
-    before = state_of_all()
-    generator = torch.Generator().manual_seed(seed)
-    first, second = draw(generator), draw(generator)
-    if first != draw(torch.Generator().manual_seed(seed)):
-        return "another result with the same seed"
-    if first == draw(torch.Generator().manual_seed(seed + 1)):
-        return "the same result with another seed"
-    if first == second:
-        return "the same result when it is called again"
-    return "from the generator alone" if state_of_all() == before else "the global generator is used too"
 
 
 def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -100,71 +25,6 @@ def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     if isinstance(answer, torch.Tensor) and answer.dtype == torch.bool and answer.dim() == 0:
         answer = bool(answer)
     return {"output": answer}
-
-
-# --- modules
-
-
-def _fresh(symbol: Any, *sizes: Any) -> nn.Module:
-    """A new module whose weights are known numbers: a table that nobody asked for shows, and a bias does nothing."""
-    module = built(symbol, *sizes)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.copy_(weights_like(parameter) - 1 if parameter.dim() > 1 else torch.zeros_like(parameter))
-    return module
-
-
-def _norm(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = built(symbol, x.shape[-1], *given(inputs, "eps"))
-    weight = getattr(module, "weight", None)
-    start = weight.detach().clone() if isinstance(weight, torch.Tensor) else None
-    return {"start": start, "size": _size(module), **followed(module, inputs["weights"], [x])}
-
-
-def _size(module: nn.Module) -> int:
-    """How many numbers it learns."""
-    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
-
-
-def _gated(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = _fresh(symbol, x.shape[-1], inputs["d_ff"])
-    return {"size": _size(module), **followed(module, inputs["weights"], [x])}
-
-
-def _grouped(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = _fresh(symbol, x.shape[-1], inputs["num_heads"], inputs["num_kv_heads"])
-    rows = answered_rows(inputs.get("mask"), x.shape[:-1])
-    seen = followed(module, inputs["weights"], given(inputs, "x", "mask"), rows, pair=True)
-    return {"size": _size(module), **seen}
-
-
-def _block(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x = inputs["x"]
-    module = _fresh(symbol, x.shape[-1], *given(inputs, "num_heads", "num_kv_heads", "d_ff"))
-    return {"size": _size(module), **followed(module, inputs["weights"], [x])}
-
-
-SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "num_kv_heads", "d_ff", "num_layers")
-
-
-def _model(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    tokens, sizes = inputs["tokens"], given(inputs["sizes"], *SIZES)
-    if inputs.get("new"):
-        torch.default_generator.manual_seed(0)
-        logits = built(symbol, *sizes)(tokens)
-        spread = float(logits.detach().std()) if isinstance(logits, torch.Tensor) else float("nan")
-        return {"new": "small numbers" if spread < 1.5 else "large numbers"}
-    module = _fresh(symbol, *sizes)
-    seen = {"size": _size(module), **followed(module, inputs["weights"], [tokens])}
-    if "max_length" in inputs["sizes"]:
-        seen["positions"] = getattr(module, "max_length", "missing")
-    return seen
-
-
-# --- text
 
 
 class _Toy(nn.Module):
@@ -193,7 +53,7 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     prompt, settings = inputs["prompt"], given(inputs, "new", "temperature", "top_p")
     model = _Toy(inputs["table"], inputs["first"], inputs.get("max_length"))
     if inputs.get("chance"):
-        return {"chance": _followed(lambda g: symbol(model, prompt, *settings, g).tolist(), inputs["seed"])}
+        return {"chance": source_of_randomness(lambda g: symbol(model, prompt, *settings, g).tolist(), inputs["seed"])}
     model.train(inputs["training"])
     before = prompt.clone()
     generator = torch.Generator().manual_seed(inputs["seed"])
@@ -213,79 +73,4 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return {**seen, "output": "about one in eight" if 0.02 < share < 0.29 else f"{share:.1f}"}
 
 
-# --- adapting
-
-
-def _lora(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    x, weights, bias = inputs["x"], inputs["weight"], inputs.get("bias")
-    torch.default_generator.manual_seed(0)
-    wide, narrow = weights.shape
-    linear = nn.Linear(narrow, wide, bias=bias is not None).to(weights.dtype)
-    with torch.no_grad():
-        linear.weight.copy_(weights)
-        if bias is not None:
-            linear.bias.copy_(bias)
-    layer = built(symbol, linear, inputs["rank"], inputs["alpha"])
-    seen: dict[str, Any] = {"start": layer(x).detach()}
-    down = getattr(layer, "down", None)
-    seen["down"] = (
-        "random numbers"
-        if isinstance(down, torch.Tensor) and bool(down.detach().std() > 1e-3)
-        else "not random numbers"
-    )
-    up = getattr(layer, "up", None)
-    seen["up"] = "zeros" if isinstance(up, torch.Tensor) and not up.detach().any() else "not zeros"
-    seen["learns"] = sorted(name for name, parameter in layer.named_parameters() if parameter.requires_grad)
-    seen["parts"], places = hand_in(layer, {"down": inputs["down"], "up": inputs["up"]})
-    if len(places) < 2:
-        return {**seen, "output": "no output: down or up is missing, or has another shape"}
-    handed = x.clone().requires_grad_()
-    output = layer(handed)
-    seen["output"] = output.detach() if isinstance(output, torch.Tensor) else output
-    leaves = [handed, *places.values()]
-    seen["gradients"] = gradients(output, leaves) if all(leaf.requires_grad for leaf in leaves) else "cut off"
-    seen["base"] = _base(layer, weights)
-    seen["arguments"] = [x, state([handed])["values"]]
-    return seen | _merged(layer, x)
-
-
-def _base(layer: nn.Module, weight: torch.Tensor) -> str:
-    base = getattr(layer, "base", None)
-    if not isinstance(base, nn.Linear):
-        return "no Linear layer"
-    return "as it was" if torch.equal(base.weight.detach(), weight) else "changed"
-
-
-def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
-    before = copy.deepcopy(layer.state_dict())
-    try:
-        plain = layer.merged()
-        result = plain(x)
-    except Exception as error:
-        return {"merged": f"stopped with {type(error).__name__}: {error}"}
-    seen: dict[str, Any] = {
-        "merged": result.detach() if isinstance(result, torch.Tensor) else result,
-        "merged_is": "a plain Linear layer" if type(plain) is nn.Linear else f"a {type(plain).__name__}",
-    }
-    with torch.no_grad():
-        for parameter in plain.parameters():
-            parameter.add_(1.0)
-    after = layer.state_dict()
-    same = all(torch.equal(before[name], after[name]) for name in before)
-    return {**seen, "by_itself": "as it was" if same else "changed"}
-
-
-PROBES: dict[str, Probe] = {
-    "next_token_batches": _windows,
-    "targets_are_next": _targets_are_next,
-    "bits_per_character": lambda symbol, inputs: call(symbol, *given(inputs, "total_loss", "characters")),
-    "DecoderOnlyBlock": _block,
-    "DecoderOnlyTransformer": _model,
-    "continue_text": _continue,
-    "RMSNorm": _norm,
-    "SwiGLU": _gated,
-    "GroupedQueryAttention": _grouped,
-    "ModernBlock": _block,
-    "ModernLanguageModel": _model,
-    "LoRALinear": _lora,
-}
+PROBES: dict[str, Probe] = {"targets_are_next": _targets_are_next, "continue_text": _continue}
