@@ -140,15 +140,15 @@ def check_numbers(seed: int | None, jobs: int = 1) -> None:
         raise ValueError(f"seed must be 0 or more, not {seed}")
 
 
-def get_ready(processes: int) -> None:
-    """Starts processes, and meanwhile imports what grading needs here.
+def get_ready(jobs: int) -> None:
+    """Starts processes for so many submissions at a time, and meanwhile imports what grading needs here.
 
     Raises:
         GraderError: when something is not installed.
     """
-    from grader.running.zygotes import warm_up
+    from grader.running.zygotes import PER_JOB, warm_up
 
-    warm_up(processes)
+    warm_up(PER_JOB * jobs)
     try:
         import grader.batch  # noqa: F401
     except ModuleNotFoundError as error:

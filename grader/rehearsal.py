@@ -60,6 +60,7 @@ class _Rehearsal:
 
     def go(self) -> None:
         self._reference()
+        self._blank()
         self._examples()
         for name, variant in self.exercise.variants.items():
             self._variant(name, variant)
@@ -95,8 +96,12 @@ class _Rehearsal:
         seen = [self._of_the_reference(reference, case) for case in cases]
         for case, observation in zip(cases, seen, strict=True):
             with self._told("canonical"):
-                if "error" not in observation:
-                    self.exercise.canonical(observation, case)
+                reduced = observation if "error" in observation else self.exercise.canonical(observation, case)
+                if not isinstance(reduced, Mapping):
+                    raise GraderError(
+                        f"{self.symbol}: its canonical form, in {beginning(self.exercise.canonical)}, returns an "
+                        f'object of type {type(reduced).__name__}: let it return a dict, such as {{"output": ...}}.'
+                    )
             with self._told("shown"):
                 shown(self.exercise, case)
         kept = self.judge.keep(seen)
@@ -131,11 +136,28 @@ class _Rehearsal:
             f"{self._where(case.label)}. {advice}"
         )
 
+    def _blank(self) -> None:
+        """A probe that takes errors for results would give points to everybody."""
+        verdict = self.judge.verdict([self._seen(_stops, case) for case in self.judge.cases])
+        if verdict.score:
+            raise GraderError(
+                f"{self.symbol}: an answer that always stops with an error gets {points(verdict.score)} of "
+                f"{points(verdict.max_score)} points. Let its probe, in {beginning(self.probe)}, call the learner's "
+                "symbol and catch no errors."
+            )
+
     def _examples(self) -> None:
         """Runs the examples of the docstring, which is all that learners are told."""
         reference = self.exercise.references[0]
         module = sys.modules[reference.__module__]
-        for test in doctest.DocTestFinder().find(reference, self.symbol, module, vars(module)):
+        try:
+            tests = doctest.DocTestFinder().find(reference, self.symbol, module, vars(module))
+        except ValueError as error:
+            raise GraderError(
+                f"The examples of {self.symbol} can't be read: {error}. Correct its docstring, in "
+                f"{inspect.getsourcefile(reference)}."
+            ) from error
+        for test in tests:
             runner = _Runner()
             with settings_put_back():
                 runner.run(test, out=lambda text: None)
@@ -157,14 +179,28 @@ class _Rehearsal:
     # --- what is wrong ------------------------------------------------------------------------------------------
 
     def _mistake(self, mistake: Mistake) -> None:
-        """One that never runs, because of a slip of its author's, would be found in many an answer that stops."""
+        """One that never runs, because of a slip of its author's, would be found in many an answer that stops.
+
+        And one that nothing tells from a right answer shows that the cases, or the probe, see too little.
+        """
+        seen: list[Observation] = []
+        slips = 0
         for case in self.judge.cases:
-            if "error" not in self._seen(mistake.implementation, case) or not self._is_a_slip():
+            seen.append(self._seen(mistake.implementation, case))
+            if "error" in seen[-1] and self._is_a_slip():
+                slips += 1
+            elif not self.judge.right_in(len(seen) - 1, seen[-1]):
                 return
-        raise GraderError(
-            f"{self.symbol}: the mistake {mistake.name!r} stops in every case with {said(self.error)}, in "
-            f"{self._where(mistake.name)}. Correct it there."
-        )
+        if slips == len(seen):
+            raise GraderError(
+                f"{self.symbol}: the mistake {mistake.name!r} stops in every case with {said(self.error)}, in "
+                f"{self._where(mistake.name)}. Correct it there."
+            )
+        if self.judge.right_so_far(seen):
+            raise GraderError(
+                f"{self.symbol}: the mistake {mistake.name!r}{self._at(mistake.name)} gets full marks. Add a case in "
+                "which it goes wrong; or does the probe, or the canonical form, leave out what it gets wrong?"
+            )
 
     def _is_a_slip(self) -> bool:
         """Whether it comes from how a mistake is written down, and not from what it gets wrong.
@@ -196,6 +232,10 @@ class _Rehearsal:
 
     def _told(self, what: str) -> AbstractContextManager[None]:
         return told(self.symbol, what, self.root, beginning(self.exercise.cases))
+
+
+def _stops(*_: Any, **__: Any) -> None:
+    raise NotImplementedError
 
 
 class _Runner(doctest.DocTestRunner):

@@ -6,6 +6,7 @@ Here are those that show without a run. `grader.rehearsal` has the others, and t
 from __future__ import annotations
 
 import inspect
+import math
 from collections import Counter
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from grader.authoring.spec import USUAL, Case, Exercise, Lesson
+from grader.checking.compare import KINDS, compare
 from grader.errors import GraderError
 from grader.lines import line_of, told, written
 from grader.rehearsal import rehearse
 from grader.running.blanks import blank
+from grader.running.wire import MAX_MESSAGE, decode, encode
 from grader.syllabus import Syllabus, find_lesson, load_lesson, load_probes
 
 
@@ -64,8 +67,28 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
             f"{symbol} in {home} does not say what learners are to write: "
             "put that between ### BEGIN SOLUTION and ### END SOLUTION."
         )
-    if exercise.points <= 0:
-        raise GraderError(f"{symbol} in {where} is worth {exercise.points:g} points: give it more than none.")
+    if not inspect.getdoc(reference):
+        raise GraderError(f"{symbol} in {home} has no docstring: it is the contract, and all that learners are told.")
+    if not 0.01 <= exercise.points < math.inf:  # marks have two decimals
+        raise GraderError(
+            f"{symbol} in {where} is worth {exercise.points:g} points: give it at least 0.01, and not infinity."
+        )
+    for mistake in exercise.mistakes:
+        if not callable(mistake.implementation):
+            raise GraderError(f"{symbol} in {where}: the mistake {mistake.name!r} is no function or class: write one.")
+        if not mistake.advice.strip():
+            raise GraderError(f"{symbol} in {where}: the mistake {mistake.name!r} has no advice for whoever makes it.")
+    for aspect in exercise.aspects:
+        if unknown := sorted(aspect.kinds.difference(KINDS)):
+            raise GraderError(
+                f"{symbol} in {where}: the aspect {aspect.name!r} looks at {unknown[0]!r}, and nothing differs in "
+                f"that. There are {', '.join(KINDS)}."
+            )
+        if not 0 < aspect.weight < math.inf:
+            raise GraderError(
+                f"{symbol} in {where}: the aspect {aspect.name!r} weighs {aspect.weight:g}. Give it more than nothing, "
+                "or take it out."
+            )
     if not any(aspect.core for aspect in exercise.aspects):
         raise GraderError(
             f"{symbol} in {where} has no core aspect, so that form alone would earn points: "
@@ -81,10 +104,20 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
 def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -> None:
     symbol = exercise.symbol
     with told(symbol, "cases", root, where):
-        cases = exercise.cases(np.random.default_rng(0))
+        cases, again = (exercise.cases(np.random.default_rng(0)) for _ in range(2))
     if not cases or not all(isinstance(case, Case) for case in cases):
         raise GraderError(f"{symbol} in {where} has no cases: let `cases` return a list with at least one Case.")
     _once(Counter(case.label for case in cases), f"{symbol} in {where}", "case")
+    for case in cases:
+        _insist_on_plain(symbol, case, where, folder)
+    # A learner's process, and each that judges, has to draw the same.
+    if [c.label for c in cases] != [c.label for c in again] or any(
+        compare(dict(one.inputs), dict(other.inputs)) for one, other in zip(cases, again, strict=True)
+    ):
+        raise GraderError(
+            f"The cases of {symbol} in {where} are not the same when they are drawn again from the same seed. Draw "
+            "everything from the generator that they are given."
+        )
     for aspect in exercise.aspects:
         if not any(aspect.tags <= case.tags for case in cases):
             tags = ", ".join(sorted(aspect.tags))
@@ -99,6 +132,19 @@ def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -
                 f"{written(line_of(tag, folder), where)}. Give an aspect this tag, or the case another: "
                 f"there are {', '.join(sorted(known))}."
             )
+
+
+def _insist_on_plain(symbol: str, case: Case, where: str, folder: Path) -> None:
+    """What a case has must reach the process that runs a learner's code."""
+    for name, value in case.inputs.items():
+        try:
+            decode(encode(value), MAX_MESSAGE)
+        except Exception as error:  # each library on this path has errors of its own
+            raise GraderError(
+                f"{symbol}: the case {case.label!r} ({written(line_of(case.label, folder), where)}) has {name!r}, of "
+                f"type {type(value).__name__}, which can't travel to a learner's process: {error}. Give it plain data: "
+                "None, Python's own numbers and strings, arrays, tensors, and lists, tuples and dicts of these."
+            ) from error
 
 
 def _once(counted: Counter[str], where: str, what: str) -> None:

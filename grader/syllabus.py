@@ -32,7 +32,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -43,7 +43,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from grader.authoring.catalogue import exercise_of
-from grader.authoring.spec import Exercise, Lesson, Trial
+from grader.authoring.spec import Aspect, Exercise, Lesson, Mistake, Trial
 from grader.errors import GraderError
 from grader.lines import last_line, written
 from grader.travelling import file_of, refuse_answers
@@ -219,7 +219,7 @@ class Syllabus:
             return self._import(self.module(name, part))
         except GraderError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             package = error.name if isinstance(error, ModuleNotFoundError) else None
             if package and "." not in package and file_of(package, self.root) is None:
                 raise MissingPackage(name, package, last_line(error, self.root)) from error
@@ -264,6 +264,7 @@ class Syllabus:
         found = getattr(self.part(name, "contents"), "LESSON", None)
         if not isinstance(found, Lesson):
             raise GraderError(f"{self.place(name) / 'contents.py'} should define LESSON, a grader.authoring.Lesson.")
+        _insist_on_kinds(found, self.place(name))
         for exercise in found.exercises:
             home = exercise.references[0].__module__ if exercise.references else None
             if home is None or home.split(".")[0] in (self.package, "builtins", "__main__"):
@@ -316,7 +317,7 @@ class Syllabus:
             if found is not None and path.parent.name == f"lesson_{found['number']}":
                 yield path.stem
 
-    def _say_failure(self, error: Exception, name: str, part: str) -> str:
+    def _say_failure(self, error: BaseException, name: str, part: str) -> str:
         """Where in the course an import went wrong, and why."""
         if isinstance(error, SyntaxError):
             return f"{error.filename}, line {error.lineno}, is not valid Python: {error.msg}. Correct it there."
@@ -468,6 +469,41 @@ def library_of(lesson: Lesson) -> tuple[str, ...]:
 def modules_of(lessons: Iterable[Lesson]) -> list[str]:
     """The modules that the references of these lessons stand in."""
     return sorted({e.references[0].__module__ for lesson in lessons for e in lesson.exercises})
+
+
+def _insist_on_kinds(lesson: Lesson, folder: Path) -> None:
+    """A parenthesis without its comma is no tuple, and whoever reads it next would stop somewhere in the grader."""
+    _all_of(lesson.exercises, Exercise, f"The exercises of LESSON in {folder / 'contents.py'}")
+    if not isinstance(lesson.equivalents, Mapping) or not all(
+        isinstance(changes, Mapping) for changes in lesson.equivalents.values()
+    ):
+        raise GraderError(
+            f"The equivalents of LESSON in {folder / 'contents.py'} should be a dict with a dict for each symbol, such "
+            'as {"median": {"the line before -> the line after": "why it is just as right"}}.'
+        )
+    for symbol in lesson.equivalents:
+        if symbol not in [exercise.symbol for exercise in lesson.exercises]:
+            raise GraderError(
+                f"The equivalents of LESSON in {folder / 'contents.py'} name {symbol!r}, and it lists no such exercise."
+            )
+    for exercise in lesson.exercises:
+        of = f"{exercise.symbol}, in {folder}"
+        _all_of(exercise.aspects, Aspect, f"The aspects of {of},")
+        _all_of(exercise.mistakes, Mistake, f"The mistakes of {of},")
+        _all_of(exercise.references, object, f"The references of {of},")
+        if not isinstance(exercise.variants, Mapping):
+            raise GraderError(f"The variants of {of}, should be a dict: give each right answer a short name.")
+
+
+def _all_of(there: object, kind: type, what: str) -> None:
+    called = "right answer" if kind is object else kind.__name__
+    if not isinstance(there, Sequence):
+        raise GraderError(f"{what} should be a tuple. Of one {called} alone, it needs a comma: (ONE,)")
+    for one in there:
+        if not isinstance(one, kind):
+            raise GraderError(
+                f"{what} should each be a grader.authoring.{called}, and one is of type {type(one).__name__}."
+            )
 
 
 @cache

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "whole_class": RUNNING | {"api", "batch", "gradebook", "cluster", "leaderboard"},
     "tables": RUNNING,
     "rehearsal": CHECKING | {"lines"},
-    "soundness": LESSONS | {"running", "lines", "rehearsal"},
+    "soundness": LESSONS | CHECKING | {"running", "lines", "rehearsal"},
     "building": CHECKING | {"repository", "travelling", "soundness", "learning"},
     "doctor": RUNNING,
     "audit": REPORTING | {"soundness"},

@@ -28,6 +28,7 @@ from grader.running.setting import setting_of
 from grader.soundness import insist_on_sound
 from grader.syllabus import load_probes
 
+MOST_PAIRS = 12  # of an exercise's mistakes: a verdict on two may take a second
 SEED = 20_001  # any seed will do, and must
 MUTANT_LIMITS = Limits(cell_seconds=5.0, probe_seconds=5.0, cpu_seconds=3600.0)
 FLOORS = {"caught": 1.0, "diagnosed": 0.95, "accepted": 1.0, "mutants": 0.98}
@@ -83,6 +84,8 @@ class Row:
     """Mistakes that are still recognised when another slip comes along."""
     not_misnamed: Count = field(default_factory=Count)
     """Wrong answers that the catalogue does not know, and that get no other mistake's name."""
+    pairs: Count = field(default_factory=Count)
+    """Answers with two mistakes that are told both; some of those that can be made of edits."""
     accepted: Count = field(default_factory=Count)
     mutants: Count = field(default_factory=Count)
     equivalent: int = 0
@@ -94,6 +97,7 @@ class Row:
             self.diagnosed + other.diagnosed,
             self.second_slip + other.second_slip,
             self.not_misnamed + other.not_misnamed,
+            self.pairs + other.pairs,
             self.accepted + other.accepted,
             self.mutants + other.mutants,
             self.equivalent + other.equivalent,
@@ -101,7 +105,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
-        counts = {name: getattr(self, name) for name in FLOORS | LESSON_FLOORS}
+        counts = {name: getattr(self, name) for name in (*FLOORS, *LESSON_FLOORS, "pairs")}
         return {
             "symbol": self.symbol,
             **{name: {"hits": c.hits, "total": c.total, "missed": c.missed} for name, c in counts.items()},
@@ -154,9 +158,20 @@ def _mistakes_and_variants(judge: Judge, row: Row) -> None:
         row.accepted.add(
             _full(verdict), name, f"gets {verdict.score:g} of {verdict.max_score:g} points: {verdict.message}"
         )
+    _pairs(judge, row)
     comparing = Comparing()
     _second_slips(judge, seen, row, comparing)
     _unknown_answers(judge, seen, row, comparing)
+
+
+def _pairs(judge: Judge, row: Row) -> None:
+    """Two mistakes in one answer, for pairs from all over the catalogue. One that hides the other can't be told."""
+    both = [each for each in judge.exercise.combinations() if len(each.mistakes) == 2]
+    for combination in both[:: max(1, len(both) // MOST_PAIRS)]:
+        verdict = judge.verdict(judge.observe(combination.answer.implementation))
+        if not _full(verdict):
+            told = all(mistake.advice in verdict.advice for mistake in combination.mistakes)
+            row.pairs.add(told, combination.answer.name)
 
 
 def _second_slips(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:

@@ -28,12 +28,14 @@ def audit_table(lesson: str, rows: list[Row]) -> Table:
         "right\naccepted",
         "mutants\ncaught",
         "equi-\nvalent",
+        "pairs\nnamed",
     )
     widths = [max(map(len, column.split("\n"))) for column in columns]
     for column, width in zip(columns, widths, strict=True):
         table.add_column(column, justify="right", no_wrap=True, min_width=width)
     for row in [*rows, total(rows)]:
-        table.add_row(row.symbol, *(cell.replace(" ", "") for cell in _cells(row)), str(row.equivalent))
+        counts = (*_cells(row), str(row.equivalent), str(row.pairs))
+        table.add_row(row.symbol, *(cell.replace(" ", "") for cell in counts))
     return table
 
 

@@ -5,18 +5,18 @@ then what to tell the learner.
 
     # Mistakes
 
-    ## divided_by_d, central
+    ## not_sorted, central
 
-    - `math.sqrt(d)` → `d`
+    - `sorted(numbers)` → `numbers`
 
-    You divide by d, so the weights are too even. What should you take of d first?
+    You take the number in the middle of the list as it stands. What has to happen to the list first?
 
-    ## scaled_after_the_softmax
+    ## the_lower_one
 
-    - ` / math.sqrt(d)` → nothing
-    - `masked_softmax(scores, mask)` → `masked_softmax(scores, mask) / math.sqrt(d)`
+    - `(ordered[half - 1] + ordered[half])` → `ordered[half - 1]`
+    - ` / 2` → nothing
 
-    You divide by the root of d after the softmax. Should the scores be scaled, or the weights?
+    Of an even number of numbers you take one. Two share the middle: what does the docstring do with them?
 
 **Edits.** Each item changes one place; what it names must stand in the right answer exactly once. (Docstrings don't
 count, so that they can be reworded.) `nothing` takes it out. Whole lines are changed by a fenced `diff`: lines with a
@@ -27,14 +27,14 @@ count, so that they can be reworded.) `nothing` takes it out. Whole lines are ch
 into the notebook's cell: it defines the symbol. The right answer is at hand there under the name `right`, and so is all
 that stands in the right answer's module.
 
-    ## lengths, central
+    ## mean_instead, central
 
     ```python
-    def digit_positions(tokens):
-        return (right(tokens) > 0) * right(tokens).max()
+    def median(numbers):
+        return sum(numbers) / len(numbers)
     ```
 
-    Each digit gets the length of its number. How do the digits of one number differ?
+    Your result is the mean. If the largest number were a million, should the number in the middle change?
 
 **Sections.** Each has entries as those of the mistakes. Advice is for mistakes; elsewhere a text is a remark.
 
@@ -42,7 +42,7 @@ that stands in the right answer's module.
 |---|---|
 | `# Mistakes` | wrong answers that people give, and the advice for them |
 | `# Other references` | right answers that do something else than the library's, where the contract leaves it open |
-| `# Right answers` | the same written otherwise: every check must accept them |
+| `# Right answers` | the same, written differently: every check must accept them |
 | `# Held back, right` | more of these, on which nothing was tuned |
 | `# Held back, wrong` | wrong answers that are none of the mistakes |
 | `# Equivalent mutants` | automatic mutants as right as the answer: edits of a line, and below them the reason |
@@ -64,12 +64,12 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, overload
 
-from grader.authoring.spec import Exercise, Mistake, Trial
+from grader.authoring.spec import Combination, Exercise, Mistake, Trial
 from grader.errors import GraderError
 
 MISTAKES = "Mistakes"
@@ -170,15 +170,17 @@ def exercise_of(trial: Trial, path: Path) -> Exercise:
             "the course's library that defines it."
         )
     catalogue = Catalogue(path.with_suffix(".md"), right)
+    mistakes = _Items(catalogue.mistakes)
     return Exercise(
         **{each.name: getattr(trial, each.name) for each in fields(trial)},
         symbol=symbol,
         references=_Items(lambda: catalogue.answers(REFERENCES).values(), right),
-        mistakes=_Items(catalogue.mistakes),
+        mistakes=mistakes,
         variants=catalogue.answers(VARIANTS),
         honest=catalogue.answers(HONEST),
         wrong=catalogue.answers(WRONG),
         equivalents=_Named(catalogue.equivalents, lambda entry: entry.text),
+        combinations=lambda: catalogue.combinations(mistakes),
     )
 
 
@@ -213,6 +215,32 @@ class Catalogue:
             f"{edit.old} -> {edit.new or DROPPED}": entry for entry in self.entries(EQUIVALENTS) for edit in entry.edits
         }
 
+    def combinations(self, mistakes: Sequence[WrittenMistake]) -> Iterator[Combination]:
+        """Each mistake in the right answers that its edits fit, then each two that change different places."""
+        edited = [mistake for mistake in mistakes if mistake.edits]
+        for variant in self.entries(VARIANTS):
+            text = self.text_of(variant)
+            for mistake in edited:
+                if all(len(edit.spans(text)) == 1 for edit in mistake.edits):
+                    name = f"{mistake.name}, in {variant.name}"
+                    yield from self._combination((mistake,), name, text, mistake.edits)
+        for one, other in combinations(edited, 2):
+            yield from self._combination(
+                (one, other), f"{one.name}, {other.name}", self.code, (*one.edits, *other.edits)
+            )
+
+    def _combination(
+        self, mistakes: tuple[WrittenMistake, ...], name: str, text: str, edits: Iterable[Edit]
+    ) -> Iterator[Combination]:
+        line = mistakes[0].entry.line
+        try:
+            block = Block(self._changed(text, edits), line)
+            answer = WrittenMistake(name, advice="", entry=Entry(name, line, blocks=[block]), catalogue=self)
+            if answer.implementation is not None:
+                yield Combination(mistakes, answer)
+        except GraderError:  # the two change the same place, or what they make together is no Python
+            return
+
     @cached_property
     def code(self) -> str:
         """The source of the right answer without docstrings: what edits change."""
@@ -240,17 +268,19 @@ class Catalogue:
         Raises:
             GraderError: when one doesn't fit in exactly one place, or where another one does.
         """
-        places = sorted(((*self._span(edit), edit) for edit in edits), key=lambda place: place[:2])
+        return self._changed(self.code, edits)
+
+    def _changed(self, code: str, edits: Iterable[Edit]) -> str:
+        places = sorted(((*self._span(edit, code), edit) for edit in edits), key=lambda place: place[:2])
         for (_, end, _), (start, _, edit) in pairwise(places):
             if start < end:
                 raise self._fault(edit.line, "another edit of this entry changes the same place. Make one of the two.")
-        code = self.code
         for start, end, edit in reversed(places):
             code = code[:start] + edit.new + code[end:]
         return code
 
-    def _span(self, edit: Edit) -> tuple[int, int]:
-        spans = edit.spans(self.code)
+    def _span(self, edit: Edit, code: str) -> tuple[int, int]:
+        spans = edit.spans(code)
         if len(spans) == 1:
             return spans[0]
         home = f"{self.symbol}, in {inspect.getsourcefile(self.right)}"

@@ -7,7 +7,7 @@ how it is tried, and may travel to the learner's process; NAME.md has all that k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,15 @@ class Mistake:
     central: bool = False
 
 
+@dataclass(frozen=True)
+class Combination:
+    """Mistakes that come together, or that come in an answer written differently."""
+
+    mistakes: tuple[Mistake, ...]
+    answer: Mistake
+    """What does all of that; it has no advice of its own."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Trial:
     """How an exercise is tried: the TRIAL of its NAME.py. It knows no answer, right or wrong."""
@@ -132,6 +141,8 @@ class Exercise(Trial):
     """Wrong answers that are none of the mistakes, held back."""
     equivalents: Mapping[str, str] = field(default_factory=dict)
     """Mutants of the reference that are as right as it ("line -> line"), and why. See `grader.audit`."""
+    combinations: Callable[[], Iterable[Combination]] = tuple
+    """What mistakes that are edits can make together, made one after the other."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ What hasn't been imported has nothing to put back, so nothing is imported here.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -79,8 +81,48 @@ def _restore_autocast(before: Any) -> None:
 
 
 def _restore_device(before: Any) -> None:
+    torch = _torch()
+    usual = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    stack = [torch.overrides._pop_mode() for _ in torch.overrides._get_current_function_mode_stack()]
+    for mode in reversed(stack):
+        if mode is usual or not _is_of_a_device(torch, mode):  # else `with torch.device(...)`, entered and not left
+            torch.overrides._push_mode(mode)
     # With the usual device as an explicit one, every call of PyTorch would take longer.
-    _torch().set_default_device(None if before.type == "cpu" else before)
+    torch.set_default_device(None if before.type == "cpu" else before)
+
+
+def _is_of_a_device(torch: Any, mode: Any) -> bool:
+    return isinstance(mode, torch.utils._device.DeviceContext)
+
+
+def _modes(torch: Any) -> tuple[list[Any], list[Any]]:
+    """What stands between every call and PyTorch, beside a default device."""
+    functions = torch.overrides._get_current_function_mode_stack()
+    operations = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    return [mode for mode in functions if not _is_of_a_device(torch, mode)], operations
+
+
+def _restore_modes(before: tuple[list[Any], list[Any]]) -> None:
+    for entered, kept in zip(_modes(_torch()), before, strict=True):
+        for mode in reversed(entered[len(kept) :]):
+            mode.__exit__(None, None, None)
+
+
+@cache
+def _kinds_of_hooks() -> tuple[dict[Any, Any], ...]:
+    every = vars(_torch().nn.modules.module)
+    return tuple(kept for name, kept in every.items() if name.startswith("_global_") and isinstance(kept, dict))
+
+
+def _hooks(_: Any) -> list[dict[Any, Any]]:
+    """What PyTorch calls for each module of the process."""
+    return [dict(kind) if kind else {} for kind in _kinds_of_hooks()]
+
+
+def _restore_hooks(before: list[dict[Any, Any]]) -> None:
+    for kind, hooks in zip(_kinds_of_hooks(), before, strict=True):
+        kind.clear()
+        kind.update(hooks)
 
 
 _held: list[Any] = []
@@ -92,20 +134,32 @@ def _restore_inference_mode(before: bool) -> None:
     _held.append(guard)  # when it goes, so does what it sets
 
 
+_ALGORITHMS = (("cudnn", "enabled"), ("cudnn", "deterministic"), ("cudnn", "benchmark"), ("mkldnn", "enabled"))
+_ATTENTION = ("flash_sdp", "mem_efficient_sdp", "math_sdp", "cudnn_sdp")
+
+
 def _algorithms(torch: Any) -> Any:
-    cudnn = torch.backends.cudnn
     return (
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
-        cudnn.deterministic,
-        cudnn.benchmark,
+        [getattr(getattr(torch.backends, library), name) for library, name in _ALGORITHMS],
+        [getattr(torch.backends.cuda, f"{name}_enabled")() for name in _ATTENTION],
     )
 
 
 def _restore_algorithms(before: Any) -> None:
-    torch, (only, warn_only, deterministic, benchmark) = _torch(), before
+    torch, (only, warn_only, libraries, attention) = _torch(), before
     torch.use_deterministic_algorithms(only, warn_only=warn_only)
-    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = deterministic, benchmark
+    for (library, name), value in zip(_ALGORITHMS, libraries, strict=True):
+        setattr(getattr(torch.backends, library), name, value)
+    for name, value in zip(_ATTENTION, attention, strict=True):
+        getattr(torch.backends.cuda, f"enable_{name}")(value)
+
+
+def _restore_errors(before: Any) -> None:
+    actions, function = before
+    np.seterr(**actions)
+    np.seterrcall(function)
 
 
 def _environment() -> dict[Any, Any]:
@@ -117,6 +171,8 @@ def _restore_environment(before: Mapping[Any, Any]) -> None:
         del os.environ[os.fsdecode(name)]
     for name, value in before.items():
         os.environ[os.fsdecode(name)] = os.fsdecode(value)
+    if hasattr(time, "tzset"):  # the time zone may be among them, and Python looks only when it is told to
+        time.tzset()
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -145,7 +201,11 @@ SETTINGS: Mapping[str, Setting] = {
         _restore_device,
         "Which argument puts a single tensor on a device?",
     ),
-    "the choice of deterministic algorithms": Setting(_of_torch(_algorithms), _restore_algorithms),
+    "a mode of PyTorch's": Setting(_of_torch(_modes), _restore_modes, _FOR_A_FEW_LINES),
+    "the hooks of all modules": Setting(
+        _of_torch(_hooks), _restore_hooks, "What takes a hook away again, once it is registered?"
+    ),
+    "the choice of algorithms": Setting(_of_torch(_algorithms), _restore_algorithms),
     "the number of threads": Setting(
         _of_torch(lambda torch: torch.get_num_threads()), lambda before: _torch().set_num_threads(before)
     ),
@@ -164,11 +224,12 @@ SETTINGS: Mapping[str, Setting] = {
         np.get_printoptions, lambda before: np.set_printoptions(**before), "What does `np.printoptions` do in a `with`?"
     ),
     "what NumPy does about overflow and division by zero": Setting(
-        np.geterr, lambda before: np.seterr(**before), "What does `np.errstate` do in a `with`?"
+        lambda: (np.geterr(), np.geterrcall()), _restore_errors, "What does `np.errstate` do in a `with`?"
     ),
     "the working folder": Setting(os.getcwd, os.chdir),
     "an environment variable": Setting(_environment, _restore_environment),
     "the recursion limit": Setting(sys.getrecursionlimit, sys.setrecursionlimit),
+    "the garbage collector": Setting(gc.isenabled, lambda before: gc.enable() if before else gc.disable()),
 }
 """By what a learner calls them."""
 
@@ -180,17 +241,18 @@ def settings_put_back() -> Iterator[list[str]]:
     Where modules are imported within it, it gives no names: what their import sets is no fault of the learner's.
     """
     left: list[str] = []
+    before = {name: _read(setting) for name, setting in SETTINGS.items()}  # to read one may import something, too
     modules = len(sys.modules)
-    before = {name: _read(setting) for name, setting in SETTINGS.items()}
     try:
         yield left
     finally:
+        imported = len(sys.modules) != modules
         for name, setting in SETTINGS.items():
             if before[name] is not None and _read(setting) != before[name]:
                 with suppress(Exception):  # a folder may be gone; and a learner may have replaced a function
                     setting.restore(before[name])
                 left.append(name)
-        if len(sys.modules) != modules:
+        if imported:
             left.clear()
 
 
@@ -217,8 +279,8 @@ def say_changed(names: tuple[str, ...]) -> str:
 
 @contextmanager
 def process_put_back() -> Iterator[None]:
-    """Puts back the random generators, the warnings' filters, signal handlers and open figures."""
-    puts_back = [_generators(), _filters(), _handlers(), _figures()]
+    """Puts back the random generators, the warnings' filters, signal handlers, open figures and how they look."""
+    puts_back = [_generators(), _filters(), _handlers(), _figures(), _looks()]
     try:
         yield
     finally:
@@ -296,3 +358,12 @@ def _open_figures() -> tuple[list[int], int | None]:
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     numbers = pyplot.get_fignums() if hasattr(pyplot, "get_fignums") else []
     return numbers, pyplot.gcf().number if numbers else None
+
+
+def _looks() -> Callable[[], None]:
+    """How figures are drawn. The backend stays: it belongs to what shows them."""
+    parameters = getattr(sys.modules.get("matplotlib"), "rcParams", None)
+    if parameters is None:
+        return lambda: None
+    before = {name: value for name, value in parameters.copy().items() if name != "backend"}
+    return lambda: dict.update(parameters, before)

@@ -90,6 +90,10 @@ class _Builder:
             raise GraderError(
                 f"{self.lesson.name}: the text asks for {symbol!r}, and the lesson has no such exercise."
             ) from None
+        if symbol in self.placed:
+            raise GraderError(
+                f"{self.repository.text(self.lesson.name)}: the text has two cells for {symbol}. Take one of them out."
+            )
         self.placed.append(symbol)
         source = inspect.getsource(exercise.references[0]).rstrip("\n")
         return [

@@ -2,11 +2,13 @@
 
 A mistake that does the same in every case is recognised at once. Otherwise the core of the exercise decides: a mistake
 is recognised when the answer agrees with it there, and every disagreement lies in aspects that the answer gets wrong in
-its own way. A mistake that leaves the core alone is recognised by the aspects that it spoils.
+its own way. A mistake that leaves the core alone is recognised by the aspects that it spoils. Where that gives no two
+names, mistakes that are edits of the right answer are made together: two that then do the same in every case are it.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +18,9 @@ import numpy as np
 from grader.authoring.arrays import as_tensor, is_tensor
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.checking.compare import Comparing, Difference, compare, concerns
+
+COMBINING_SECONDS = 1.0
+"""Processor time for trying what two mistakes do together."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,22 @@ class _Search:
         for mistake in self.exercise.mistakes:
             if self._same_everywhere(mistake):
                 return Diagnosis((mistake,))
+        found = self._by_aspects()
+        return found if len(found.mistakes) > 1 else self._combined(found.mistakes) or found
+
+    def _combined(self, known: tuple[Mistake, ...]) -> Diagnosis | None:
+        """Mistakes that together do the same in every case, the one that is known first; looked for only so long."""
+        if self.says_little:  # what is one of two words comes together by chance
+            return None
+        ends = time.thread_time() + COMBINING_SECONDS
+        for combination in self.exercise.combinations():
+            if time.thread_time() > ends:
+                return None
+            if self._same_everywhere(combination.answer):
+                return Diagnosis(tuple(sorted(combination.mistakes, key=lambda mistake: mistake not in known)))
+        return None
+
+    def _by_aspects(self) -> Diagnosis:
         first = self._of_the_core()
         recast = first is None and not self.says_little
         if recast:

@@ -161,7 +161,11 @@ class Judge:
     def without(self, mistake: Mistake) -> Judge:
         """The same judge, who has never heard of this mistake."""
         other = copy(self)
-        known = replace(self.exercise, mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake))
+        known = replace(
+            self.exercise,
+            mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake),
+            combinations=lambda: (c for c in self.exercise.combinations() if mistake not in c.mistakes),
+        )
         other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
         return other
 
@@ -178,25 +182,46 @@ class Judge:
 
     def keep(self, observations: Sequence[Observation]) -> list[Observation]:
         """Each observation in its canonical form; one that has not even the form to be reduced stays as it is."""
-        return self._kept(observations, self.cases)
+        return self._kept(observations)
 
-    def _kept(self, observations: Sequence[Observation], cases: Sequence[Case]) -> list[Observation]:
-        return [
-            _too_large(right) if size > _ROOM + _TIMES_AS_LARGE * most else self._canonical(observation, case)
-            for observation, case, size, most, right in zip(
-                observations, cases, map(_size_of, observations), self.right_sizes, self.references[0], strict=False
-            )
-        ]
+    def _kept(self, observations: Sequence[Observation]) -> list[Observation]:
+        return [self._kept_at(place, observation) for place, observation in enumerate(observations)]
+
+    def _kept_at(self, place: int, observation: Observation) -> Observation:
+        if _size_of(observation) > _ROOM + _TIMES_AS_LARGE * self.right_sizes[place]:
+            return _too_large(self.references[0][place])
+        reduced = self._reduced(observation, self.cases[place])
+        return self._unreduced(observation, place) if reduced is None else reduced
+
+    def _unreduced(self, observation: Observation, place: int) -> Observation:
+        """An answer that has no canonical form: it may show what is wrong with it.
+
+        What only a canonical form says ("the model learns") is not taken from whoever writes it down instead.
+        """
+        shown = dict(observation)
+        for reference, right in zip(self.exercise.references, self.references, strict=True):
+            for key in observation.keys() & right[place].keys():
+                its = {key: observation[key]}
+                if not compare({key: right[place][key]}, its):
+                    raw = self._observe(reference, self.cases[place])
+                    if key not in raw or compare({key: raw[key]}, its):
+                        shown[key] = Opaque("nothing like a right answer")
+        return shown
 
     def _canonical(self, observation: Observation, case: Case) -> Observation:
+        reduced = self._reduced(observation, case)
+        return observation if reduced is None else reduced
+
+    def _reduced(self, observation: Observation, case: Case) -> Observation | None:
+        """The canonical form; None where there is none: it expects arrays, and a learner may return anything."""
         if "error" in observation:
             return observation
         left = {key: value for key, value in observation.items() if key == CHANGED}
         try:
             reduced = self.exercise.canonical({k: v for k, v in observation.items() if k not in left}, case)
-            return {**reduced, **left}
-        except Exception:  # a canonical form expects arrays; a learner may return anything
-            return observation
+        except Exception:
+            return None
+        return {**reduced, **left}
 
     @cached_property
     def _right(self) -> list[list[Observation]]:
@@ -223,7 +248,8 @@ class Judge:
     @property
     def looked_up(self) -> frozenset[tuple[str, int]]:
         """The mistakes, by name, and the places of the cases in which it is known what they do."""
-        return frozenset(self._seen)
+        names = {mistake.name for mistake in self.exercise.mistakes}
+        return frozenset(known for known in self._seen if known[0] in names)
 
     def look_up(self, mistake: str, place: int) -> None:
         """Finds out what the mistake of that name does in the case at that place, if there are such."""
@@ -246,8 +272,14 @@ class Judge:
 
     def right_so_far(self, observations: Sequence[Observation]) -> bool:
         """Whether what was seen in the first cases may still earn full marks: all of them, or those asked so far."""
-        got = self._kept(observations, self.cases)
+        got = self._kept(observations)
         return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
+
+    def right_in(self, place: int, observation: Observation) -> bool:
+        """Whether what was seen in the case at that place is right by itself, as one of the references has it."""
+        case = self.cases[place]
+        got = self._canonical(observation, case)
+        return any(self._is_right(case, expected[place], got) for expected in self.references)
 
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
         aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)

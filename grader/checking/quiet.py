@@ -20,6 +20,9 @@ class _Bounded(io.StringIO):
             super().write(text[:MAX_PRINTED])
         return len(text)
 
+    def close(self) -> None:
+        """Stays open, whoever closes `sys.stdout`: what was printed is still to be read."""
+
 
 @contextmanager
 def quiet() -> Iterator[io.StringIO]:

@@ -43,9 +43,9 @@ def grade(
     require_sandbox: Annotated[bool, typer.Option(help=REQUIRE)] = False,
 ) -> None:
     """Grade notebooks; no gradebook needed."""
-    from grader.running.zygotes import warm_up
+    from grader.running.zygotes import PER_JOB, warm_up
 
-    warm_up(min(jobs, len(notebooks)))
+    warm_up(PER_JOB * min(jobs, len(notebooks)))
     from grader.api import grade_notebooks, hidden_seed
 
     seed = hidden_seed() if seed is None else seed
@@ -98,10 +98,10 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade nbgrader's submitted/ into its gradebook, autograded/ and feedback/."""
-    from grader.running.zygotes import warm_up
+    from grader.running.zygotes import PER_JOB, warm_up
 
     if cluster is None:
-        warm_up(jobs)
+        warm_up(PER_JOB * jobs)
     elif jobs != 1:
         raise GraderError("--jobs is for this machine. On a cluster, its workers' threads decide: leave --jobs out.")
     from grader import whole_class

@@ -36,6 +36,23 @@ class Channel:
         with contextlib.suppress(OSError):
             os.close(self.descriptor)
 
+    def forget(self, most: int) -> None:
+        """Forgets what has arrived and was not asked for: the next answer is not to be taken for another's.
+
+        Raises:
+            Closed: when the other end is gone, or has sent more than `most` bytes.
+        """
+        forgotten = len(self._arrived)
+        self._arrived.clear()
+        while select.select([self.descriptor], [], [], 0)[0]:
+            try:
+                part = os.read(self.descriptor, _CHUNK)
+            except OSError as error:
+                raise Closed(str(error)) from error
+            forgotten += len(part)
+            if not part or forgotten > most:
+                raise Closed("the other end is gone, or never stops")
+
     def put(self, message: bytes, deadline: float) -> None:
         """Sends a message.
 

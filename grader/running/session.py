@@ -259,6 +259,7 @@ class Session:
         if time.monotonic() - self._looked > _LOOK_SECONDS:  # many short cells are as good as a long one
             self._look()
         try:
+            self._channel.forget(MAX_MESSAGE)
             self._channel.put(message, clock.deadline)
         except TimeoutError as error:
             raise Stopped("timeout") from error

@@ -217,9 +217,16 @@ class Walk:
 
     def _judge(self, symbol: str, answers: Sequence[bytes]) -> Verdict:
         assert self.hearing is not None
-        exercise = self._exercise(symbol)
+        exercise, public = self._exercise(symbol), self.said_of is not None
         try:
-            return self.hearing.verdict(exercise, self.said_of is not None, answers)
+            try:
+                return self.hearing.verdict(exercise, public, answers)
+            except Undecided as undecided:
+                # The system may have ended the process, for lack of memory: that is nobody's fault. What patients have
+                # noted would be lost with it.
+                if undecided.status != CRASHED or self.questions[symbol].with_patients:
+                    raise
+                return self.hearing.verdict(exercise, public, answers)
         except Undecided as undecided:
             return zero(exercise, undecided.status, _too_hard(symbol, undecided.status))
 
@@ -262,6 +269,8 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
 
 def _too_expensive(symbol: str, status: Status) -> str:
     """Said of a question that could not be answered within what one may cost."""
+    if status == CRASHED:
+        return f"{symbol} asks something that could not be answered: the process that answers ended."
     what = "memory" if status == MEMORY else "time"
     return (
         f"{symbol} asks something that takes far more {what} to answer than any test needs. Does it ask about a very "

@@ -119,7 +119,7 @@ def _to_json(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, np.ndarray):
         return {_MARK: "array", "at": _keep(value, arrays)}
     if is_tensor(value):
-        stride = None if value.is_contiguous() else list(value.stride())
+        stride = list(value.stride()) if _lies_apart(value) else None
         mark = {_MARK: "tensor", "at": _keep(numbers(value), arrays), "stride": stride}
         return mark | {"bfloat16": True} if dtype_of(value) == "bfloat16" else mark  # it crosses as float32
     if isinstance(value, Opaque):
@@ -131,6 +131,17 @@ def _to_json(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, dict):
         return {_MARK: "dict", "items": {k: _to_json(item, arrays) for k, item in value.items()}}
     return value
+
+
+def _lies_apart(tensor: Any) -> bool:
+    """Whether it has a layout of its own that another tensor can have: no two of its numbers share a place."""
+    reach = 1
+    for stride, length in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if length > 1:
+            if stride < reach:
+                return False  # as `expand` and `unfold` make them
+            reach += stride * (length - 1)
+    return not tensor.is_contiguous()
 
 
 def _keep(array: np.ndarray, arrays: dict[str, np.ndarray]) -> str:

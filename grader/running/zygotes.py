@@ -26,7 +26,9 @@ from grader.running.warming import Warm
 from grader.sandbox.place import NOBODY
 from grader.sandbox.sight import CannotHide, Sight
 
-MAX_IDLE = 8  # a lesson takes two: one for learners' code, one that judges
+PER_JOB = 2
+"""How many a submission of a lesson takes while it is graded: one for the learner's code, and one that judges."""
+MAX_IDLE = 4 * PER_JOB
 
 
 class Zygote:

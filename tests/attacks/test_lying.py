@@ -153,6 +153,14 @@ type(child).probe = lambda self, symbol, cases, patients: iter([verdict] * len(c
     "an answer that says it is done": before(
         FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'ok': True}])", hurts_itself=True
     ),
+    "answers that nobody asked for": before(
+        FIND_CHILD
+        + """
+for odd in (b"x", b"y" * 100_000):
+    child.channel.send_bytes(odd)
+import grader.running.wire as wire
+child.channel.send_bytes(wire.encode({"error": {"type": "Stray", "message": "", "line": ""}}))"""
+    ),
     "too few answers": before(
         FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'seen': {}}])",
         hurts_itself=True,

@@ -7,13 +7,17 @@ import itertools
 import re
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from grader.authoring.calls import in_order
 from grader.authoring.catalogue import HONEST, MISTAKES, WRONG, Catalogue, exercise_of
-from grader.authoring.spec import Exercise, Trial
+from grader.authoring.spec import Aspect, Case, Exercise, Trial
+from grader.checking import diagnose
+from grader.checking.judge import Judge
 from grader.errors import GraderError
 
 MODULE = '''
@@ -192,6 +196,79 @@ Nobody can tell.
     assert dict(exercise.equivalents) == dict.fromkeys(
         ("count = 1 -> count = 2", "return -> (dropped)"), "Nobody can tell."
     )
+
+
+TWO_SLIPS = """# Mistakes
+
+## no_root, central
+
+- `math.sqrt(total / count)` → `total / count`
+
+Where is the root?
+
+## from_one
+
+- `0.0` → `1.0`
+
+Where does a sum begin?
+
+## no_mean, central
+
+- ` / count` → nothing
+
+How many numbers are there?
+
+## in_full
+
+```python
+def spread(numbers):
+    return 0.0
+```
+
+Nothing spreads. Why?
+
+# Right answers
+
+## by power
+
+```python
+def spread(numbers):
+    total = 0.0
+    for number in numbers:
+        total += number**2
+    return (total / len(numbers)) ** 0.5
+```
+"""
+
+
+def test_mistakes_that_change_different_places_are_combined(library: ModuleType) -> None:
+    """The two that change one line don't go together. Only one of them fits the answer that is written differently."""
+    exercise = written(library, TWO_SLIPS)
+    combinations = {each.answer.name: each for each in exercise.combinations()}
+    assert [*combinations] == ["from_one, in by power", "no_root, from_one", "from_one, no_mean"]
+    assert combinations["no_root, from_one"].mistakes == (exercise.mistakes[0], exercise.mistakes[1])
+    answers = {name: each.answer.implementation([2.0]) for name, each in combinations.items()}
+    assert answers == {"from_one, in by power": 5**0.5, "no_root, from_one": 5.0, "from_one, no_mean": 5**0.5}
+
+
+def test_an_answer_with_two_slips_gets_both_names(library: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise = replace(
+        written(library, TWO_SLIPS),
+        cases=lambda generator: [Case.of("on numbers", numbers=[3.0, 4.0]), Case.of("on another", numbers=[2.0, 2.0])],
+        aspects=(Aspect("values", core=True),),
+    )
+    judge = Judge(exercise, in_order, 0)
+
+    def both(numbers: list[float]) -> float:
+        return (1 + sum(number**2 for number in numbers)) / len(numbers)
+
+    verdict = judge.verdict(judge.observe(both))
+    assert verdict.diagnosis == "no_root"
+    assert "Where is the root? There is a second mistake, too. Where does a sum begin?" in verdict.message
+    monkeypatch.setattr(diagnose, "COMBINING_SECONDS", 0.0)
+    verdict = judge.verdict(judge.observe(lambda numbers: both(numbers) + 0.0))
+    assert verdict.diagnosis is None
+    assert not {name for name, _ in judge.looked_up} - {mistake.name for mistake in exercise.mistakes}
 
 
 def test_nothing_is_read_or_compiled_before_it_is_needed(library: ModuleType) -> None:

@@ -96,6 +96,61 @@ SLIPS: dict[str, tuple[Slip, str]] = {
         {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: {'output': seen['ouput']},")},
         r"initials, canonical: \S+exercises\.py, line 29, stops with KeyError: 'ouput'\. Correct it there\.",
     ),
+    "a canonical form that returns nothing": (
+        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: None,")},
+        r"initials: its canonical form, in \S+exercises\.py, line 29, returns an object of type NoneType",
+    ),
+    "a canonical form that drops what matters": (
+        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: {**seen, 'output': ''},")},
+        r"initials: the mistake '\w+' \(\S+exercises\.py, line \d+\) gets full marks\. Add a case",
+    ),
+    "a mistake that is right": (
+        {EXERCISES: (MISTAKE, 'lambda name: "".join(f"{part[0].upper()}." for part in name.split())')},
+        r"initials: the mistake 'small_letters_kept' \(\S+exercises\.py, line 34\) gets full marks\. Add a case",
+    ),
+    "a probe that swallows errors": (
+        _probe(
+            PROBE.replace(
+                '    return {"output": symbol(inputs["name"])}',
+                '    try:\n        initials = symbol(inputs["nmae"])\n    except Exception:\n        initials = ""\n'
+                '    return {"output": initials, "arguments": []}',
+            )
+        ),
+        r"initials: an answer that always stops with an error gets 2 of 2 points\. Let its probe, in \S+probes\.py, "
+        r"line 2, call the learner's symbol and catch no errors\.",
+    ),
+    "a mistake that is none": (
+        {EXERCISES: (MISTAKE, "None")},
+        r"the mistake 'small_letters_kept' is no function or class: write one\.",
+    ),
+    "points that are no number": (
+        {EXERCISES: ("points=2", "points=float('nan')")},
+        r"initials in \S+exercises\.py is worth nan points: give it at least 0\.01",
+    ),
+    "cases that chance draws": (
+        {EXERCISES: ("draw.words(generator, 3)", "draw.words(np.random.default_rng(), 3)")},
+        r"The cases of initials in \S+exercises\.py are not the same when they are drawn again from the same seed\.",
+    ),
+    "an input that can't travel": (
+        {EXERCISES: (CASE, CASE.replace("name=", "count=np.int64(3), name="))},
+        r"initials: the case 'on two names' \(\S+exercises\.py, line 14\) has 'count', of type int64, which can't",
+    ),
+    "a mistake alone, without a comma": (
+        {EXERCISES: ("mistakes=(", "mistakes=str(")},
+        r"The mistakes of initials, in \S+lesson_01, should each be a grader\.authoring\.Mistake",
+    ),
+    "a lesson of one exercise, without a comma": (
+        {"contents.py": ("(INITIALS,)", "(INITIALS)")},
+        r"The exercises of LESSON in \S+contents\.py should be a tuple\. Of one Exercise alone, it needs a comma",
+    ),
+    "equivalents of another exercise": (
+        {"contents.py": ("(INITIALS,)", "(INITIALS,), equivalents={'intials': {}}")},
+        r"The equivalents of LESSON in \S+contents\.py name 'intials', and it lists no such exercise\.",
+    ),
+    "a module that ends the process": (
+        {EXERCISES: ("\nfrom grader", "\nraise SystemExit(4)\nfrom grader")},
+        r"exercises\.py, line \d+, stops with SystemExit: 4\. Correct it there\.",
+    ),
     "inputs that can't be shown": (
         {EXERCISES: ("points=2,", "points=2,\n    shown=lambda case: {'name': case.inputs['nmae']},")},
         r"initials, shown: \S+exercises\.py, line 29, stops with KeyError: 'nmae'\. Correct it there\.",
@@ -143,6 +198,12 @@ ANSWER = {
         r"says that initials\(ada\) gives 'A\.L\.', and it stops with NameError: name 'ada' is not "
         r"defined: correct it in "
         r"\S+first_steps\.py, line 9\.",
+    ),
+    "an example that nobody can read": (
+        '>>> initials("ada lovelace")',
+        '>>>initials("ada lovelace")',
+        r"The examples of initials can't be read: line 3 .* lacks blank after >>>.* Correct its docstring, in "
+        r"\S+first_steps\.py\.",
     ),
     "an answer that changes a setting": (
         "    return",

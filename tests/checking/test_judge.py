@@ -250,3 +250,17 @@ def test_the_json_entry() -> None:
         "diagnosis": "sum_instead_of_mean",
         "message": "Yours is the sum. What turns a sum into a mean?",
     }
+
+
+def test_what_only_a_canonical_form_says_is_not_taken_from_a_learner() -> None:
+    """Whoever sends the form itself, and nothing that it is made of, has shown nothing."""
+    exercise = replace(
+        EXERCISE,
+        canonical=lambda seen, case: {"output": bool(seen["weights"].sum() > 0), "kept": seen["kept"]},
+        aspects=(Aspect("it learns", core=True), Aspect("kept", keys=("kept",))),
+        mistakes=(),
+    )
+    judge = Judge(exercise, lambda symbol, inputs: {"weights": torch.ones(3), "kept": 1.0}, 3)
+    assert judge.verdict(judge.observe(None)).status == "passed"
+    forged = judge.verdict([{"output": True, "kept": 1.0}] * len(judge.cases))
+    assert (forged.score, [aspect.passed for aspect in forged.aspects]) == (0.0, [False, True])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +18,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from torch.nn.modules.module import register_module_forward_hook
+from torch.overrides import BaseTorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.authoring.calls import in_order
 from grader.authoring.observe import observe
@@ -43,6 +48,11 @@ def _flush() -> None:
         pytest.skip("this processor can't flush tiny numbers")
 
 
+class _Operations(TorchDispatchMode):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
 CHANGES: dict[str, tuple[str, Callable[[], object]]] = {
     "autocast": ("autocast", lambda: torch.set_autocast_enabled("cpu", True)),
     "autocast dtype": ("autocast", lambda: torch.set_autocast_dtype("cpu", torch.float16)),
@@ -54,13 +64,16 @@ CHANGES: dict[str, tuple[str, Callable[[], object]]] = {
     "dtype": ("the default dtype", lambda: torch.set_default_dtype(torch.float64)),
     "device": ("the default device", lambda: torch.set_default_device("meta")),
     "deterministic": (
-        "the choice of deterministic algorithms",
+        "the choice of algorithms",
         lambda: torch.use_deterministic_algorithms(True, warn_only=True),
     ),
-    "cudnn": (
-        "the choice of deterministic algorithms",
-        lambda: setattr(torch.backends.cudnn, "benchmark", True),
-    ),
+    "cudnn": ("the choice of algorithms", lambda: setattr(torch.backends.cudnn, "benchmark", True)),
+    "oneDNN": ("the choice of algorithms", lambda: setattr(torch.backends.mkldnn, "enabled", False)),
+    "attention": ("the choice of algorithms", lambda: torch.backends.cuda.enable_flash_sdp(False)),
+    "device entered": ("the default device", lambda: torch.device("meta").__enter__()),
+    "functions": ("a mode of PyTorch's", lambda: BaseTorchFunctionMode().__enter__()),
+    "operations": ("a mode of PyTorch's", lambda: _Operations().__enter__()),
+    "hooks": ("the hooks of all modules", lambda: register_module_forward_hook(lambda module, inputs, output: None)),
     "threads": ("the number of threads", lambda: torch.set_num_threads(torch.get_num_threads() + 1)),
     "precision": ("the precision of float32 products", lambda: torch.set_float32_matmul_precision("medium")),
     "tiny": ("what becomes of tiny numbers", _flush),
@@ -70,6 +83,8 @@ CHANGES: dict[str, tuple[str, Callable[[], object]]] = {
     "folder": ("the working folder", lambda: os.chdir("..")),
     "variable": ("an environment variable", lambda: os.environ.update(LEFT_BY_A_TEST="1")),
     "variable gone": ("an environment variable", lambda: os.environ.pop("PATH", None)),
+    "call on errors": ("what NumPy does about overflow and division by zero", lambda: np.seterrcall(print)),
+    "garbage": ("the garbage collector", gc.disable),
     "recursion": ("the recursion limit", lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 7)),
 }
 SILENT: dict[str, Callable[[], object]] = {
@@ -78,6 +93,8 @@ SILENT: dict[str, Callable[[], object]] = {
     "Python draws": random.random,
     "all are seeded": lambda: (torch.manual_seed(5), np.random.seed(5), random.seed(5)),
     "a figure": plt.figure,
+    "a style": lambda: plt.style.use("ggplot"),
+    "closes the output": lambda: sys.stdout.close(),
     "warnings": lambda: warnings.filterwarnings("error"),
     "a signal": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
 }
@@ -196,6 +213,19 @@ def test_what_an_import_sets_is_nobodys_fault(tmp_path: Path, monkeypatch: pytes
     assert "SET_BY_AN_IMPORT" not in os.environ
 
 
+def test_what_is_told_is_told_the_first_time_too() -> None:
+    """What reads a setting may import something itself. That excuses nobody."""
+    told = (
+        "import torch\n"
+        "from grader.authoring.traces import settings_put_back\n"
+        "with settings_put_back() as left:\n"
+        "    torch.set_default_dtype(torch.float64)\n"
+        "print(left)"
+    )
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['the default dtype']"
+
+
 # --- in a notebook ---------------------------------------------------------------------------------------------
 
 LESSON, SYMBOL = "01_pytorch_basics", "batched_dot"
@@ -216,6 +246,7 @@ def rest() -> dict[str, Any]:
         "numpy": repr(np.random.get_state(legacy=False)),
         "python": random.getstate(),
         "figures": plt.get_fignums(),
+        "style": repr(plt.rcParams),
         "current figure": plt.gcf().number,
         "filters": list(warnings.filters),
         "signal": signal.getsignal(signal.SIGINT),

@@ -73,3 +73,16 @@ def test_a_closed_end_is_noticed(ends: tuple[Channel, int, int]) -> None:
         channel.take(soon() + 5, 100)
     with pytest.raises(Closed):
         channel.put(b"hello", soon() + 5)
+
+
+def test_what_nobody_asked_for_is_forgotten_and_no_flood_is_read_for_ever(ends: tuple[Channel, int, int]) -> None:
+    channel, _, writes = ends
+    child = Connection(os.dup(writes), readable=False)
+    child.send_bytes(b"stray")
+    child.send_bytes(b"another")
+    channel.forget(100)
+    child.send_bytes(b"the answer")
+    assert channel.take(soon() + 5, 100) == b"the answer"
+    child.send_bytes(b"z" * 200)
+    with pytest.raises(Closed):
+        channel.forget(100)

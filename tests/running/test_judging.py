@@ -13,7 +13,7 @@ from grader.authoring.spec import Case, Observation
 from grader.checking.judge import PUBLIC_SEED, Judge
 from grader.running import limits
 from grader.running.hearing import _NOTES, Hearing, Undecided
-from grader.running.judging import of_tree, to_tree
+from grader.running.judging import Judging, of_tree, to_tree
 from grader.running.wire import decode, encode
 from grader.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import later
@@ -95,6 +95,24 @@ def test_what_one_child_had_to_look_up_the_next_one_knows() -> None:
         assert hearing.verdict(judge.exercise, False, wrong).to_json() == first
     assert known[0]
     assert known[1] == []
+
+
+@pytest.mark.parametrize(
+    "lesson", [name if name[:2] == "07" else pytest.param(name, marks=later) for name in lesson_names()]
+)
+def test_whatever_a_child_had_to_look_up_the_warm_process_can(lesson: str) -> None:
+    """All mistakes of a lesson, as if a class had made them all."""
+    judging = Judging(lesson)
+    known = [
+        [PUBLIC_SEED, exercise.symbol, mistake.name, place]
+        for exercise in load_lesson(lesson).exercises
+        for mistake in exercise.mistakes
+        for place in range(len(of(exercise.symbol, lesson, PUBLIC_SEED).cases))
+    ]
+    judging.prepare(PUBLIC_SEED, known, lambda work: list(work()))
+    for exercise in load_lesson(lesson).exercises:
+        looked_up = judging._judge(exercise.symbol, True).looked_up
+        assert {mistake for mistake, _ in looked_up} == {mistake.name for mistake in exercise.mistakes}
 
 
 def test_what_is_much_larger_than_any_right_answer_is_not_put_into_canonical_form() -> None:

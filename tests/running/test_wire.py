@@ -256,3 +256,13 @@ def test_a_snapshot_of_something_huge_or_endless_is_small() -> None:
     for taken in (snapshot(endless), snapshot(torch.ones(1).expand(3000, 3000)), wide):
         assert len(encode(taken)) < 5_000_000
     assert isinstance(snapshot(torch.ones(1).expand(3000, 3000)), Opaque)
+
+
+def test_numbers_that_share_a_place_come_back_each_in_its_own() -> None:
+    """What `expand` and `unfold` give can't be written to; what is only laid out differently keeps its layout."""
+    for tensor in (torch.arange(3.0).expand(4, 3), torch.arange(6.0).unfold(0, 3, 1)):
+        back = decode(encode(tensor))
+        assert back.equal(tensor)
+        assert back.is_contiguous()
+    apart = torch.arange(12.0).reshape(3, 4).T
+    assert decode(encode(apart)).stride() == apart.stride()

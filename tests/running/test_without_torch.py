@@ -164,7 +164,7 @@ for exercise in check.lesson.exercises:
     verdict = judge.verdict(judge.observe(exercise.references[0]))
     said["right"][exercise.symbol] = [verdict.score, exercise.points]
     for mistake in exercise.mistakes[:2]:
-        verdict = check.verdict(exercise.symbol, mistake.implementation)
+        verdict = judge.verdict(judge.observe(mistake.implementation))
         said["wrong"][f"{exercise.symbol}: {mistake.name}"] = f"{exercise.symbol}: {verdict.diagnosis}"
         assert card(verdict)
 result = grader.grade_notebook(solution, seed=5)

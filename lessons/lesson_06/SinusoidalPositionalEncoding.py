@@ -1,0 +1,117 @@
+"""`SinusoidalPositionalEncoding`: how it is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from grader.authoring.aspects import FLOAT64, LAYOUT, also, gradients, untouched, values
+from grader.authoring.calls import gradients as gradients_of
+from grader.authoring.calls import state
+from grader.authoring.draw import dims, normal, strided
+from grader.authoring.spec import Case, Trial
+from lessons.aspects import special
+from lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision, name_of_dtype
+
+FULL = special("rows of max_length", meaning="A row of max_length tokens gets the right positions too.")
+ONE = special("a batch of one, rows of one")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def draw(batch: int, length: int, half: int, spare: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
+        spare += 2 * (spare > 0 and (length + spare + 1) // 2 == half)  # the two sizes differ, rounded up too
+        x = normal(generator, batch, length, 2 * half, dtype=kind)
+        follow = kind == torch.float32 and spare > 0  # into the gradients of the cases that are nothing special
+        return {"d_model": 2 * half, "max_length": length + spare, "x": x, "follow": follow}
+
+    batch, length, half, spare = dims(generator, 4, 2, 6)
+    few, many = sorted((batch, length))  # so that the batch's size is never taken for the length by luck
+    laid_out = draw(half, batch, length, spare)
+    laid_out["x"] = strided(laid_out["x"])
+    return [
+        Case.of("with rows shorter than max_length", **draw(batch, length, half, spare)),
+        Case.of("with more columns than positions", **draw(length, batch, spare + 3, half)),
+        Case.of("with as many rows as positions", **draw(length, length, spare, batch)),
+        Case.of("with rows of max_length", FULL, **draw(few, many, spare, 0)),
+        Case.of("on a batch of one", ONE, **draw(1, length, half, spare)),
+        Case.of("with rows of one token", ONE, **draw(batch, 1, half, spare)),
+        Case.of("with a model and inputs in float64", FLOAT64, **draw(batch, length, half, 2, torch.float64)),
+        Case.of("with inputs that are not contiguous", LAYOUT, **laid_out),
+    ]
+
+
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Builds `symbol(d_model, max_length)`, and runs it forward twice and backward once."""
+    d_model, max_length, x = inputs["d_model"], inputs["max_length"], inputs["x"]
+    model = symbol(d_model, max_length)
+    if not isinstance(model, nn.Module):
+        kind = type(model).__name__
+        raise TypeError(f"SinusoidalPositionalEncoding(...) should return an nn.Module, but it returns a {kind}")
+    if x.dtype == torch.float64:
+        model = model.double()
+    table = any(buffer.numel() >= max_length * d_model for buffer in model.buffers())
+    numbers = sum(parameter.numel() for parameter in model.parameters())
+    learned = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    seen: dict[str, Any] = {
+        "learned": f"{learned} numbers to learn",
+        "parameters": f"{numbers} numbers in model.parameters()",
+        "buffers": "a table in model.buffers()" if table else "no table in model.buffers()",
+    }
+    model.train()  # where a dropout that nobody asked for would show
+    seen["output"] = model(x)
+    seen["dtype"] = name_of_dtype(seen["output"])
+    modes = [model.training]
+    model.eval()
+    tracked = x.detach().clone().requires_grad_()
+    try:
+        output = model(tracked)
+        same = torch.equal(output.detach(), seen["output"].detach())
+        followed = gradients_of(output, [tracked])
+    except Exception as error:
+        same, followed = True, f"stopped with {type(error).__name__}: {error}"
+    if inputs["follow"]:
+        seen["gradients"] = followed
+    seen["again"] = "the same result" if same else "another result"
+    seen["training_mode"] = [*modes, model.training]
+    seen["arguments"] = [state(x), state(tracked)]
+    return seen
+
+
+TRIAL = Trial(
+    module="course.positions",
+    points=2,
+    cases=cases,
+    probe=probe,
+    canonical=in_single_precision,
+    aspects=(
+        values(),
+        also(
+            "nothing to learn",
+            "learned",
+            weight=7.0,
+            meaning="The waves are fixed: an optimiser finds nothing to train in the module.",
+        ),
+        also(
+            "a buffer",
+            "parameters",
+            "buffers",
+            weight=2.0,
+            meaning="The table is among model.buffers(), not model.parameters(), so that it moves with the model.",
+        ),
+        gradients(1.0),
+        FULL,
+        ONE,
+        *ANY_NUMBERS,
+        also(
+            "the same each time",
+            "again",
+            "training_mode",
+            meaning="A second call gives the same result, in training mode and in evaluation mode.",
+        ),
+        untouched(),
+    ),
+)

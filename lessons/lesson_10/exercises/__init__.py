@@ -1,1 +1,0 @@
-"""The exercises of lesson 10, a module a topic."""

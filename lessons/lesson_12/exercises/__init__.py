@@ -1,1 +1,0 @@
-"""The exercises of lesson 12, one module a topic."""
