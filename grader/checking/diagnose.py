@@ -19,9 +19,6 @@ from grader.authoring.arrays import as_tensor, is_tensor
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from grader.checking.compare import Comparing, Difference, compare, concerns
 
-COMBINING_SECONDS = 1.0
-"""Processor time for trying what two mistakes do together."""
-
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -31,6 +28,8 @@ class Catalogue:
     cases: Sequence[Case]
     seen_of: Callable[[Mistake, int], Observation]
     """What a mistake does in the case at that place. It is expensive: most mistakes differ from an answer at once."""
+    combining_seconds: float
+    """Processor time for trying what two mistakes do together."""
     known: Comparing = field(default_factory=Comparing)
     """Compares mistakes with right answers."""
 
@@ -81,9 +80,9 @@ class _Search:
 
     def _combined(self, known: tuple[Mistake, ...]) -> Diagnosis | None:
         """Mistakes that together do the same in every case, the one that is known first; looked for only so long."""
-        if self.says_little:  # what is one of two words comes together by chance
+        if self.says_little or not self.catalogue.combining_seconds:  # one of two words comes together by chance
             return None
-        ends = time.thread_time() + COMBINING_SECONDS
+        ends = time.thread_time() + self.catalogue.combining_seconds
         for combination in self.exercise.combinations():
             if time.thread_time() > ends:
                 return None

@@ -151,12 +151,13 @@ class Judge:
     Drawing and observing happens once; after that each verdict only compares.
     """
 
-    def __init__(self, exercise: Exercise, probe: Probe, seed: int) -> None:
+    def __init__(self, exercise: Exercise, probe: Probe, seed: int, combining_seconds: float = 1.0) -> None:
+        """`combining_seconds` is what a verdict may spend on what two mistakes do together."""
         self.exercise = exercise
         self.probe = probe
         self.cases = drawn(exercise, seed)
         self._seen: dict[tuple[str, int], Observation] = {}
-        self._catalogue = Catalogue(exercise, self.cases, self._seen_of)
+        self._catalogue = Catalogue(exercise, self.cases, self._seen_of, combining_seconds)
 
     def without(self, mistake: Mistake) -> Judge:
         """The same judge, who has never heard of this mistake."""

@@ -40,6 +40,8 @@ from grader.checking.judge import (
 from grader.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, out_of_memory
 from grader.syllabus import load_lesson, load_probes
 
+COMBINING_SECONDS = 0.25
+"""Processor time, for each answer that is not right, for trying what two mistakes do together."""
 _KEPT_SEEDS = 4
 _MOST_EVIDENCE = 8 * 2**20  # bytes of a verdict; a card shows a few rows
 
@@ -118,8 +120,13 @@ class Judging:
         for each, there in self._judges.items():
             looked_up = [(symbol, mistake, place) for of, symbol, mistake, place in known if of == each]
             if not there or looked_up:
-                there |= {e.symbol: Judge(e, self._probes[e.symbol], each) for e in self._exercises if not there}
+                if not there:
+                    there |= {e.symbol: self._drawn(e, each) for e in self._exercises}
                 _learn(there, looked_up, apart)
+
+    def _drawn(self, exercise: Exercise, seed: int) -> Judge:
+        # Words come from the public cases: what two mistakes do together is looked for there, and only there.
+        return Judge(exercise, self._probes[exercise.symbol], seed, COMBINING_SECONDS if seed == PUBLIC_SEED else 0.0)
 
     def serve(self, descriptor: int) -> None:
         """Answers messages until they end. In a child."""

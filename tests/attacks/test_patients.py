@@ -51,7 +51,8 @@ def words(value: Any) -> set[str]:
 def secrets(symbol: str) -> set[str]:
     """What the patients of a symbol are made of, in words."""
     patients = [case.patient for case in judge(symbol, 3).cases]
-    return set().union(*(words([*p.args, p.keywords]) for p in patients if isinstance(p, partial)))
+    made_of = [value for p in patients if isinstance(p, partial) for value in (*p.args, p.keywords)]
+    return words([value.__name__ if isinstance(value, type) else value for value in made_of])
 
 
 def test_these_are_all_that_have_patients() -> None:

@@ -16,7 +16,6 @@ import pytest
 from grader.authoring.calls import in_order
 from grader.authoring.catalogue import HONEST, MISTAKES, WRONG, Catalogue, exercise_of
 from grader.authoring.spec import Aspect, Case, Exercise, Trial
-from grader.checking import diagnose
 from grader.checking.judge import Judge
 from grader.errors import GraderError
 
@@ -251,7 +250,7 @@ def test_mistakes_that_change_different_places_are_combined(library: ModuleType)
     assert answers == {"from_one, in by power": 5**0.5, "no_root, from_one": 5.0, "from_one, no_mean": 5**0.5}
 
 
-def test_an_answer_with_two_slips_gets_both_names(library: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_with_two_slips_gets_both_names(library: ModuleType) -> None:
     exercise = replace(
         written(library, TWO_SLIPS),
         cases=lambda generator: [Case.of("on numbers", numbers=[3.0, 4.0]), Case.of("on another", numbers=[2.0, 2.0])],
@@ -265,9 +264,7 @@ def test_an_answer_with_two_slips_gets_both_names(library: ModuleType, monkeypat
     verdict = judge.verdict(judge.observe(both))
     assert verdict.diagnosis == "no_root"
     assert "Where is the root? There is a second mistake, too. Where does a sum begin?" in verdict.message
-    monkeypatch.setattr(diagnose, "COMBINING_SECONDS", 0.0)
-    verdict = judge.verdict(judge.observe(lambda numbers: both(numbers) + 0.0))
-    assert verdict.diagnosis is None
+    assert Judge(exercise, in_order, 0, combining_seconds=0.0).verdict(judge.observe(both)).diagnosis is None
     assert not {name for name, _ in judge.looked_up} - {mistake.name for mistake in exercise.mistakes}
 
 
