@@ -298,7 +298,8 @@ class Catalogue:
         Raises:
             GraderError: when an edit doesn't fit, or the code can't be run.
         """
-        namespace = dict(vars(sys.modules[self.right.__module__]))
+        # It bears the name of this file: what bears the library's is taken for the library's own.
+        namespace = {**vars(sys.modules[self.right.__module__]), "__name__": self.path.name}
         if entry.blocks:
             namespace[RIGHT] = self.right
             for block in (*self._read.shared, *entry.blocks):

@@ -217,7 +217,8 @@ def test_an_answer_without_marks(refused: Say, root: Path) -> None:
 def test_a_class_needs_a_probe(refused: Say, root: Path) -> None:
     library = root / root.name.replace("-", "_") / "first_steps.py"
     text = (
-        "class initials:\n    def __init__(self):\n        ### BEGIN SOLUTION\n        pass\n        ### END SOLUTION\n"
+        'class initials:\n    """The first letters."""\n\n    def __init__(self):\n        """Nothing to do."""\n'
+        "        ### BEGIN SOLUTION\n        pass\n        ### END SOLUTION\n"
     )
     library.write_text(text, "utf-8")
     said = refused("audit")
