@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.authoring.draw import dims
 from grader.authoring.spec import Case, Trial
-from lessons.lesson_09.exercises.drawing import CALLED, Inputs, linear, normal, of_layer, one, sizes_at_first
+from lessons.lesson_09.drawing import BATCH_OF_ONE, CALLED, FIRST_SIZES, FLOAT32, Inputs, linear, normal, of_layer
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -28,9 +28,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("on rows", **draw(n)),
         Case.of("on rows of positions", **draw(n, length)),
         Case.of("with as many outputs as inputs, and as many rows", **draw(d_in, sizes=(d_in, d_in))),
-        Case.of("on a batch of one", "one", **draw(1)),
-        Case.of("with float32", "float32", **draw(n, length, kind=np.float32)),
-        Case.of("when it is new", "new", sizes=[400, 8], begins={"weight": 400**-0.5}),
+        Case.of("on a batch of one", BATCH_OF_ONE, **draw(1)),
+        Case.of("with float32", FLOAT32, **draw(n, length, kind=np.float32)),
+        Case.of("when it is new", FIRST_SIZES, sizes=[400, 8], begins={"weight": 400**-0.5}),
     ]
 
 
@@ -39,5 +39,5 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     called=CALLED,
-    aspects=of_layer(one(), one("float32", "float32"), sizes_at_first(), beginning=True),
+    aspects=of_layer(BATCH_OF_ONE, FLOAT32, FIRST_SIZES, beginning=True),
 )

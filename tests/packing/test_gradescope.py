@@ -88,7 +88,7 @@ def test_the_file_has_what_the_harness_looks_for(made: Path) -> None:
     assert entries["setup.sh"] == entries["run_autograder"] == 0o755
     assert entries["package.json"] == 0o600
     assert "course/grader/api.py" in entries
-    assert "course/lessons/lesson_09/probes.py" in entries or "course/lessons/lesson_09/contents.py" in entries
+    assert "course/lessons/lesson_09/probes.py" in entries
     assert not [
         name for name in entries if "__pycache__" in name or name.startswith(("course/notebooks", "course/tests"))
     ]

@@ -9,7 +9,7 @@ import numpy as np
 from grader.authoring.aspects import dtype, main, special, untouched
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect
-from lessons.lesson_09.exercises.drawing import Inputs, normal
+from lessons.lesson_09.drawing import Inputs, normal
 
 
 def draw_steps(generator: np.random.Generator, steps: int, kind: Any = np.float64, **options: Any) -> Inputs:
@@ -29,14 +29,14 @@ def draw_steps(generator: np.random.Generator, steps: int, kind: Any = np.float6
     return drawn | ({"options": options} if options else {})
 
 
-def of_optimiser(meaning: str, *more: Aspect) -> tuple[Aspect, ...]:
+FLOAT32 = special("float32", weight=0.5)
+
+
+def of_optimiser(*more: Aspect) -> tuple[Aspect, ...]:
     return (
-        main("values", 4.0, meaning=meaning),
+        main("values", 4.0, meaning="After each step, the caller's own arrays hold the right numbers."),
         *more,
-        special("float32", "float32", 0.5),
+        FLOAT32,
         dtype(weight=0.5),
         untouched("gradients untouched", 0.5, "After a step, the gradients are as they were before."),
     )
-
-
-PLACES = "After each step, the caller's own arrays hold the right numbers."

@@ -60,6 +60,17 @@ def feed_forward(generator: np.random.Generator, name: str, d_model: int, d_ff: 
     return into | linear(generator, f"{dot}linear_out", d_ff, d_model, dtype)
 
 
+def block(
+    generator: np.random.Generator, attentions: tuple[str, ...], d_model: int, d_ff: int, dtype: Any = np.float64
+) -> Inputs:
+    """Weights of a block with these attentions: a norm before each of them, and one before the feed-forward network."""
+    drawn: Inputs = {}
+    for place, name in enumerate(attentions, start=1):
+        drawn |= norm(generator, f"norm{place}", d_model, dtype) | attention(generator, name, d_model, dtype)
+    drawn |= norm(generator, f"norm{len(attentions) + 1}", d_model, dtype)
+    return drawn | feed_forward(generator, "feed_forward", d_model, d_ff, dtype)
+
+
 def of_layer(
     *specials: Aspect,
     weights: bool = True,
@@ -128,22 +139,22 @@ def of_layer(
     return tuple(wanted)
 
 
-def one(name: str = "a batch of one", tag: str = "one", meaning: str = "") -> Aspect:
-    """Forward and backward in the cases with one tag: a small share of the points."""
-    return case(name, tag, 0.5, meaning)
+def of_some_cases(name: str, weight: float = 0.5, meaning: str = "") -> Aspect:
+    """Forward and backward in the cases that name this aspect."""
+    return special(name, "", weight, meaning, SEEN)
 
 
-def sizes_at_first() -> Aspect:
-    """Of a new layer: random numbers of the right size. Its case has the tag "new"."""
-    meaning = (
-        "The random numbers that a new layer begins with lie around 0, and have the size that the docstring gives."
-    )
-    return special("the size of the first weights", "new", 0.5, meaning, ("output", "beginning"))
-
-
-def case(name: str, tag: str, weight: float, meaning: str = "") -> Aspect:
-    """Forward and backward in the cases with one tag."""
-    return special(name, tag, weight, meaning, SEEN)
+BATCH_OF_ONE = of_some_cases("a batch of one")
+ONE_POSITION = of_some_cases(
+    "a batch of one, a single position", meaning="A batch of one and rows of a single position are right too."
+)
+FLOAT32 = of_some_cases("float32")
+FIRST_SIZES = special(
+    "the size of the first weights",
+    weight=0.5,
+    meaning="The random numbers that a new layer begins with lie around 0, and have the size that the docstring gives.",
+    keys=("output", "beginning"),
+)
 
 
 def without_rounding(observation: Observation, case: Case | None = None) -> Observation:
@@ -152,34 +163,18 @@ def without_rounding(observation: Observation, case: Case | None = None) -> Obse
     def tidy(gradients: Any) -> Any:
         if not isinstance(gradients, dict):
             return gradients
-        return {name: _settled(found) if name.endswith("key.bias") else found for name, found in gradients.items()}
+        return {name: _settled(one) if name.endswith("key.bias") else one for name, one in gradients.items()}
 
-    kept = dict(observation)
-    if "weight_gradients" in kept:
-        kept["weight_gradients"] = tidy(kept["weight_gradients"])
-    if isinstance(kept.get("again"), list) and len(kept["again"]) == 2:
-        kept["again"] = [kept["again"][0], tidy(kept["again"][1])]
-    return kept
-
-
-def _settled(found: Any) -> Any:
-    if not isinstance(found, np.ndarray) or found.dtype.kind != "f":
-        return found
-    small = 1e-4 if found.dtype == np.float32 else 1e-10
-    return np.where(np.abs(found) < small, np.zeros_like(found), found)
+    tidied = dict(observation)
+    if "weight_gradients" in tidied:
+        tidied["weight_gradients"] = tidy(tidied["weight_gradients"])
+    if isinstance(tidied.get("again"), list) and len(tidied["again"]) == 2:
+        tidied["again"] = [tidied["again"][0], tidy(tidied["again"][1])]
+    return tidied
 
 
-__all__ = [
-    "CALLED",
-    "Inputs",
-    "attention",
-    "case",
-    "feed_forward",
-    "linear",
-    "norm",
-    "normal",
-    "of_layer",
-    "one",
-    "sizes_at_first",
-    "without_rounding",
-]
+def _settled(gradient: Any) -> Any:
+    if not isinstance(gradient, np.ndarray) or gradient.dtype.kind != "f":
+        return gradient
+    small = 1e-4 if gradient.dtype == np.float32 else 1e-10
+    return np.where(np.abs(gradient) < small, np.zeros_like(gradient), gradient)

@@ -1,0 +1,95 @@
+"""`MultiHeadAttention`: how it is tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.authoring.aspects import refused
+from grader.authoring.spec import Case, Observation, Trial
+from lessons.lesson_09.drawing import (
+    CALLED,
+    FLOAT32,
+    ONE_POSITION,
+    Inputs,
+    attention,
+    normal,
+    of_layer,
+    of_some_cases,
+    without_rounding,
+)
+
+D, HEADS = 6, 2
+MASKED = of_some_cases("masks", 2.0, "What the mask hides gets no weight, and the other weights add up to 1.")
+EMPTY = of_some_cases("a row with nothing allowed", meaning="A query without any allowed key gives finite numbers.")
+REFUSED = refused("heads that don't divide d_model", weight=0.5)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    batch, m, n = (int(size) for size in generator.choice([2, 3, 4, 5], 3, replace=False))
+
+    def draw(
+        b: int, m: int, n: int, mask: np.ndarray | None = None, kind: Any = np.float64, heads: int = HEADS
+    ) -> Inputs:
+        def three() -> list[Any]:
+            keys, values = normal(generator, b, n, D, dtype=kind), normal(generator, b, n, D, dtype=kind)
+            return [normal(generator, b, m, D, dtype=kind), keys, values, *([] if mask is None else [mask])]
+
+        return {
+            "sizes": [D, heads],
+            "weights": attention(generator, "", D, kind),
+            "arguments": three(),
+            "gradient": normal(generator, b, m, D, dtype=kind),
+            "other_arguments": three(),
+            "other_gradient": normal(generator, b, m, D, dtype=kind),
+            "any_beginning": True,
+        }
+
+    padding = (np.arange(n) < np.array([max(1, n - 1), n] * batch)[:batch, None])[:, None, None, :]
+    padding[0, ..., 0], padding[0, ..., -1] = True, False
+    causal = np.tri(m, dtype=bool)
+    empty = np.ones((batch, 1, m, n), dtype=bool)
+    empty[-1, :, 0] = False
+    lost = draw(batch, m, n, empty)
+    lost["gradient"][-1, 0] = lost["other_gradient"][-1, 0] = (
+        0.0  # what comes out there is open, and so is its way back
+    )
+    return [
+        Case.of("on queries and keys of different lengths", **draw(batch, m, n)),
+        Case.of("with three heads", **draw(batch, m, n, heads=3)),
+        Case.of("with a causal mask", MASKED, **draw(batch, m, m, causal)),
+        Case.of("with hidden padding", MASKED, **draw(batch, m, n, padding)),
+        Case.of("where a query has no allowed key", EMPTY, **lost, lost=True),
+        Case.of("on a batch of one, a single position", ONE_POSITION, **draw(1, 1, 1)),
+        Case.of("with float32", FLOAT32, **draw(batch, m, n, kind=np.float32)),
+        Case.of("with heads that don't divide d_model", REFUSED, sizes=[D, 4], weights={}, arguments=[], gradient=None),
+    ]
+
+
+def open_rows_aside(observation: Observation, case: Case) -> Observation:
+    """What comes out where nothing may be attended to is open, as long as it is finite."""
+    observation = without_rounding(observation)
+    if "error" in observation or not case.inputs.get("lost"):
+        return observation
+    pair = observation.get("output")
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return observation
+    closed = []
+    for each, place in zip(pair, ((-1, 0), (-1, slice(None), 0)), strict=True):
+        if isinstance(each, np.ndarray) and each.ndim in (3, 4):
+            each = each.copy()
+            if np.isfinite(each[place]).all():
+                each[place] = 0.0
+        closed.append(each)
+    return {**observation, "output": closed}
+
+
+TRIAL = Trial(
+    module="course.numpy_transformer.attention",
+    points=4,
+    cases=cases,
+    canonical=open_rows_aside,
+    called=CALLED,
+    aspects=of_layer(MASKED, EMPTY, ONE_POSITION, FLOAT32, REFUSED),
+)
