@@ -8,7 +8,7 @@ from itertools import product
 
 import torch
 
-from lessons.lesson_07.exercises.drawing import Task
+from lessons.lesson_07.drawing import Task
 
 Ids = tuple[int, ...]
 Score = Callable[["Ids", float], float]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +9,16 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from grader.authoring.aspects import also, modes, untouched
-from grader.authoring.draw import normal
-from grader.authoring.spec import Case, Mistake, Observation
-from lessons.lesson_07.probes.writing_models import WritingModel
+from grader.authoring.aspects import BATCH_OF_ONE, also, modes, untouched
+from grader.authoring.draw import dims, normal
+from grader.authoring.spec import Case, Observation
+from lessons.aspects import special
+from lessons.lesson_07.writing_models import WritingModel
 
 WIDTH = 5  # of the toy's vectors
 NEVER = -30.0  # the logit of what is never written: padding, and the start
 HIDDEN = -torch.inf  # the logit of what can't be drawn
+INFINITE = special("logits that are -inf already")
 
 OF_IDS = (
     also("whole numbers", "kind", meaning="The ids are integers."),
@@ -25,6 +26,8 @@ OF_IDS = (
     untouched(),
 )
 """What holds of every decoder that returns ids."""
+DIFFER = special("rows that end at different times")
+CUT = special("cut off at max_length")
 
 
 @dataclass(frozen=True)
@@ -136,107 +139,23 @@ def in_full_width(observation: Observation, case: Case) -> Observation:
     return kept
 
 
-def _until_all(ended: torch.Tensor) -> bool:
-    return bool(ended.all())
+def ending_cases(generator: np.random.Generator) -> list[Case]:
+    """Batches whose rows end at the same time, at different times, at the first token, or never."""
 
+    def draw(*wanted: int, width: int) -> dict[str, Any]:
+        return draw_ending(generator, list(wanted), width).inputs()
 
-Begin = Callable[[torch.Tensor, int, int], torch.Tensor]
-"""(source, start_id, end_id) -> the tokens that the model reads first, (batch, 1)."""
-Behind = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
-"""(tokens chosen, rows that have ended, end_id) -> the tokens that are written, (batch,)."""
-
-
-def with_the_start(source: torch.Tensor, start: int, end: int) -> torch.Tensor:
-    """The right way to begin."""
-    return torch.full_like(source[:, :1], start)
-
-
-def with_padding(chosen: torch.Tensor, ended: torch.Tensor, end: int) -> torch.Tensor:
-    """The right thing after an end."""
-    return chosen.masked_fill(ended, 0)
-
-
-def writer(
-    feed: Callable[[torch.Tensor], torch.Tensor] = lambda written: written,
-    look: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits[:, -1],
-    choose: Callable[[torch.Tensor], torch.Tensor] = lambda logits: logits.argmax(dim=-1),
-    begin: Begin = with_the_start,
-    read: Callable[[torch.Tensor], torch.Tensor] = lambda source: source,
-    behind: Behind = with_padding,
-    stop: Callable[[torch.Tensor], bool] = _until_all,
-    steps: Callable[[int], int] = lambda max_length: max_length,
-    finish: Callable[[torch.Tensor, int], torch.Tensor] = lambda written, end: written[:, 1:],
-) -> Callable[..., torch.Tensor]:
-    """`greedy_decode` with one step replaced."""
-
-    def decode(model: Any, source: torch.Tensor, start_id: int, end_id: int, max_length: int) -> torch.Tensor:
-        written = begin(source, start_id, end_id)
-        ended = torch.zeros(len(source), dtype=torch.bool)
-        with torch.no_grad():
-            for _ in range(steps(max_length)):
-                chosen = behind(choose(look(model(read(source), feed(written)))), ended, end_id)
-                written = torch.cat([written, chosen[:, None]], dim=1)
-                ended = ended | (chosen == end_id)
-                if stop(ended):
-                    break
-        return finish(written, end_id)
-
-    return decode
-
-
-def slips(way: Callable[..., Callable[..., torch.Tensor]]) -> dict[str, Mistake]:
-    """What goes wrong in any way to decode greedily, by name; `way` makes a decoder with one step replaced."""
-
-    def evaluated(model: Any, *arguments: Any) -> torch.Tensor:
-        model.eval()
-        return way()(model, *arguments)
-
-    told = (
-        Mistake(
-            "start_kept",
-            way(finish=lambda written, end: written),
-            "Your rows begin with the start token. The model needs to read it, but should the answer contain it?",
-        ),
-        Mistake(
-            "goes_on_after_the_end",
-            way(behind=lambda chosen, ended, end: chosen),
-            "A row that has ended goes on writing as long as the others do. What should come after its end?",
-        ),
-        Mistake(
-            "stops_with_the_first_end",
-            way(stop=lambda ended: bool(ended.any())),
-            "As soon as one row ends, all of them stop. When may the whole batch stop?",
-        ),
-        Mistake(
-            "end_repeated",
-            way(behind=lambda chosen, ended, end: chosen.masked_fill(ended, end)),
-            "After the end you write more ends. Which id is padding?",
-        ),
-        Mistake(
-            "start_never_fed",
-            way(begin=lambda source, start, end: torch.zeros_like(source[:, :1])),
-            "The model reads padding first instead of the start token. What did it read first in training?",
-        ),
-        Mistake(
-            "begins_with_the_end",
-            way(begin=lambda source, start, end: torch.full_like(source[:, :1], end)),
-            "The model reads the end token first. Which of the two ids opens a row?",
-        ),
-        Mistake(
-            "start_counted",
-            way(steps=lambda max_length: max_length - 1),
-            "Your rows are cut off one token too early, because you count the start. Does max_length count what is "
-            "returned, or what the model reads?",
-        ),
-        Mistake(
-            "one_token_too_many",
-            way(steps=lambda max_length: max_length + 1),
-            "Rows that don't end are one token longer than max_length. How many times does your loop run?",
-        ),
-        Mistake(
-            "left_in_eval_mode",
-            evaluated,
-            "The ids are right, but a model in training mode comes back in evaluation mode. Who should switch it back?",
-        ),
-    )
-    return {mistake.name: mistake for mistake in told}
+    early, late = sorted(dims(generator, 2, 2, 4))
+    return [
+        Case.of("with rows that all end at the same step", **draw(late, late, width=6)),
+        Case.of("with more rows that all end at the same step", **draw(3, 3, 3, width=5)),
+        Case.of("with rows that end in the last column", **draw(4, 4, 4, width=4)),
+        Case.of("with rows that end at different times", DIFFER, **draw(late, early, 5, width=6)),
+        Case.of("with a row whose first token is the end", DIFFER, **draw(3, 5, 1, early, width=6)),
+        Case.of("with a row that is cut off at max_length", DIFFER, **draw(early, 0, 3, width=5)),
+        Case.of("with rows that never end", CUT, **draw(0, 0, 0, 0, width=3)),
+        Case.of("with max_length = 1", CUT, **draw(0, 0, width=1)),
+        Case.of("on a batch of one", BATCH_OF_ONE, **draw(late, width=6)),
+        Case.of("on a batch of one that never ends", BATCH_OF_ONE, **draw(0, width=4)),
+        Case.of("with a model in evaluation mode", BATCH_OF_ONE, **draw(early, early, width=5), training=False),
+    ]
