@@ -79,12 +79,12 @@ class Plan:
     penalty: float | None = None
     most: int = 9
 
-    def fill(self, pool: Task, found: list[Tree]) -> Case | None:
+    def fill(self, pool: Task, forest: list[Tree]) -> Case | None:
         """The case, if these sources will do."""
         power = self.penalty or 0.0
         rows: dict[Ids, int] = {}
         missing: set[str | tuple[str, str]] = {*self.shows, *self.apart}
-        for row, longer in enumerate(found):
+        for row, longer in enumerate(forest):
             tree = replace(longer, max_length=self.max_length)
             answer, clear = tree.search(self.width, power)
             if clear < 0.02 or answer in rows or not self.wanted(tree, answer):
@@ -108,8 +108,8 @@ class Plan:
     def _differ(self, way: str | tuple[str, str], tree: Tree, answer: Ids) -> bool:
         """Whether a wrong way finds another answer, or two wrong ways find two."""
         one, other = way if isinstance(way, tuple) else (way, None)
-        found = _on(tree, one, self.width, self.penalty or 0.0)
-        return found != (_on(tree, other, self.width, self.penalty or 0.0) if other else answer)
+        power = self.penalty or 0.0
+        return _on(tree, one, self.width, power) != (_on(tree, other, self.width, power) if other else answer)
 
 
 RANKING = ("last_token_alone", "raw_logits_added", "probabilities_added")
@@ -154,9 +154,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     filled: dict[str, Case] = {}
     while len(filled) < len(plans):
         pool = draw_task(generator, 60, LONGEST, letters=3, sharpness=0.9)
-        found = trees(pool)
+        forest = trees(pool)
         for plan in plans:
-            if plan.label not in filled and (case := plan.fill(pool, found)):
+            if plan.label not in filled and (case := plan.fill(pool, forest)):
                 filled[plan.label] = case
     return list(filled.values())
 

@@ -114,8 +114,8 @@ class _Bins:
 def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
     """Of all sources together: the right one first, then those of wrong rankings and of other numbers of samples."""
     ways = [("right", n), *((ranking, n) for ranking in RANKINGS if ranking != "right"), ("right", 1)]
-    found = [torch.stack([b.shares(_chances(b.tree, ranking, count)) for b in bins]) for ranking, count in ways]
-    return [*found, *(torch.stack(rows) for rows in zip(*(b.other_ways() for b in bins), strict=True))]
+    of_rankings = [torch.stack([b.shares(_chances(b.tree, ranking, count)) for b in bins]) for ranking, count in ways]
+    return [*of_rankings, *(torch.stack(rows) for rows in zip(*(b.other_ways() for b in bins), strict=True))]
 
 
 def _draw_certain(generator: np.random.Generator) -> Task:
@@ -212,21 +212,21 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     """Where samples differ, the frequencies of the answers; where randomness itself is looked at, nothing else."""
     if case.inputs["chance"]:
         return {key: value for key, value in observation.items() if key != "output"}
-    kept = in_full_width(observation, case)
+    seen = in_full_width(observation, case)
     if case.inputs["spread"]:
         names = ("tables", "source", "start_id", "end_id", "max_length")
         task = Task(**{name: case.inputs[name] for name in names})
-        ids = kept.pop("output")
+        ids = seen.pop("output")
         n = case.inputs["n"]
         bins = [_Bins(tree, n) for tree in trees(replace(task, source=task.source[::DRAWS]))]
         try:
             if ids.shape != (len(task.source), task.max_length):
                 raise ValueError("not an answer for each source")
             counts = torch.stack([b.counts(ids[i * DRAWS : (i + 1) * DRAWS]) for i, b in enumerate(bins)])
-            kept[ANSWERS] = settled(counts, _distributions(bins, n))
+            seen[ANSWERS] = settled(counts, _distributions(bins, n))
         except ValueError:
-            kept[ANSWERS] = torch.zeros(len(bins), 8).double()
-    return kept
+            seen[ANSWERS] = torch.zeros(len(bins), 8).double()
+    return seen
 
 
 TRIAL = Trial(

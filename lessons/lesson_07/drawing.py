@@ -98,15 +98,15 @@ def draw_ending(generator: np.random.Generator, wanted: list[int], max_length: i
         pool = draw_task(generator, 200, max_length)
         ids, gaps = rollout(pool)
         misled = [rollout(replace(pool, start_id=other))[0] for other in (pool.end_id, 0)]
-        found = lengths(ids, pool.end_id)
-        clear = [float(row[: n or None].min()) > 0.05 for row, n in zip(gaps, found, strict=True)]
+        ends = lengths(ids, pool.end_id)
+        clear = [float(row[: n or None].min()) > 0.05 for row, n in zip(gaps, ends, strict=True)]
         varied = [len(set(row)) > min(2, max_length - 1) for row in ids.tolist()]
         rows: list[int] = []
         for length in wanted:
             answers = ids[:, : length or None]
             fitting = (
                 i
-                for i, n in enumerate(found)
+                for i, n in enumerate(ends)
                 if n == length
                 and clear[i]
                 and varied[i]
@@ -131,12 +131,12 @@ def _among(ids: torch.Tensor, row: int, rows: list[int]) -> bool:
 
 def in_full_width(observation: Observation, case: Case) -> Observation:
     """Padded to `max_length` columns: how much padding follows is left open."""
-    kept = dict(observation)
+    padded = dict(observation)
     ids = observation["output"]
     missing = case.inputs["max_length"] - ids.shape[1]
     if ids.dim() == 2 and missing >= 0 and torch.equal(ids, ids.round()):  # `kind` says whether they are whole
-        kept["output"] = F.pad(ids.long(), (0, missing))
-    return kept
+        padded["output"] = F.pad(ids.long(), (0, missing))
+    return padded
 
 
 def ending_cases(generator: np.random.Generator) -> list[Case]:

@@ -113,8 +113,8 @@ def _draw_sampled(generator: np.random.Generator, about: Aspect, slips: tuple[st
         for row in range(len(logits)):
             ways = _distributions(logits[row : row + 1], settings)
             others = [ways[name] for name in slips]
-            kept = top_k_filter(logits[row : row + 1].double() / settings["temperature"], settings["k"]).softmax(-1)
-            clear = settings["p"] == 1 or _far_from(settings["p"], kept)
+            left = top_k_filter(logits[row : row + 1].double() / settings["temperature"], settings["k"]).softmax(-1)
+            clear = settings["p"] == 1 or _far_from(settings["p"], left)
             apart = about == ALL_THREE or all(
                 max(distance(a, b), distance(b, a)) > 0.15 for a, b in combinations(others, 2)
             )
@@ -155,7 +155,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def _kept(observation: Observation, case: Case) -> Observation:
+def as_shares(observation: Observation, case: Case) -> Observation:
     """Of what was sampled, the frequencies; where randomness itself is looked at, nothing else."""
     inputs = case.inputs
     if inputs["chance"]:
@@ -171,7 +171,7 @@ TRIAL = Trial(
     module="course.sampling",
     points=4,
     cases=cases,
-    canonical=_kept,
+    canonical=as_shares,
     aspects=(
         shape(),
         main(

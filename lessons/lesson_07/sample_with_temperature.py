@@ -103,24 +103,24 @@ def _lifted(inputs: dict[str, Any], by: float) -> dict[str, Any]:
     return {**inputs, "logits": logits + by}
 
 
-def _as_shares(observation: Observation, case: Case) -> Observation:
+def as_shares(observation: Observation, case: Case) -> Observation:
     """Of what was sampled, the frequencies; where randomness itself is looked at, nothing else."""
-    kept = dict(observation)
+    seen = dict(observation)
     logits, temperature = case.inputs["logits"], case.inputs["temperature"]
     if case.inputs["chance"]:
-        del kept["output"]
+        del seen["output"]
     elif case.inputs["repeat"]:
-        return sampled(kept, logits.shape, (_of(name, logits, temperature) for name in DISTRIBUTIONS))
-    elif isinstance(kept["output"], torch.Tensor) and not kept["output"].is_floating_point():
-        kept["output"] = kept["output"].long()
-    return kept
+        return sampled(seen, logits.shape, (_of(name, logits, temperature) for name in DISTRIBUTIONS))
+    elif isinstance(seen["output"], torch.Tensor) and not seen["output"].is_floating_point():
+        seen["output"] = seen["output"].long()
+    return seen
 
 
 TRIAL = Trial(
     module="course.sampling",
     points=3,
     cases=cases,
-    canonical=_as_shares,
+    canonical=as_shares,
     aspects=(
         replace(shape(), tags=ZERO.tags),
         LIKELY,
