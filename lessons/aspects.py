@@ -33,7 +33,6 @@ MEANINGS: Mapping[str, str] = {
     # answers that end
     "rows that end at different times": "Each row stops at its own end, even if the others go on.",
     "cut off at max_length": "A row that doesn't end by itself is cut off at max_length tokens.",
-    "cut at max_length": "A row that doesn't end by itself is cut off at max_length tokens.",
 }
 """What a special case with one of these names means, unless its exercise says something else."""
 

@@ -27,7 +27,7 @@ ROUNDING = 0.005  # marks have two digits behind the point
 LUCKY = {
     "mse_loss_numpy, wrong lambda 08",
     "scaled_dot_product_attention, wrong attention_without_temperature_on_long_rows",
-    "top_p_filter, wrong lambda 05",
+    "top_p_filter, wrong at_least_three_tenths",
 }
 """Wrong answers that earn all points with some seeds, whose cases are too few for them."""
 

@@ -56,27 +56,22 @@ class Ways:
         return self.choose(self.compete(finished, alive), key=rank)[0]
 
 
-def searcher(
-    ways: Ways,
-    finish: Callable[[list[int], int, int], list[int]] = lambda ids, start, end: ids,
-    read: Callable[[torch.Tensor, int], torch.Tensor] = lambda source, row: source[row],
-) -> Callable[..., torch.Tensor]:
+def searcher(ways: Ways) -> Callable[..., torch.Tensor]:
     """`beam_search` in these ways."""
 
     def search(
         model: Any, source: torch.Tensor, start: int, end: int, most: int, width: int, penalty: float = 0.0
     ) -> torch.Tensor:
         answers = []
-        for row in range(len(source)):
+        for row in source:
 
-            def logits_of(beginnings: list[list[int]], row: int = row) -> torch.Tensor:
+            def logits_of(beginnings: list[list[int]], row: torch.Tensor = row) -> torch.Tensor:
                 written = torch.tensor([[start, *ids] for ids in beginnings])
                 with torch.no_grad():
-                    logits: torch.Tensor = model(read(source, row).expand(len(written), -1), written)
+                    logits: torch.Tensor = model(row.expand(len(written), -1), written)
                 return logits[:, -1]
 
-            ids = ways.run(logits_of, end, most, width, penalty)
-            answers.append(torch.tensor(finish(ids, start, end), dtype=torch.long))
+            answers.append(torch.tensor(ways.run(logits_of, end, most, width, penalty)))
         return pad_sequence(answers, batch_first=True)
 
     return search

@@ -76,14 +76,14 @@ def sampled(observation: Observation, shape: Iterable[int], distributions: Itera
     """
     rows, tokens = shape
     ids: Any = observation["output"]
-    kept = {key: value for key, value in observation.items() if key != "output"}
+    others = {key: value for key, value in observation.items() if key != "output"}
     try:
-        found = settled(counted(ids, rows, tokens), distributions)
+        shares = settled(counted(ids, rows, tokens), distributions)
     except ValueError:
-        found = torch.zeros(rows, tokens).double()
+        shares = torch.zeros(rows, tokens).double()
     except (TypeError, AttributeError):
-        found = ids
-    return {**kept, SAMPLED: found}
+        shares = ids
+    return {**others, SAMPLED: shares}
 
 
 def counted(ids: torch.Tensor, rows: int, tokens: int) -> torch.Tensor:

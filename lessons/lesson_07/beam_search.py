@@ -1,4 +1,7 @@
-"""The cases of `beam_search`: drawn until each wrong way goes wrong where it should, and all sensible ways agree."""
+"""`beam_search`: how it is tried.
+
+Cases are drawn until each wrong way goes wrong where it should, and all sensible ways agree.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,33 @@ from itertools import combinations
 import numpy as np
 import torch
 
-from grader.authoring.spec import Case
-from lessons.lesson_07.exercises.answers import Ids, Tree, trees
-from lessons.lesson_07.exercises.drawing import Task, draw_task
-from lessons.lesson_07.exercises.searching import WRONG, Ways, searcher
+from grader.authoring.aspects import main, shape, special
+from grader.authoring.spec import Aspect, Case, Trial
+from lessons.lesson_07.drawing import OF_IDS, Task, draw_task, in_full_width
+from lessons.lesson_07.searching import WRONG, Ways, searcher
+from lessons.lesson_07.trees import Ids, Tree, trees
 
 Wanted = Callable[[Tree, Ids], bool]
 LONGEST = 4  # tokens, in all of the toy answers
+
+BEST = main(
+    "the best of several prefixes",
+    meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
+)
+NARROW = special(
+    "exactly beam_width prefixes", "", 7.0, "With beam_width = 1, no more than one prefix is kept at each step."
+)
+PENALTY = special(
+    "the length penalty",
+    "",
+    3.0,
+    "length_penalty decides between short answers and long ones as the docstring says.",
+)
+CUT = special("answers that are cut off compete", meaning="An answer that is cut off at max_length can win too.")
+SMALL = special(
+    "a batch of one, a wide beam",
+    meaning="A batch of one, max_length = 1 and a beam wider than the vocabulary give the right answer too.",
+)
 
 
 def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
@@ -47,7 +70,7 @@ class Plan:
     """
 
     label: str
-    tag: str
+    about: Aspect
     wanted: Wanted
     width: int
     shows: tuple[str, ...] = ()
@@ -56,12 +79,12 @@ class Plan:
     penalty: float | None = None
     most: int = 9
 
-    def fill(self, pool: Task, found: list[Tree]) -> Case | None:
+    def fill(self, pool: Task, forest: list[Tree]) -> Case | None:
         """The case, if these sources will do."""
         power = self.penalty or 0.0
         rows: dict[Ids, int] = {}
         missing: set[str | tuple[str, str]] = {*self.shows, *self.apart}
-        for row, longer in enumerate(found):
+        for row, longer in enumerate(forest):
             tree = replace(longer, max_length=self.max_length)
             answer, clear = tree.search(self.width, power)
             if clear < 0.02 or answer in rows or not self.wanted(tree, answer):
@@ -80,20 +103,20 @@ class Plan:
         more = {} if self.penalty is None else {"length_penalty": self.penalty}
         if self.penalty and not _late_shows(task, self.width, self.penalty):
             return None
-        return Case(self.label, task.inputs(beam_width=self.width, **more), frozenset({self.tag}))
+        return Case.of(self.label, self.about, **task.inputs(beam_width=self.width, **more))
 
     def _differ(self, way: str | tuple[str, str], tree: Tree, answer: Ids) -> bool:
         """Whether a wrong way finds another answer, or two wrong ways find two."""
         one, other = way if isinstance(way, tuple) else (way, None)
-        found = _on(tree, one, self.width, self.penalty or 0.0)
-        return found != (_on(tree, other, self.width, self.penalty or 0.0) if other else answer)
+        power = self.penalty or 0.0
+        return _on(tree, one, self.width, power) != (_on(tree, other, self.width, power) if other else answer)
 
 
 RANKING = ("last_token_alone", "raw_logits_added", "probabilities_added")
 ALWAYS = ("greedy", "branches_once", "worst_kept", *RANKING, "first_to_end", "worst_of_all")
 
 
-def beam_cases(generator: np.random.Generator) -> list[Case]:
+def cases(generator: np.random.Generator) -> list[Case]:
     penalty = round(float(generator.uniform(1.3, 1.5)), 2)
 
     def better(tree: Tree, answer: Ids) -> bool:
@@ -121,18 +144,27 @@ def beam_cases(generator: np.random.Generator) -> list[Case]:
     apart = tuple(combinations((*of_length, "penalty_multiplied"), 2))
     small = "on a batch of one with max_length = 1, a beam wider than the vocabulary, and length penalty 0"
     plans = [
-        Plan("with beam_width = 2", "usual", better, 2, (*ALWAYS, *ended), rankings),
-        Plan("with beam_width = 3", "usual", better, 3, (*ALWAYS, *ended), rankings),
-        Plan("with beam_width = 1", "narrow", greedy_ends, 1, narrow, wider),
-        Plan(f"with a length penalty of {penalty}", "penalty", best_score_of_all, 12, long, apart, penalty=penalty),
-        Plan("where the best answer is cut off at max_length", "cut", best_of_all, 3, cut, max_length=3),
-        Plan(small, "small", ends_at_once, 50, max_length=1, penalty=0.0, most=1),
+        Plan("with beam_width = 2", BEST, better, 2, (*ALWAYS, *ended), rankings),
+        Plan("with beam_width = 3", BEST, better, 3, (*ALWAYS, *ended), rankings),
+        Plan("with beam_width = 1", NARROW, greedy_ends, 1, narrow, wider),
+        Plan(f"with a length penalty of {penalty}", PENALTY, best_score_of_all, 12, long, apart, penalty=penalty),
+        Plan("where the best answer is cut off at max_length", CUT, best_of_all, 3, cut, max_length=3),
+        Plan(small, SMALL, ends_at_once, 50, max_length=1, penalty=0.0, most=1),
     ]
-    cases: dict[str, Case] = {}
-    while len(cases) < len(plans):
+    filled: dict[str, Case] = {}
+    while len(filled) < len(plans):
         pool = draw_task(generator, 60, LONGEST, letters=3, sharpness=0.9)
-        found = trees(pool)
+        forest = trees(pool)
         for plan in plans:
-            if plan.label not in cases and (case := plan.fill(pool, found)):
-                cases[plan.label] = case
-    return list(cases.values())
+            if plan.label not in filled and (case := plan.fill(pool, forest)):
+                filled[plan.label] = case
+    return list(filled.values())
+
+
+TRIAL = Trial(
+    module="course.beam",
+    points=4,
+    cases=cases,
+    canonical=in_full_width,
+    aspects=(shape(), BEST, NARROW, PENALTY, CUT, SMALL, *OF_IDS),
+)

@@ -1,4 +1,4 @@
-"""How the symbols of lesson 07 are called."""
+"""How most symbols of lesson 07 are called. What travels is here: their cases know answers, or patients, and stay."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 import torch
 
 from grader.authoring.calls import Probe, call, state
-from lessons.lesson_07.probes.stepping import step_by_step
-from lessons.lesson_07.probes.toy_answers import answer_of
-from lessons.lesson_07.probes.writing_models import CachedStandIn, WritingModel
+from lessons.lesson_07.toy_answers import answer_of
+from lessons.lesson_07.writing_models import CachedStandIn, WritingModel
 
 TASK = ("source", "start_id", "end_id", "max_length")
 
@@ -133,16 +132,6 @@ def _ends_each_sequence(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any
     return {"output": answer, "arguments": sources}
 
 
-def _key_value_cache(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Appends to one cache, or to several in turn; what each append returns."""
-    caches = [symbol() for _ in range(inputs["caches"])]
-    steps = inputs["steps"]
-    output = [
-        caches[place % len(caches)].append(layer, keys, values) for place, (layer, keys, values) in enumerate(steps)
-    ]
-    return {"output": output, "arguments": [pair for _, *pair in steps]}
-
-
 PROBES: dict[str, Probe] = {
     "greedy_decode": _greedy_decode,
     "sample_with_temperature": _sample_with_temperature,
@@ -152,7 +141,5 @@ PROBES: dict[str, Probe] = {
     "ends_each_sequence": _ends_each_sequence,
     "beam_search": _beam_search,
     "best_of_n": _best_of_n,
-    "KeyValueCache": _key_value_cache,
     "cached_greedy_decode": _cached_greedy_decode,
-    "decode_one_step": step_by_step,
 }

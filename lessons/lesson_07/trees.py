@@ -8,7 +8,7 @@ from itertools import product
 
 import torch
 
-from lessons.lesson_07.exercises.drawing import Task
+from lessons.lesson_07.drawing import Task
 
 Ids = tuple[int, ...]
 Score = Callable[["Ids", float], float]
@@ -26,16 +26,16 @@ class Tree:
 
     def answers(self) -> dict[Ids, float]:
         """Every answer, ended or cut, with its log-probability."""
-        found: dict[Ids, float] = {}
+        ended: dict[Ids, float] = {}
         reached: dict[Ids, float] = {(): 0.0}
         for _ in range(self.max_length):
             longer: dict[Ids, float] = {}
             for ids, total in reached.items():
                 for token, log_probability in self.follows[ids].items():
-                    there = found if token == self.end_id else longer
+                    there = ended if token == self.end_id else longer
                     there[(*ids, token)] = total + log_probability
             reached = longer
-        return found | reached
+        return ended | reached
 
     def best(self, score: Score = lambda ids, total: total) -> Ids:
         """The answer with the highest score."""

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from grader.authoring.patients import Patient
-from lessons.lesson_07.probes.toy_answers import END
+from lessons.lesson_07.toy_answers import END
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 

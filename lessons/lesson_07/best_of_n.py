@@ -1,4 +1,4 @@
-"""The cases of `best_of_n`. With many samples the best is certain; with few, its distribution is."""
+"""`best_of_n`: how it is tried. With many samples the best is certain; with few, its distribution is."""
 
 from __future__ import annotations
 
@@ -10,15 +10,32 @@ from typing import Any
 import numpy as np
 import torch
 
-from grader.authoring.spec import Case, Observation
-from lessons.lesson_07.exercises.answers import Ids, Tree, trees
-from lessons.lesson_07.exercises.chance import distance, settled
-from lessons.lesson_07.exercises.drawing import Task, draw_task, in_full_width
+from grader.authoring.aspects import BATCH_OF_ONE, main, shape, special
+from grader.authoring.spec import Case, Observation, Trial
+from lessons.lesson_07.chance import distance, from_the_generator, settled
+from lessons.lesson_07.drawing import OF_IDS, Task, draw_task, in_full_width
+from lessons.lesson_07.trees import Ids, Tree, trees
 
 ANSWERS = "how_often_each_answer_comes_up"  # what a card calls the probabilities, and frequencies that fit none
 MANY = 96  # samples: the most likely answer, of probability 0.25 or more, is missed once in 10^12
 DRAWS = 300  # of each source, where a distribution is looked at
-FEW = 20  # answers that should come less often than this are counted together
+RARE = 20  # answers that should come less often than this are counted together
+
+SINGLE = special(
+    "with n = 1, the model's own distribution",
+    "",
+    2.0,
+    "Over many runs with n = 1, each answer comes up as often as the model's probabilities say.",
+    (ANSWERS,),
+)
+FEW = special(
+    "the best of a few samples",
+    "",
+    2.0,
+    "Over many runs with a small n, each answer wins as often as it should.",
+    (ANSWERS,),
+)
+FROM_THE_GENERATOR = from_the_generator()
 
 # What people take for the likelihood of an answer: of its ids, its log-probabilities and the end's id.
 RANKINGS: dict[str, Callable[[Ids, list[float], int], float]] = {
@@ -59,8 +76,8 @@ class _Bins:
     def __init__(self, tree: Tree, n: int) -> None:
         self.tree, self.n = tree, n
         right = _chances(tree, "right", n)
-        often = sorted((ids for ids in right if right[ids] * DRAWS > FEW), key=lambda ids: -right[ids])
-        if DRAWS * (1 - sum(right[ids] for ids in often)) < FEW:
+        often = sorted((ids for ids in right if right[ids] * DRAWS > RARE), key=lambda ids: -right[ids])
+        if DRAWS * (1 - sum(right[ids] for ids in often)) < RARE:
             often.pop()  # the others are too few to be counted alone
         self.often = often
 
@@ -97,8 +114,8 @@ class _Bins:
 def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
     """Of all sources together: the right one first, then those of wrong rankings and of other numbers of samples."""
     ways = [("right", n), *((ranking, n) for ranking in RANKINGS if ranking != "right"), ("right", 1)]
-    found = [torch.stack([b.shares(_chances(b.tree, ranking, count)) for b in bins]) for ranking, count in ways]
-    return [*found, *(torch.stack(rows) for rows in zip(*(b.other_ways() for b in bins), strict=True))]
+    of_rankings = [torch.stack([b.shares(_chances(b.tree, ranking, count)) for b in bins]) for ranking, count in ways]
+    return [*of_rankings, *(torch.stack(rows) for rows in zip(*(b.other_ways() for b in bins), strict=True))]
 
 
 def _draw_certain(generator: np.random.Generator) -> Task:
@@ -175,7 +192,7 @@ def _draw_open(generator: np.random.Generator, n: int) -> Task:
                 return replace(pool, source=pool.source[rows].repeat_interleave(DRAWS, dim=0))
 
 
-def best_cases(generator: np.random.Generator) -> list[Case]:
+def cases(generator: np.random.Generator) -> list[Case]:
     def inputs(task: Task, n: int, kind: str = "certain") -> dict[str, Any]:
         seed = int(generator.integers(2**31))
         return task.inputs(n=n, seed=seed, chance=kind == "chance", spread=kind == "spread")
@@ -183,15 +200,11 @@ def best_cases(generator: np.random.Generator) -> list[Case]:
     few = int(generator.integers(2, 4))
     open_task = draw_task(generator, 40, 3, letters=4, sharpness=0.3)
     return [
-        Case(f"with n = {MANY}", inputs(_draw_certain(generator), MANY), frozenset({"usual"})),
-        Case("on a batch of one", inputs(_draw_clear(generator), few), frozenset({"one"})),
-        Case("with n = 1, many times over", inputs(_draw_open(generator, 1), 1, "spread"), frozenset({"single"})),
-        Case(
-            f"with n = {few}, many times over",
-            inputs(_draw_open(generator, few), few, "spread"),
-            frozenset({"few"}),
-        ),
-        Case("with the same generator, and with others", inputs(open_task, 2, "chance"), frozenset({"chance"})),
+        Case.of(f"with n = {MANY}", **inputs(_draw_certain(generator), MANY)),
+        Case.of("on a batch of one", BATCH_OF_ONE, **inputs(_draw_clear(generator), few)),
+        Case.of("with n = 1, many times over", SINGLE, **inputs(_draw_open(generator, 1), 1, "spread")),
+        Case.of(f"with n = {few}, many times over", FEW, **inputs(_draw_open(generator, few), few, "spread")),
+        Case.of("with the same generator, and with others", FROM_THE_GENERATOR, **inputs(open_task, 2, "chance")),
     ]
 
 
@@ -199,18 +212,38 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     """Where samples differ, the frequencies of the answers; where randomness itself is looked at, nothing else."""
     if case.inputs["chance"]:
         return {key: value for key, value in observation.items() if key != "output"}
-    kept = in_full_width(observation, case)
+    seen = in_full_width(observation, case)
     if case.inputs["spread"]:
         names = ("tables", "source", "start_id", "end_id", "max_length")
         task = Task(**{name: case.inputs[name] for name in names})
-        ids = kept.pop("output")
+        ids = seen.pop("output")
         n = case.inputs["n"]
         bins = [_Bins(tree, n) for tree in trees(replace(task, source=task.source[::DRAWS]))]
         try:
             if ids.shape != (len(task.source), task.max_length):
                 raise ValueError("not an answer for each source")
             counts = torch.stack([b.counts(ids[i * DRAWS : (i + 1) * DRAWS]) for i, b in enumerate(bins)])
-            kept[ANSWERS] = settled(counts, _distributions(bins, n))
+            seen[ANSWERS] = settled(counts, _distributions(bins, n))
         except ValueError:
-            kept[ANSWERS] = torch.zeros(len(bins), 8).double()
-    return kept
+            seen[ANSWERS] = torch.zeros(len(bins), 8).double()
+    return seen
+
+
+TRIAL = Trial(
+    module="course.sampling",
+    points=3,
+    cases=cases,
+    canonical=as_shares,
+    aspects=(
+        shape(),
+        main(
+            "the most likely of many samples",
+            meaning="Of many samples, each row keeps the one that the model finds most likely.",
+        ),
+        SINGLE,
+        FEW,
+        BATCH_OF_ONE,
+        FROM_THE_GENERATOR,
+        *OF_IDS,
+    ),
+)

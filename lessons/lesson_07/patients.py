@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.authoring.patients import Patient
-from lessons.lesson_07.probes.writing_models import WritingModel
+from lessons.lesson_07.writing_models import WritingModel
 
 
 def counting_model(inputs: Mapping[str, Any], tables: Mapping[str, torch.Tensor]) -> Patient:
