@@ -9,12 +9,8 @@ from lessons.lesson_08.exercises.decoder import DECODER
 from lessons.lesson_08.exercises.decoder_layer import DECODER_LAYER
 from lessons.lesson_08.exercises.encoder import ENCODER
 from lessons.lesson_08.exercises.encoder_layer import ENCODER_LAYER
-from lessons.lesson_08.exercises.epoch import TRAIN_EPOCH
 from lessons.lesson_08.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_08.exercises.feed_forward import POSITIONWISE_FEED_FORWARD
-from lessons.lesson_08.exercises.masks import CREATE_MASKS, CREATE_PADDING_MASK
-from lessons.lesson_08.exercises.schedule import NOAM_RATE, NOAM_SCHEDULE
-from lessons.lesson_08.exercises.smoothing import LABEL_SMOOTHING
 from lessons.lesson_08.exercises.transformer import TRANSFORMER
 
 LESSON = Lesson(
@@ -23,16 +19,10 @@ LESSON = Lesson(
         POSITIONWISE_FEED_FORWARD,
         ENCODER_LAYER,
         DECODER_LAYER,
-        CREATE_PADDING_MASK,
-        CREATE_MASKS,
         ENCODER,
         DECODER,
         TRANSFORMER,
         MASKS_ARE_SOUND,
-        LABEL_SMOOTHING,
-        NOAM_RATE,
-        NOAM_SCHEDULE,
-        TRAIN_EPOCH,
         SAVE_CHECKPOINT,
         LOAD_CHECKPOINT,
     ),

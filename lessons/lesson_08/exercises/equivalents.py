@@ -42,21 +42,6 @@ def _other_ids() -> Iterator[str]:
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "Encoder": _EMBEDDING,
     "Decoder": _EMBEDDING,
-    "LabelSmoothingLoss": {
-        f"{_LOGS} -> log_probabilities = torch.log_softmax(logits[real], dim=1)": _TWO_AXES,
-        f"{_ALL} -> of_all = log_probabilities.masked_fill(columns == self.pad_id, 0.0).sum(dim=1)": _TWO_AXES,
-        **{
-            f"{_TARGETS} -> of_target = log_probabilities.{changed}": _TWO_AXES
-            for changed in (
-                "gather(1, targets[real].unsqueeze(-1)).squeeze(-1)",
-                "gather(-1, targets[real].unsqueeze(1)).squeeze(-1)",
-                "gather(-1, targets[real].unsqueeze(-1)).squeeze(1)",
-            )
-        },
-        f"{_TARGETS} -> of_target = log_probabilities.gather(-1, targets[real].unsqueeze(-1)).squeeze(-2)": (
-            "each target then meets each row, and the mean over all pairs is the sum of the two means"
-        ),
-    },
     "masks_are_sound": {
         **{f"{_BATCHES} -> {changed}": "another batch shows the same" for changed in _other_ids()},
         **{
@@ -65,15 +50,6 @@ EQUIVALENTS: dict[str, dict[str, str]] = {
             for changed in ("source == 0", "source != 1")
         },
         f"{_SHAPE} -> {_SHAPE.replace('2', '3', 1)}": "three heads show what two do",
-    },
-    "noam_learning_rate": {
-        "if step < 1: -> (dropped)": _ERROR,
-        "raise ValueError(f'steps count from 1, and this is step {step}') -> (dropped)": _ERROR,
-    },
-    "train_epoch": {
-        "if tokens == 0: -> (dropped)": _ERROR,
-        "if tokens == 0: -> if tokens == 1:": _ERROR,
-        "raise ValueError('there is no batch to learn from') -> (dropped)": _ERROR,
     },
     "load_checkpoint": {
         "content = torch.load(path, map_location='cpu', weights_only=True)"
