@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from grader.authoring.spec import Lesson
-from lessons.lesson_08.exercises.checkpoints import LOAD_CHECKPOINT, SAVE_CHECKPOINT
-from lessons.lesson_08.exercises.clinic import MASKS_ARE_SOUND
 from lessons.lesson_08.exercises.decoder import DECODER
 from lessons.lesson_08.exercises.decoder_layer import DECODER_LAYER
 from lessons.lesson_08.exercises.encoder import ENCODER
@@ -22,9 +20,6 @@ LESSON = Lesson(
         ENCODER,
         DECODER,
         TRANSFORMER,
-        MASKS_ARE_SOUND,
-        SAVE_CHECKPOINT,
-        LOAD_CHECKPOINT,
     ),
     equivalents=EQUIVALENTS,
 )

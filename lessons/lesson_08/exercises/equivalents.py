@@ -42,17 +42,4 @@ def _other_ids() -> Iterator[str]:
 EQUIVALENTS: dict[str, dict[str, str]] = {
     "Encoder": _EMBEDDING,
     "Decoder": _EMBEDDING,
-    "masks_are_sound": {
-        **{f"{_BATCHES} -> {changed}": "another batch shows the same" for changed in _other_ids()},
-        **{
-            f"for mask, allowed, asking in [(source_mask, allowed_source, source != 0), {_MASKS}"
-            f" -> for mask, allowed, asking in [(source_mask, allowed_source, {changed}), {_MASKS}": _ANY_QUERIES
-            for changed in ("source == 0", "source != 1")
-        },
-        f"{_SHAPE} -> {_SHAPE.replace('2', '3', 1)}": "three heads show what two do",
-    },
-    "load_checkpoint": {
-        "content = torch.load(path, map_location='cpu', weights_only=True)"
-        " -> content = torch.load(path, map_location='cpu', weights_only=False)": _TRUSTED,
-    },
 }

@@ -597,9 +597,6 @@ HONEST = {
     "Encoder": [EncoderOfOrderedParts, EncoderWithScaleInside],
     "Decoder": [DecoderOfRecursion, changed(Decoder, forward=scaled_by(math.sqrt))],
     "Transformer": [TransformerInOneClass, TransformerByInheritance],
-    "masks_are_sound": [sound_by_attention, sound_twice],
-    "save_checkpoint": [save_through_memory, save_beside],
-    "load_checkpoint": [load_from_bytes, load_step_by_step],
 }
 
 WRONG = {
@@ -649,26 +646,5 @@ WRONG = {
         changed(Transformer, forward=lambda self, source, target: Transformer.forward(self, source, target).argmax(-1)),
         changed(Transformer, forward=lambda self, source, target: Transformer.forward(self, source[:1], target)),
         changed(Transformer, encode=lambda self, source: Transformer.encode(self, source).detach()),
-    ],
-    "masks_are_sound": [
-        lambda make: str(masks_are_sound(make)),
-        lambda make: not masks_are_sound(make),
-        lambda make: make(torch.ones(1, 2).long(), torch.ones(1, 3).long())[0].all().item(),
-    ],
-    "save_checkpoint": [
-        save_with_pickle,
-        save_rounded,
-        save_and_step,
-        save_and_seed,
-        save_quietly,
-        lambda path, *run: save_checkpoint(str(path).upper(), *run),
-    ],
-    "load_checkpoint": [
-        load_into_a_copy,
-        load_and_step,
-        load_and_clear,
-        load_as_text,
-        load_and_reset,
-        lambda path, *run: 11,
     ],
 }
