@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow, given
+from grader.authoring.calls import Probe, given
 from grader.authoring.modules import answered_rows, built, followed
 from lessons.lesson_04 import probes as lesson_04
 from lessons.lesson_08.probes import resuming, stacks, whole
@@ -16,13 +16,6 @@ from lessons.lesson_08.probes.moving import has_option
 
 Inputs = Mapping[str, Any]
 DECODER_BLOCK = lesson_04.PROBES["DecoderBlock"]
-
-
-def _in_order(*names: str) -> Probe:
-    def probe(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-        return call(symbol, *given(inputs, *names))
-
-    return probe
 
 
 def _acts(module: nn.Module, *arguments: Any) -> dict[str, Any]:
@@ -85,88 +78,19 @@ def _decoder_layer(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     return DECODER_BLOCK(without_dropout, inputs)
 
 
-def _schedule(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    """The rates after so many steps, and what became of the parameters, which only the optimiser may change."""
-    groups = [nn.Parameter(torch.ones(2)) for _ in range(inputs["groups"])]
-    optimizer = torch.optim.SGD([{"params": [group], "lr": 0.5} for group in groups])
-    schedule = symbol(optimizer, inputs["d_model"], inputs["warmup_steps"])
-    rates = []
-    for _ in range(inputs["steps"]):
-        schedule.step()
-        rates.append([float(group["lr"]) for group in optimizer.param_groups])
-    return {"output": rates, "arguments": [group.detach() for group in groups]}
-
-
-def _smoothing(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    loss = symbol(*given(inputs, "vocab_size", "smoothing", "pad_id"))
-    return call_and_follow(loss, *given(inputs, "logits", "targets"))
-
-
 def _masks_are_sound(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     ask = inputs["patient"]
     return {"output": symbol(lambda source, target_input: ask("masks", source, target_input))}
-
-
-class _Diarist(nn.Module):
-    """A small model that notes how it was called: the next token hangs on the last one, and on the source's tokens."""
-
-    def __init__(self, table: torch.Tensor, memory: torch.Tensor) -> None:
-        super().__init__()
-        self.table, self.memory = nn.Parameter(table), nn.Parameter(memory)
-        self.modes: list[bool] = []
-
-    def forward(self, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
-        self.modes.append(self.training)
-        return self.table[target_input] + self.memory[source].mean(dim=1, keepdim=True)
-
-
-class _Rates:
-    """A schedule that sets another rate for each step, and notes when."""
-
-    def __init__(self, optimizer: torch.optim.Optimizer, diary: list[str]) -> None:
-        self.optimizer, self.diary, self.count = optimizer, diary, 0
-
-    def step(self) -> None:
-        self.count += 1
-        self.diary.append("schedule")
-        for group in self.optimizer.param_groups:
-            group["lr"] = 0.5 / self.count
-
-
-def _epoch(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    model = _Diarist(inputs["table"], inputs["memory"])
-    if inputs.get("evaluating"):
-        model.eval()
-    if inputs.get("left_over"):
-        for parameter in model.parameters():
-            parameter.grad = torch.ones_like(parameter)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    diary: list[str] = []
-    optimizer.register_step_pre_hook(lambda *_: diary.append("optimiser"))
-    batches = iter(inputs["batches"]) if inputs.get("once") else inputs["batches"]
-
-    def loss_function(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=0)
-
-    output = symbol(model, batches, loss_function, optimizer, _Rates(optimizer, diary))
-    weights = [parameter.detach() for parameter in model.parameters()]
-    return {"output": output, "weights": weights, "diary": diary, "mode": model.modes}
 
 
 PROBES: dict[str, Probe] = {
     "PositionwiseFeedForward": _layer("d_ff"),
     "EncoderLayer": _layer("num_heads", "d_ff", named=("attention", "feed_forward", "norm1", "norm2")),
     "DecoderLayer": _decoder_layer,
-    "create_padding_mask": _in_order("tokens", "pad_id"),
-    "create_masks": _in_order("source", "target_input"),
     "masks_are_sound": _masks_are_sound,
     "Encoder": stacks.look_at,
     "Decoder": stacks.look_at,
     "Transformer": whole.look_at,
-    "train_epoch": _epoch,
     "save_checkpoint": resuming.save,
     "load_checkpoint": resuming.load,
-    "noam_learning_rate": _in_order("step", "d_model", "warmup_steps"),
-    "NoamSchedule": _schedule,
-    "LabelSmoothingLoss": _smoothing,
 }

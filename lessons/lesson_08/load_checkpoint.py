@@ -1,0 +1,27 @@
+"""`load_checkpoint`: how it is tried. The probe runs a small training run."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from grader.authoring.spec import Trial
+from lessons.lesson_08.runs import PARTS, resumed, runs
+
+TRIAL = Trial(
+    module="course.paper.checkpoints",
+    points=2,
+    cases=partial(runs, interrupted=False),
+    called={"output": "the step", "losses": "the losses that follow", "file": "the file"},
+    aspects=(
+        *PARTS,
+        resumed("step", "output", weight=1.5, meaning="The result is the step in the file, as a Python int."),
+        resumed("modes untouched", "modes", weight=0.5, meaning="The model stays in the mode it is in."),
+        resumed(
+            "a second load",
+            "file",
+            "a_second_load",
+            weight=0.5,
+            meaning="The file can be loaded again, and brings the same random numbers again.",
+        ),
+    ),
+)
