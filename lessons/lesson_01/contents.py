@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from grader.authoring.spec import Lesson
-from lessons.lesson_01.exercises.batched_dot import BATCHED_DOT
 from lessons.lesson_01.exercises.clinic import LOSS_IS_SOUND
 from lessons.lesson_01.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_01.exercises.gradients import LOSS_GRADIENTS
@@ -11,7 +10,6 @@ from lessons.lesson_01.exercises.linear import LINEAR_GRADIENTS
 from lessons.lesson_01.exercises.loss import MSE_LOSS, MSE_LOSS_NUMPY
 from lessons.lesson_01.exercises.module import MLP_MODULE
 from lessons.lesson_01.exercises.penalty import L2_PENALTY
-from lessons.lesson_01.exercises.pick import PICK
 from lessons.lesson_01.exercises.predict import MLP_PREDICT, MLP_PREDICT_NUMPY
 from lessons.lesson_01.exercises.step import SGD_STEP
 from lessons.lesson_01.exercises.training import TRAIN
@@ -19,8 +17,6 @@ from lessons.lesson_01.exercises.training import TRAIN
 LESSON = Lesson(
     title="Points in, curve out",
     exercises=(
-        BATCHED_DOT,
-        PICK,
         MLP_PREDICT_NUMPY,
         MSE_LOSS_NUMPY,
         LINEAR_GRADIENTS,

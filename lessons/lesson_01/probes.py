@@ -11,14 +11,6 @@ from torch import nn
 from grader.authoring.calls import Probe, call, call_and_follow, gradients, state, tensors_in
 
 
-def _batched_dot(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["a"], inputs["b"], of=(0, 1))
-
-
-def _pick(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["values"], inputs["index"])
-
-
 def _mlp_predict_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call(symbol, inputs["params"], inputs["inputs"])
 
@@ -163,8 +155,6 @@ def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PROBES: dict[str, Probe] = {
-    "batched_dot": _batched_dot,
-    "pick": _pick,
     "mlp_predict_numpy": _mlp_predict_numpy,
     "mse_loss_numpy": _mse_loss_numpy,
     "linear_gradients": _linear_gradients,
