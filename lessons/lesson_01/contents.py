@@ -6,22 +6,14 @@ from grader.authoring.spec import Lesson
 from lessons.lesson_01.exercises.clinic import LOSS_IS_SOUND
 from lessons.lesson_01.exercises.equivalents import EQUIVALENTS
 from lessons.lesson_01.exercises.gradients import LOSS_GRADIENTS
-from lessons.lesson_01.exercises.linear import LINEAR_GRADIENTS
-from lessons.lesson_01.exercises.loss import MSE_LOSS, MSE_LOSS_NUMPY
 from lessons.lesson_01.exercises.module import MLP_MODULE
 from lessons.lesson_01.exercises.penalty import L2_PENALTY
-from lessons.lesson_01.exercises.predict import MLP_PREDICT, MLP_PREDICT_NUMPY
 from lessons.lesson_01.exercises.step import SGD_STEP
 from lessons.lesson_01.exercises.training import TRAIN
 
 LESSON = Lesson(
     title="Points in, curve out",
     exercises=(
-        MLP_PREDICT_NUMPY,
-        MSE_LOSS_NUMPY,
-        LINEAR_GRADIENTS,
-        MLP_PREDICT,
-        MSE_LOSS,
         LOSS_GRADIENTS,
         SGD_STEP,
         L2_PENALTY,

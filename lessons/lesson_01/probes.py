@@ -8,27 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow, gradients, state, tensors_in
-
-
-def _mlp_predict_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["params"], inputs["inputs"])
-
-
-def _mse_loss_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
-
-
-def _linear_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["W"], inputs["b"], (inputs["inputs"], inputs["targets"]))
-
-
-def _mlp_predict(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"], inputs["inputs"], of=(0, 1))
-
-
-def _mse_loss(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
+from grader.authoring.calls import Probe, call_and_follow, gradients, in_order_with_gradients, state, tensors_in
 
 
 def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,11 +135,8 @@ def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PROBES: dict[str, Probe] = {
-    "mlp_predict_numpy": _mlp_predict_numpy,
-    "mse_loss_numpy": _mse_loss_numpy,
-    "linear_gradients": _linear_gradients,
-    "mlp_predict": _mlp_predict,
-    "mse_loss": _mse_loss,
+    "mlp_predict": in_order_with_gradients(0, 1),
+    "mse_loss": in_order_with_gradients(0),
     "loss_gradients": _loss_gradients,
     "sgd_step": _sgd_step,
     "l2_penalty": _l2_penalty,
