@@ -5,18 +5,12 @@ from __future__ import annotations
 from grader.authoring.spec import Lesson
 from lessons.lesson_01.exercises.clinic import LOSS_IS_SOUND
 from lessons.lesson_01.exercises.equivalents import EQUIVALENTS
-from lessons.lesson_01.exercises.gradients import LOSS_GRADIENTS
 from lessons.lesson_01.exercises.module import MLP_MODULE
-from lessons.lesson_01.exercises.penalty import L2_PENALTY
-from lessons.lesson_01.exercises.step import SGD_STEP
 from lessons.lesson_01.exercises.training import TRAIN
 
 LESSON = Lesson(
     title="Points in, curve out",
     exercises=(
-        LOSS_GRADIENTS,
-        SGD_STEP,
-        L2_PENALTY,
         MLP_MODULE,
         TRAIN,
         LOSS_IS_SOUND,

@@ -1,4 +1,4 @@
-"""Parameters of networks, as tensors or NumPy arrays."""
+"""Parameters of networks, as tensors or NumPy arrays, and what is special about some networks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy as np
 import torch
 
 from grader.authoring.draw import normal, strided
+from lessons.aspects import special
 
 Params = list[tuple[torch.Tensor, torch.Tensor]]  # [(W, b), ...]
+SINGLE_LAYER = special("a single layer")
+WIDTH_ONE = special("layers of width one")
 
 
 def draw_params(generator: np.random.Generator, sizes: list[int], dtype: torch.dtype = torch.float32) -> Params:

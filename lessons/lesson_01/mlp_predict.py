@@ -19,8 +19,8 @@ from grader.authoring.aspects import (
 )
 from grader.authoring.draw import dims, strided
 from grader.authoring.spec import Case, Trial
-from lessons.lesson_01.drawing import spread
-from lessons.lesson_01.networks import SINGLE_LAYER, NetworkSizes, draw_network
+from lessons.lesson_01.drawing import SINGLE_LAYER, spread
+from lessons.lesson_01.networks import NetworkSizes, draw_network
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

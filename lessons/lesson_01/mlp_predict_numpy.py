@@ -9,8 +9,8 @@ import torch
 
 from grader.authoring.aspects import BATCH_OF_ONE, dtype, shape, special, untouched, values
 from grader.authoring.spec import Case, Trial
-from lessons.lesson_01.drawing import to_numpy
-from lessons.lesson_01.networks import SINGLE_LAYER, NetworkSizes, draw_network
+from lessons.lesson_01.drawing import SINGLE_LAYER, to_numpy
+from lessons.lesson_01.networks import NetworkSizes, draw_network
 
 FLOAT32 = special("float32")
 

@@ -12,10 +12,7 @@ from course.mlp import mlp_predict
 from grader.authoring.aspects import BATCH_OF_ONE
 from grader.authoring.draw import dims, normal
 from grader.authoring.spec import Case
-from lessons.aspects import special
-from lessons.lesson_01.drawing import Params, draw_params
-
-SINGLE_LAYER = special("a single layer")
+from lessons.lesson_01.drawing import SINGLE_LAYER, Params, draw_params
 
 
 def draw_network(

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call_and_follow, gradients, in_order_with_gradients, state, tensors_in
+from grader.authoring.calls import Probe, gradients, in_order_with_gradients, state, tensors_in
 
 
 def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    params, batch = inputs["params"], (inputs["inputs"], inputs["targets"])
+    params, batch = inputs["params"], inputs["batch"]
     if inputs["params_are"] != "plain":
         for tensor in tensors_in(params):
             tensor.requires_grad_()
@@ -20,17 +20,6 @@ def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
                 tensor.grad = torch.full_like(tensor, 0.5)
     output = symbol(params, batch)
     return {"output": output, "arguments": state((params, batch))}
-
-
-def _sgd_step(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    params, gradient_pairs = inputs["params"], inputs["gradients"]
-    old = tensors_in(params)  # the tensors themselves, even where the list gets others
-    output = symbol(params, gradient_pairs, inputs["learning_rate"])
-    return {"output": output, "arguments": [state((params, gradient_pairs)), old]}
-
-
-def _l2_penalty(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"])
 
 
 def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,8 +127,6 @@ PROBES: dict[str, Probe] = {
     "mlp_predict": in_order_with_gradients(0, 1),
     "mse_loss": in_order_with_gradients(0),
     "loss_gradients": _loss_gradients,
-    "sgd_step": _sgd_step,
-    "l2_penalty": _l2_penalty,
     "MLP": _mlp,
     "train": _train,
     "loss_is_sound": _loss_is_sound,

@@ -7,14 +7,6 @@ _NUMBERS = "the toy numbers are free as long as a wrong pairing shows, and it do
 _REFUSAL = "either answer will do for a loss that refuses the shape"
 
 EQUIVALENTS = {
-    "loss_gradients": {
-        "return list(zip(gradients[0::2], gradients[1::2], strict=True))"
-        " -> return list(zip(gradients[0::2], gradients[1::2], strict=False))": _STRICT,
-    },
-    "sgd_step": {
-        "for (W, b), (dW, db) in zip(params, gradients, strict=True):"
-        " -> for (W, b), (dW, db) in zip(params, gradients, strict=False):": _STRICT,
-    },
     "loss_is_sound": {
         **{
             f"predictions = torch.tensor([0.2, 0.3, 0.7, 0.8]) -> predictions = torch.tensor({changed})": _NUMBERS
