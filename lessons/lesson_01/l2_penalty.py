@@ -28,9 +28,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with a single layer", SINGLE_LAYER, **drawn(sizes[3:])),
         Case.of("with layers of width one", WIDTH_ONE, **drawn([1, sizes[0], 1])),
         Case.of("with float64", FLOAT64, **drawn(sizes[1:4], torch.float64)),
-        Case.of(
-            "with tensors that are not contiguous", LAYOUT, params=spread(draw_params(generator, sizes[:3]))
-        ),
+        Case.of("with tensors that are not contiguous", LAYOUT, params=spread(draw_params(generator, sizes[:3]))),
     ]
 
 

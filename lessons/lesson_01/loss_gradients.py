@@ -54,9 +54,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("on a batch of one", BATCH_OF_ONE, **drawn(three, 1)),
         Case.of("with float64", FLOAT64, **drawn(three, n, dtype=torch.float64)),
         Case.of("with tensors that are not contiguous", LAYOUT, **apart),
-        Case.of(
-            "with parameters that require gradients and hold old ones", OLD_GRADIENTS, **drawn(three, n, "used")
-        ),
+        Case.of("with parameters that require gradients and hold old ones", OLD_GRADIENTS, **drawn(three, n, "used")),
     ]
 
 

@@ -1,8 +1,8 @@
-"""How the symbols of lesson 01 are called, and the toy models they are called with."""
+"""How those symbols of lesson 01 are called whose cases are drawn with the right answer, or stay behind as patients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -75,46 +75,6 @@ def _fitting(candidates: Any, params: Sequence[tuple[torch.Tensor, torch.Tensor]
     return found if [tuple(layer.weight.shape) for layer in found] == shapes else None
 
 
-class _ToyModel(nn.Module):
-    """Two layers with tanh between them: smooth, so that rounding moves nothing but the last digits."""
-
-    def __init__(self, params: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        super().__init__()
-        self.parts = nn.ParameterList(nn.Parameter(tensor.clone()) for pair in params for tensor in pair)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        w1, b1, w2, b2 = self.parts
-        predictions: torch.Tensor = torch.tanh(inputs @ w1 + b1) @ w2 + b2
-        return predictions
-
-
-_OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.05),
-    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.03, momentum=0.8),
-    "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.02),
-}
-
-
-def _train(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    x, targets = inputs["inputs"], inputs["targets"]
-    model = _ToyModel(inputs["params"])
-    optimizer = _OPTIMIZERS[inputs["optimizer"]](model.parameters())
-    losses = symbol(model, x, targets, optimizer, inputs["steps"])
-    return {
-        "losses": losses,
-        "kind_of_losses": _kinds(losses),
-        "weights": list(model.parameters()),
-        "arguments": state((x, targets)),
-    }
-
-
-def _kinds(losses: Any) -> str:
-    if not isinstance(losses, list | tuple):
-        return f"no list, but a {type(losses).__name__}"
-    others = sorted({type(loss).__name__ for loss in losses if not isinstance(loss, float)})
-    return ", ".join(others) or "float"
-
-
 def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     ask = inputs["patient"]
     answer = symbol(lambda predictions, targets: ask("loss", predictions, targets))
@@ -128,6 +88,5 @@ PROBES: dict[str, Probe] = {
     "mse_loss": in_order_with_gradients(0),
     "loss_gradients": _loss_gradients,
     "MLP": _mlp,
-    "train": _train,
     "loss_is_sound": _loss_is_sound,
 }
