@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from grader.authoring.spec import Case, Trial
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    def drawn(batch: int, n: int, m: int, d: int, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
+    def drawn(sizes: Sequence[int], dtype: torch.dtype = torch.float32) -> dict[str, Any]:
+        batch, n, m, d = sizes
         return {
             "a": normal(generator, batch, n, d, dtype=dtype),
             "b": normal(generator, batch, m, d, dtype=dtype),
@@ -36,15 +38,15 @@ def cases(generator: np.random.Generator) -> list[Case]:
     _, n, m, d = four()
     side = int(generator.integers(3, 5))
     thin = dims(generator, 2)
-    laid_out = {name: strided(tensor) for name, tensor in drawn(*four()).items()}
+    laid_out = {name: strided(tensor) for name, tensor in drawn(four()).items()}
     return [
-        Case.of("with four different sizes", **drawn(*four())),
-        Case.of("with four other sizes", **drawn(*dims(generator, 4, 3, 9))),
-        Case.of("where all sizes are equal", **drawn(side, side, side, side)),
-        Case.of("on a batch of one example", BATCH_OF_ONE, **drawn(1, n, m, d)),
-        Case.of("with one row in a and one row in b", LENGTH_ONE, **drawn(thin[0], 1, 1, thin[1])),
-        Case.of("with rows of length one", LENGTH_ONE, **drawn(thin[1], n, m, 1)),
-        Case.of("with float64", FLOAT64, **drawn(*four(), dtype=torch.float64)),
+        Case.of("with four different sizes", **drawn(four())),
+        Case.of("with four other sizes", **drawn(dims(generator, 4, 3, 9))),
+        Case.of("where all sizes are equal", **drawn([side] * 4)),
+        Case.of("on a batch of one example", BATCH_OF_ONE, **drawn([1, n, m, d])),
+        Case.of("with one row in a and one row in b", LENGTH_ONE, **drawn([thin[0], 1, 1, thin[1]])),
+        Case.of("with rows of length one", LENGTH_ONE, **drawn([thin[1], n, m, 1])),
+        Case.of("with float64", FLOAT64, **drawn(four(), torch.float64)),
         Case.of("with tensors that are not contiguous", LAYOUT, **laid_out),
     ]
 
