@@ -16,6 +16,7 @@ from typing import Any
 
 from grader.audit.mutants import mutants
 from grader.audit.slips import failing, slipped
+from grader.authoring.calls import Probe
 from grader.authoring.spec import Case, Exercise, Lesson, Observation
 from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
@@ -136,13 +137,18 @@ def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
     probes = load_probes(lesson.name)
     rows = []
     for exercise in lesson.exercises:
-        judge = Judge(exercise, probes[exercise.symbol], SEED)
-        row = Row(exercise.symbol)
-        _mistakes_and_variants(judge, row)
-        _mutants(lesson, exercise, judge, row)
-        rows.append(row)
+        rows.append(audit_exercise(lesson, exercise, probes[exercise.symbol]))
         advance(exercise.symbol)
     return rows
+
+
+def audit_exercise(lesson: Lesson, exercise: Exercise, probe: Probe) -> Row:
+    """The row of one exercise of a lesson, however unsound it is."""
+    judge = Judge(exercise, probe, SEED)
+    row = Row(exercise.symbol)
+    _mistakes_and_variants(judge, row)
+    _mutants(lesson, exercise, judge, row)
+    return row
 
 
 def _mistakes_and_variants(judge: Judge, row: Row) -> None:

@@ -1,46 +1,18 @@
-"""How the symbols of lesson 01 are called, and the toy models they are called with."""
+"""How those symbols of lesson 01 are called whose cases are drawn with the right answer, or stay behind as patients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
-from grader.authoring.calls import Probe, call, call_and_follow, gradients, state, tensors_in
-
-
-def _batched_dot(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["a"], inputs["b"], of=(0, 1))
-
-
-def _pick(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["values"], inputs["index"])
-
-
-def _mlp_predict_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["params"], inputs["inputs"])
-
-
-def _mse_loss_numpy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
-
-
-def _linear_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call(symbol, inputs["W"], inputs["b"], (inputs["inputs"], inputs["targets"]))
-
-
-def _mlp_predict(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"], inputs["inputs"], of=(0, 1))
-
-
-def _mse_loss(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"], (inputs["inputs"], inputs["targets"]))
+from grader.authoring.calls import Probe, gradients, in_order_with_gradients, state, tensors_in
 
 
 def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    params, batch = inputs["params"], (inputs["inputs"], inputs["targets"])
+    params, batch = inputs["params"], inputs["batch"]
     if inputs["params_are"] != "plain":
         for tensor in tensors_in(params):
             tensor.requires_grad_()
@@ -48,17 +20,6 @@ def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
                 tensor.grad = torch.full_like(tensor, 0.5)
     output = symbol(params, batch)
     return {"output": output, "arguments": state((params, batch))}
-
-
-def _sgd_step(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    params, gradient_pairs = inputs["params"], inputs["gradients"]
-    old = tensors_in(params)  # the tensors themselves, even where the list gets others
-    output = symbol(params, gradient_pairs, inputs["learning_rate"])
-    return {"output": output, "arguments": [state((params, gradient_pairs)), old]}
-
-
-def _l2_penalty(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["params"])
 
 
 def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,46 +75,6 @@ def _fitting(candidates: Any, params: Sequence[tuple[torch.Tensor, torch.Tensor]
     return found if [tuple(layer.weight.shape) for layer in found] == shapes else None
 
 
-class _ToyModel(nn.Module):
-    """Two layers with tanh between them: smooth, so that rounding moves nothing but the last digits."""
-
-    def __init__(self, params: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        super().__init__()
-        self.parts = nn.ParameterList(nn.Parameter(tensor.clone()) for pair in params for tensor in pair)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        w1, b1, w2, b2 = self.parts
-        predictions: torch.Tensor = torch.tanh(inputs @ w1 + b1) @ w2 + b2
-        return predictions
-
-
-_OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.05),
-    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.03, momentum=0.8),
-    "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.02),
-}
-
-
-def _train(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    x, targets = inputs["inputs"], inputs["targets"]
-    model = _ToyModel(inputs["params"])
-    optimizer = _OPTIMIZERS[inputs["optimizer"]](model.parameters())
-    losses = symbol(model, x, targets, optimizer, inputs["steps"])
-    return {
-        "losses": losses,
-        "kind_of_losses": _kinds(losses),
-        "weights": list(model.parameters()),
-        "arguments": state((x, targets)),
-    }
-
-
-def _kinds(losses: Any) -> str:
-    if not isinstance(losses, list | tuple):
-        return f"no list, but a {type(losses).__name__}"
-    others = sorted({type(loss).__name__ for loss in losses if not isinstance(loss, float)})
-    return ", ".join(others) or "float"
-
-
 def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     ask = inputs["patient"]
     answer = symbol(lambda predictions, targets: ask("loss", predictions, targets))
@@ -163,17 +84,9 @@ def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PROBES: dict[str, Probe] = {
-    "batched_dot": _batched_dot,
-    "pick": _pick,
-    "mlp_predict_numpy": _mlp_predict_numpy,
-    "mse_loss_numpy": _mse_loss_numpy,
-    "linear_gradients": _linear_gradients,
-    "mlp_predict": _mlp_predict,
-    "mse_loss": _mse_loss,
+    "mlp_predict": in_order_with_gradients(0, 1),
+    "mse_loss": in_order_with_gradients(0),
     "loss_gradients": _loss_gradients,
-    "sgd_step": _sgd_step,
-    "l2_penalty": _l2_penalty,
     "MLP": _mlp,
-    "train": _train,
     "loss_is_sound": _loss_is_sound,
 }

@@ -1,0 +1,34 @@
+"""Where the result is one number, in whichever form."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from grader.authoring.aspects import CONTENT, USUAL
+from grader.authoring.spec import Aspect, Case, Observation
+
+ONE_NUMBER = Aspect(
+    "one number",
+    keys=("form",),
+    kinds=CONTENT,
+    tags=USUAL,
+    meaning="The result is a single number, of shape ().",
+)
+
+
+def one_number(observation: Observation, case: Case) -> Observation:
+    """The number, as exact as the parameters are, apart from its form.
+
+    A float, a NumPy number and an array without axes are all one number. In an axis of length one it still is
+    the right number, in the wrong form; that no gradient flows through a plain number, the gradients tell.
+    """
+    output, like = observation["output"], case.inputs["params"][0][0]
+    array = isinstance(output, torch.Tensor | np.ndarray)
+    form = f"of shape {tuple(output.shape)}" if array else "of shape ()"
+    if array and np.prod(output.shape) == 1:
+        output = output.reshape(())
+    if isinstance(output, float):
+        is_tensor = isinstance(like, torch.Tensor)
+        output = torch.tensor(output, dtype=like.dtype) if is_tensor else np.asarray(output, dtype=like.dtype)
+    return {**observation, "output": output, "form": form}
