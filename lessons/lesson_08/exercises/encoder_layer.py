@@ -13,17 +13,17 @@ from torch import nn
 from course.attention import MultiHeadAttention
 from course.blocks import LayerNorm
 from course.paper.layers import EncoderLayer, PositionwiseFeedForward
-from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, untouched, values
+from grader.authoring.aspects import LENGTH_ONE, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons.aspects import special
 from lessons.attending import where_answered
-from lessons.lesson_03.exercises.block import ENCODER_BLOCK
+from lessons.lesson_03.EncoderBlock import BROADCAST, EMPTY
+from lessons.lesson_03.EncoderBlock import cases as cases_of_lesson_3
 
 Mask = torch.Tensor | None
 
 
 def _cases(generator: np.random.Generator) -> list[Case]:
-    cases = ENCODER_BLOCK.cases(generator)
+    cases = cases_of_lesson_3(generator)
     return [
         *cases,
         replace(cases[0], label="with dropout", inputs={**cases[0].inputs, "rate": 0.5}, tags=tagged("rate")),
@@ -152,11 +152,9 @@ ENCODER_LAYER = Exercise(
         shape(),
         values(),
         gradients(),
-        special("masks that broadcast", "broadcast", 2.0),
-        special("axes of length one", "one"),
-        special(
-            "a row that is all padding", "empty", 0.5, "A row of nothing but padding gives finite numbers, not NaN."
-        ),
+        BROADCAST,
+        LENGTH_ONE,
+        EMPTY,
         Aspect(
             "dropout in training, and only there",
             keys=("dropout",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ import torch
 from torch import nn
 
 from course.paper.layers import PositionwiseFeedForward
+from grader.authoring.catalogue import exercise_of
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons.lesson_03.exercises.feed_forward import FEED_FORWARD
+from lessons.lesson_03 import FeedForward
+
+FEED_FORWARD = exercise_of(FeedForward.TRIAL, Path(FeedForward.__file__))
 
 _LEFT_OUT = {"dropout_added", "made from its end"}
 """What is wrong or special in lesson 3 because nobody asks for dropout there."""
@@ -83,7 +87,7 @@ POSITIONWISE_FEED_FORWARD = Exercise(
     ),
     mistakes=(
         *(
-            replace(mistake, implementation=_with_a_rate(mistake.implementation))
+            Mistake(mistake.name, _with_a_rate(mistake.implementation), mistake.advice, mistake.central)
             for mistake in FEED_FORWARD.mistakes
             if mistake.name not in _LEFT_OUT
         ),

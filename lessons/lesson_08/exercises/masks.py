@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,17 @@ import torch
 
 from course.paper.masks import create_masks, create_padding_mask
 from grader.authoring.aspects import USUAL, special, untouched, values
+from grader.authoring.catalogue import exercise_of
 from grader.authoring.draw import dims
 from grader.authoring.spec import Aspect, Case, Exercise, Mistake, tagged
-from lessons.lesson_03.exercises.padding import PADDING_MASK
+from lessons.lesson_03 import padding_mask
 from lessons.lesson_04.drawing import draw_tokens, ragged, turned
 
 # The same contract as lesson 3's mask, written once more under the paper's name.
-CREATE_PADDING_MASK = replace(PADDING_MASK, symbol="create_padding_mask", references=(create_padding_mask,))
+_LESSON_3S = exercise_of(padding_mask.TRIAL, Path(padding_mask.__file__))
+CREATE_PADDING_MASK = replace(
+    _LESSON_3S, symbol="create_padding_mask", references=(create_padding_mask,), honest={}, wrong={}, equivalents={}
+)
 
 
 def _batches(generator: np.random.Generator) -> list[Case]:
