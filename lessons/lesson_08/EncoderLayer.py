@@ -10,7 +10,7 @@ from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape
 from grader.authoring.spec import Aspect, Case, Trial, tagged
 from lessons.aspects import special
 from lessons.attending import where_answered
-from lessons.lesson_03.exercises.block import ENCODER_BLOCK
+from lessons.lesson_03.EncoderBlock import TRIAL as ENCODER_BLOCK
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

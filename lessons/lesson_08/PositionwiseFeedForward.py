@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from grader.authoring.spec import Aspect, Case, Trial, tagged
-from lessons.lesson_03.exercises.feed_forward import FEED_FORWARD
+from lessons.lesson_03.FeedForward import TRIAL as FEED_FORWARD
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

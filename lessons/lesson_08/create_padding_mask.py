@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.authoring.spec import Trial
-from lessons.lesson_03.exercises.padding import PADDING_MASK
+from lessons.lesson_03.padding_mask import TRIAL as PADDING_MASK
 
 TRIAL = Trial(
     module="course.paper.masks",

@@ -9,12 +9,6 @@ _CHANGE = "vector += torch.linspace({}, {}, len(vector), dtype=vector.dtype)"
 _CHANGED = _CHANGE.format(-1, 1)
 
 EQUIVALENTS: dict[str, dict[str, str]] = {
-    "split_heads": {
-        "if d_model % num_heads != 0: -> (dropped)": _REFUSED_BELOW,
-        """raise ValueError(f"d_model = {d_model} can't be cut into {num_heads} heads of equal size") -> (dropped)""": (
-            _REFUSED_BELOW
-        ),
-    },
     "ignores_padding": {
         f"{_CHANGED} -> {_CHANGE.format(1, 1)}": _ANY_CONTENT,
         f"{_CHANGED} -> {_CHANGE.format(-2, 1)}": _ANY_CONTENT,

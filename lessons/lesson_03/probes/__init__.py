@@ -126,17 +126,6 @@ def _ignores_padding(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 
 PROBES: dict[str, Probe] = {
-    "masked_softmax": _masked_softmax,
-    "scaled_dot_product_attention": _scaled_dot_product_attention,
-    "SelfAttention": _self_attention,
-    "FeedForward": _feed_forward,
-    "LearnedPositionalEmbedding": _positions,
-    "split_heads": _split_heads,
-    "merge_heads": _merge_heads,
-    "MultiHeadAttention": _multi_head_attention,
-    "padding_mask": _padding_mask,
-    "LayerNorm": _layer_norm,
-    "EncoderBlock": _encoder_block,
     "TransformerClassifier": _transformer_classifier,
     "ignores_padding": _ignores_padding,
 }
