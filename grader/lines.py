@@ -62,7 +62,7 @@ def says_how(path: Path) -> bool:
 
 
 def written(place: tuple[Path, int] | None, otherwise: str) -> str:
-    """A place as a sentence has it: "/a/course/lesson_01/exercises.py, line 28"."""
+    """A place as a sentence has it: "/a/course/lesson_01/median.py, line 28"."""
     return otherwise if place is None else f"{place[0]}, line {place[1]}"
 
 

@@ -10,8 +10,6 @@ needs one that no other course has.
             01_some_topic.py    the text; its file name is the lesson's name, and it says which exercises there are
             some_symbol.py      for each exercise: TRIAL, a `grader.authoring.Trial`, says how it is tried
             some_symbol.md      for each exercise: all that knows answers; see `grader.authoring.catalogue`
-            contents.py         LESSON, a `grader.authoring.Lesson`, for exercises that aren't in these two files
-            exercises.py        cases, mistakes and variants of those; or a folder exercises/
             probes.py           optional: PROBES, per symbol how it is called on a case; else with its inputs in order
             experiments.py      optional: what the notebook's longer cells run
             pictures.py         optional: functions that draw the pictures in the prose
@@ -32,8 +30,8 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -43,7 +41,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from grader.authoring.catalogue import exercise_of
-from grader.authoring.spec import Aspect, Exercise, Lesson, Mistake, Trial
+from grader.authoring.spec import Aspect, Exercise, Lesson, Trial
 from grader.errors import GraderError
 from grader.lines import last_line, written
 from grader.travelling import file_of, refuse_answers
@@ -226,53 +224,32 @@ class Syllabus:
             raise GraderError(self._say_failure(error, name, part)) from error
 
     def lesson(self, name: str) -> Lesson:
-        """The lesson called `name`: the exercises of its text, each as its two files or contents.py describe it.
+        """The lesson called `name`: the exercises of its text, in their order.
 
         Raises:
             GraderError: when one is not described, or wrongly.
         """
         text = self.text(name).read_text("utf-8")
-        named = list(dict.fromkeys(_EXERCISE.findall(text)))
-        described = {symbol: self._exercise(name, symbol) for symbol in named if self.has(name, symbol)}
-        listed = self._listed(name) if self.has(name, "contents") or not described else Lesson("", ())
-        for exercise in listed.exercises:
-            if exercise.symbol in described:
-                raise GraderError(
-                    f"{exercise.symbol} stands in {self.place(name) / 'contents.py'}, and has a file of its own, "
-                    f"{exercise.symbol}.py: take it out of the first."
-                )
-        for exercise in listed.exercises:
-            described[exercise.symbol] = replace(exercise, equivalents=listed.equivalents.get(exercise.symbol, {}))
         title = _TITLE.search(text)
+        named = dict.fromkeys(_EXERCISE.findall(text))
         return Lesson(
-            title=listed.title or (title[1] if title else name),
-            # What the text leaves out comes last; the build will say so.
-            exercises=tuple(sorted(described.values(), key=lambda one: (*named, one.symbol).index(one.symbol))),
+            title=title[1] if title else name,
+            exercises=tuple(self._exercise(name, symbol) for symbol in named),
             name=name,
         )
 
     def _exercise(self, name: str, symbol: str) -> Exercise:
-        """An exercise in two files."""
         path = self.place(name) / f"{symbol}.py"
+        if not path.is_file():
+            raise GraderError(
+                f"{self.text(name)} names the exercise {symbol}, and {path} is missing: say there how it is tried, and "
+                f"in {symbol}.md what goes wrong."
+            )
         trial = getattr(self.part(name, symbol), "TRIAL", None)
         if not isinstance(trial, Trial):
             raise GraderError(f"{path} should define TRIAL, a grader.authoring.Trial: it says how {symbol} is tried.")
+        _insist_on_aspects(trial, symbol, path)
         return exercise_of(trial, path)
-
-    def _listed(self, name: str) -> Lesson:
-        """What contents.py describes."""
-        found = getattr(self.part(name, "contents"), "LESSON", None)
-        if not isinstance(found, Lesson):
-            raise GraderError(f"{self.place(name) / 'contents.py'} should define LESSON, a grader.authoring.Lesson.")
-        _insist_on_kinds(found, self.place(name))
-        for exercise in found.exercises:
-            home = exercise.references[0].__module__ if exercise.references else None
-            if home is None or home.split(".")[0] in (self.package, "builtins", "__main__"):
-                raise GraderError(
-                    f"The first reference of {exercise.symbol} in {self.place(name)} should be what learners are to "
-                    "write: put that function or class into a module of the course's library, and import it from there."
-                )
-        return found
 
     def travelling(self, name: str) -> tuple[str, ...]:
         """The modules of a lesson that say how symbols are called: its probes, and exercises with one of their own."""
@@ -471,38 +448,15 @@ def modules_of(lessons: Iterable[Lesson]) -> list[str]:
     return sorted({e.references[0].__module__ for lesson in lessons for e in lesson.exercises})
 
 
-def _insist_on_kinds(lesson: Lesson, folder: Path) -> None:
+def _insist_on_aspects(trial: Trial, symbol: str, path: Path) -> None:
     """A parenthesis without its comma is no tuple, and whoever reads it next would stop somewhere in the grader."""
-    _all_of(lesson.exercises, Exercise, f"The exercises of LESSON in {folder / 'contents.py'}")
-    if not isinstance(lesson.equivalents, Mapping) or not all(
-        isinstance(changes, Mapping) for changes in lesson.equivalents.values()
-    ):
-        raise GraderError(
-            f"The equivalents of LESSON in {folder / 'contents.py'} should be a dict with a dict for each symbol, such "
-            'as {"median": {"the line before -> the line after": "why it is just as right"}}.'
-        )
-    for symbol in lesson.equivalents:
-        if symbol not in [exercise.symbol for exercise in lesson.exercises]:
+    if not isinstance(trial.aspects, Sequence):
+        raise GraderError(f"The aspects of {symbol}, in {path}, should be a tuple. One alone needs a comma: (ONE,)")
+    for one in trial.aspects:
+        if not isinstance(one, Aspect):
             raise GraderError(
-                f"The equivalents of LESSON in {folder / 'contents.py'} name {symbol!r}, and it lists no such exercise."
-            )
-    for exercise in lesson.exercises:
-        of = f"{exercise.symbol}, in {folder}"
-        _all_of(exercise.aspects, Aspect, f"The aspects of {of},")
-        _all_of(exercise.mistakes, Mistake, f"The mistakes of {of},")
-        _all_of(exercise.references, object, f"The references of {of},")
-        if not isinstance(exercise.variants, Mapping):
-            raise GraderError(f"The variants of {of}, should be a dict: give each right answer a short name.")
-
-
-def _all_of(there: object, kind: type, what: str) -> None:
-    called = "right answer" if kind is object else kind.__name__
-    if not isinstance(there, Sequence):
-        raise GraderError(f"{what} should be a tuple. Of one {called} alone, it needs a comma: (ONE,)")
-    for one in there:
-        if not isinstance(one, kind):
-            raise GraderError(
-                f"{what} should each be a grader.authoring.{called}, and one is of type {type(one).__name__}."
+                f"The aspects of {symbol}, in {path}, should each be a grader.authoring.Aspect, and one is of type "
+                f"{type(one).__name__}."
             )
 
 

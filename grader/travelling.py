@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.authoring.spec import Lesson
 from grader.errors import GraderError
 
-SECRET = frozenset({"contents", "exercises", "demo"})
+SECRET = frozenset({"demo", "patients"})
 """The parts of a lesson that know answers, by the names of their modules."""
 ANSWERS = ".md"
 """The ending of files that know answers, and never travel."""

@@ -74,8 +74,8 @@ def test_a_lesson_that_changed_comes_first(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_lesson_changes_with_its_files_its_answers_its_marks_and_its_part_of_the_library() -> None:
     first, second, third, *_ = lesson_names()
-    assert lessons_with([f"lessons/lesson_{first[:2]}/exercises/pick.py"]) == [first]
-    assert lessons_with([f"tests/lessons/lesson_{second[:2]}/answers.py", f"tests/marks/{third[:2]}.csv"]) == [
+    assert lessons_with([f"lessons/lesson_{first[:2]}/pick.md"]) == [first]
+    assert lessons_with([f"lessons/lesson_{second[:2]}/patients.py", f"tests/marks/{third[:2]}.csv"]) == [
         second,
         third,
     ]

@@ -37,8 +37,8 @@ LESSON_FLOORS = {"second_slip": 0.85, "not_misnamed": 0.9}
 """Asked of a lesson as a whole: two mistakes of one exercise may differ in nothing but what a slip can do as well."""
 MOST_LINES = 12
 _ADVICE = {
-    "mutants": ". Add a case that notices them; those that are as right as your answer go into `equivalents` of the "
-    "Lesson, each with the reason:",
+    "mutants": ". Add a case that notices them; those that are as right as your answer go into its .md file, "
+    "below # Equivalent mutants, each with the reason:",
     "second_slip": ". With a second slip, these mistakes are no longer recognised:",
     "not_misnamed": ". These answers get the name of a mistake that they don't make:",
 }

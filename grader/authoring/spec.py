@@ -151,8 +151,6 @@ class Lesson:
 
     title: str
     exercises: tuple[Exercise, ...]
-    equivalents: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Per symbol, the `equivalents` of exercises whose descriptions are listed in a contents.py."""
     name: str = ""
     """"01_my_topic": taken from the file name of the lesson's text, and written nowhere else."""
 

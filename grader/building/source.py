@@ -31,7 +31,7 @@ def source_notebook(
     """The solution notebook of a lesson, not yet executed; pictures that `drawn` holds are not drawn again.
 
     Raises:
-        GraderError: when the text names an unknown exercise, or leaves one out.
+        GraderError: when the text names an exercise twice.
     """
     text = repository.text(lesson_name).read_text(encoding="utf-8")
     lesson = load_lesson(lesson_name)
@@ -45,12 +45,6 @@ def source_notebook(
     for cell in jupytext.reads(text, fmt="py:percent").cells:
         made.cells += builder.convert(cell)
     made.cells += builder.hand_in()
-    left_out = [e.symbol for e in lesson.exercises if e.symbol not in builder.placed]
-    if left_out:
-        raise GraderError(
-            f"{repository.text(lesson_name)}: the text has no cell for {', '.join(left_out)}. "
-            f'Put one in, with the line # %% exercise="{left_out[0]}".'
-        )
     _set_ids(made)
     nbformat.validate(made)
     return made
@@ -84,12 +78,7 @@ class _Builder:
         return [self._prose(frame.HAND_IN), _experiment(frame.SUBMIT)]
 
     def _exercise(self, symbol: str) -> list[NotebookNode]:
-        try:
-            exercise = self.lesson[symbol]
-        except KeyError:
-            raise GraderError(
-                f"{self.lesson.name}: the text asks for {symbol!r}, and the lesson has no such exercise."
-            ) from None
+        exercise = self.lesson[symbol]
         if symbol in self.placed:
             raise GraderError(
                 f"{self.repository.text(self.lesson.name)}: the text has two cells for {symbol}. Take one of them out."

@@ -115,13 +115,14 @@ def new_lesson(
 
 def _say_made(made: Made, folder: Path | None) -> None:
     """What was made, what to edit first, and how to go on."""
-    text, answers, exercises = made.edit_first
+    text, answers, tried, mistakes = made.edit_first
     lines = [
         f"Made {folder}, a course with one small lesson." if folder else f"Made lesson {made.lesson} in {made.root}.",
         "Edit first:",
         f"  {text}  what learners read",
         f"  {answers}  what they write, with the answers",
-        f"  {exercises}  the cases it is tried on, and the mistakes people make",
+        f"  {tried}  the cases on which that is tried",
+        f"  {mistakes}  the mistakes people make, and right answers written otherwise",
         f"Then: {f'cd {folder} && ' if folder else ''}grader build {made.lesson}",
     ]
     for line in lines:

@@ -19,6 +19,8 @@ from grader.syllabus import course_around, library_of, load_lesson
 TEMPLATES = Path(__file__).parent / "templates"
 SUFFIX = ".jinja"
 FIRST = "01_first_steps"
+_FIRST_SYMBOL = "initials"
+"""The exercise that a new lesson begins with."""
 _COURSE = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _LESSON = re.compile(r"(?P<number>\d\d+)_(?P<topic>[a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 
@@ -30,7 +32,7 @@ class Made:
     root: Path
     lesson: str
     edit_first: tuple[Path, ...]
-    """The text that learners read, the answers, and the exercises' cases and mistakes."""
+    """The text that learners read, the answers, how one is tried, and what goes wrong in it."""
 
 
 def new_course(folder: Path) -> Made:
@@ -146,6 +148,6 @@ def _made(root: Path, words: Mapping[str, str]) -> Made:
     edit_first = (
         place / f"{words['lesson']}.py",
         Path(words["library"]) / f"{words['topic']}.py",
-        place / "exercises.py",
+        *(place / f"{_FIRST_SYMBOL}{ending}" for ending in (".py", ".md")),
     )
     return Made(root, words["lesson"], edit_first)

@@ -125,57 +125,54 @@ def test_a_lesson_needs_a_course(refused: Say, tmp_path: Path, monkeypatch: pyte
 
 # --- faults --------------------------------------------------------------------------------------------------
 
+TRIED, ANSWERS = "initials.py", "initials.md"
 FAULTS = {
-    "no LESSON": ("contents.py", "LESSON =", "LESSONS =", r"contents\.py should define LESSON, a grader"),
-    "no Python": (
-        "exercises.py",
-        "points=2,",
-        "points=2,,",
-        r"exercises\.py, line 28, is not valid Python: .* Correct it",
-    ),
-    "a name that is not there": (
-        "exercises.py",
-        "points=2,",
-        "points=two,",
-        r"exercises\.py, line \d+, stops with Name",
-    ),
+    "no TRIAL": (TRIED, "TRIAL =", "TRIALS =", r"initials\.py should define TRIAL, a grader"),
+    "no Python": (TRIED, "points=2,", "points=2,,", r"initials\.py, line 24, is not valid Python: .* Correct it"),
+    "a name that is not there": (TRIED, "points=2,", "points=two,", r"initials\.py, line \d+, stops with Name"),
     "a text that is not valid Python": (f"{LESSON}.py", "initials(", "initials((", r"is not valid Python"),
     "no core aspect": (
-        "exercises.py",
-        'aspects.of_function(single="a single name", spaces="any number of spaces")',
+        TRIED,
+        "(*aspects.of_function(), SINGLE, SPACES)",
         "(aspects.shape(),)",
-        r"initials in .*exercises\.py has no core aspect.*: begin with aspects\.of_function",
+        r"initials in .*initials\.py has no core aspect.*: begin with aspects\.of_function",
     ),
-    "no cases": (
-        "exercises.py",
-        "    return [\n        Case",
-        "    return []\n    return [\n        Case",
-        "has no cases",
+    "no cases": (TRIED, "    return [\n        Case", "    return []\n    return [\n        Case", "has no cases"),
+    "an aspect of no case": (
+        TRIED,
+        '"on a single name", SINGLE, ',
+        '"on a single name", ',
+        r"has no case for its aspect 'a single name': give .* 'a single name'",
     ),
-    "a tag of no case": (
-        "exercises.py",
-        '"single", ',
-        "",
-        r"has no case for its aspect 'a single name': give .* 'single'",
-    ),
-    "no points": ("exercises.py", "points=2", "points=0", "is worth 0 points"),
-    "another name": ("exercises.py", 'symbol="initials"', 'symbol="letters"', "has initials as its first reference"),
-    "two of one label": ("exercises.py", "on three names", "on two names", "has 2 of the case 'on two names'"),
-    "a reference of its own": ("exercises.py", "references=(initials,)", "references=(_by_hand,)", "library"),
+    "no points": (TRIED, "points=2", "points=0", "is worth 0 points"),
+    "another module": (TRIED, 'first_steps"', '__init__"', r"there is no initials in .*\. In TRIAL, let `module` name"),
+    "two of one label": (TRIED, "on three names", "on two names", "has 2 of the case 'on two names'"),
     "no exercise in the text": (
         f"{LESSON}.py",
         '# %% exercise="initials"',
         "# %%",
-        "the text has no cell for initials",
+        "has no exercises: name at least one in its text",
+    ),
+    "an exercise without files": (
+        f"{LESSON}.py",
+        '# %% exercise="initials"',
+        '# %% exercise="letters"',
+        r"01_first_steps\.py names the exercise letters, and \S+letters\.py is missing: say there how it is tried",
     ),
     "no heading": (f"{LESSON}.py", "# ### Exercise: `initials`", "# ### `initials`", "does not announce initials"),
     "no time": (f"{LESSON}.py", "# **Time.**", "# Time:", r"add how long it takes, as in `\*\*Time"),
     "no goal": (f"{LESSON}.py", "What you will be able to do", "Goals", "add a list after"),
     "a mistake that never runs": (
-        "exercises.py",
-        "part in name.split())",
-        "part in nmae.split())",
-        r"'small_letters_kept' stops in every case with NameError.*exercises\.py, line 35",
+        ANSWERS,
+        "- `.upper()` → nothing",
+        "- `name.split` → `nmae.split`",
+        r"'small_letters_kept' stops in every case with NameError.*initials\.md, line 3",
+    ),
+    "an edit that doesn't fit": (
+        ANSWERS,
+        "`.upper()`",
+        "`.lower()`",
+        r"initials\.md, line 4: `\.lower\(\)` stands no times in the code of initials, in \S+first_steps\.py",
     ),
     "a claim that nobody measures": (
         f"{LESSON}.py",
@@ -185,18 +182,17 @@ FAULTS = {
         r"test_experts_learn, or take the mark out\.",
     ),
     "a slip in an import": (
-        "exercises.py",
+        TRIED,
         "import numpy as np",
         "import numpy as np\nimport statistic",
-        r"exercises\.py, line 6, imports statistic, and there is no such package here\. Did you mean statistics\?",
+        r"initials\.py, line 6, imports statistic, and there is no such package here\. Did you mean statistics\?",
     ),
     "a package that isn't there": (
-        "exercises.py",
+        TRIED,
         "import numpy as np",
         "import numpy as np\nimport a_package_of_nobody",
         r"isn't installed here\. If that is its right name, install it and try again: pip install a_package_of_nobody",
     ),
-    "no exercises": ("contents.py", "(INITIALS,)", "()", "has no exercises: name at least one in its text"),
 }
 
 
@@ -221,6 +217,7 @@ def test_a_class_needs_a_probe(refused: Say, root: Path) -> None:
         "        ### BEGIN SOLUTION\n        pass\n        ### END SOLUTION\n"
     )
     library.write_text(text, "utf-8")
+    (lesson_folder(root) / ANSWERS).write_text("", "utf-8")
     said = refused("audit")
     assert "initials is a class, and nothing says how to try it out: give it a probe, in its TRIAL or in PROBES" in said
 
@@ -241,14 +238,14 @@ def test_no_configuration(refused: Say, root: Path) -> None:
 KNOWS = "which knows the answers: take that import out."
 WRITES = "first_steps.initials, which the learner is to write: take that import out."
 LEAKS = {
-    "an exercise": ("from {lessons}.lesson_01.exercises import INITIALS", KNOWS),
-    "an exercise, relatively": ("from .exercises import INITIALS", KNOWS),
-    "the folder's exercises": ("from . import exercises", KNOWS),
-    "inside a function": ("def f():\n    import {lessons}.lesson_01.contents", KNOWS),
+    "a class to try": ("from {lessons}.lesson_01.demo import LEARNERS", KNOWS),
+    "a class to try, relatively": ("from .demo import LEARNERS", KNOWS),
+    "the folder's own": ("from . import demo", KNOWS),
+    "inside a function": ("def f():\n    import {lessons}.lesson_01.demo", KNOWS),
     "the symbol": ("from {library}.first_steps import initials", WRITES),
     "all symbols": ("from {library}.first_steps import *", WRITES),
     "by way of a helper": (
-        "from {lessons}.helper import INITIALS",
+        "from {lessons}.helper import LEARNERS",
         f"helper.py travels to the learner's process, .* {KNOWS}",
     ),
 }
@@ -258,7 +255,7 @@ LEAKS = {
 def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, line: str, sentence: str) -> None:
     lesson = lesson_folder(root)
     names = {"lessons": lesson.parent.name, "library": root.name.replace("-", "_")}
-    (lesson.parent / "helper.py").write_text("from .lesson_01.exercises import INITIALS\n", "utf-8")
+    (lesson.parent / "helper.py").write_text("from .lesson_01.demo import LEARNERS\n", "utf-8")
     (lesson / "probes.py").write_text(f"{line.format(**names)}\nPROBES = {{}}\n", "utf-8")
     said = refused("audit", LESSON)
     assert re.search(sentence, said), said
@@ -267,12 +264,13 @@ def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, lin
 
 def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: Path) -> None:
     lesson = lesson_folder(root)
-    hidden = f"{lesson.parent.name}.lesson_01." + "exer" + "cises"
-    text = f'import importlib\nimportlib.import_module("{hidden[:-4]}" + "{hidden[-4:]}")\nPROBES = {{}}\n'
+    (lesson / "demo.py").write_text("LEARNERS = ()\n", "utf-8")
+    hidden = f"{lesson.parent.name}.lesson_01.demo"
+    text = f'import importlib\nimportlib.import_module("{hidden[:-2]}" + "{hidden[-2:]}")\nPROBES = {{}}\n'
     (lesson / "probes.py").write_text(text, "utf-8")
     setting = setting_of(LESSON)
     with (
-        pytest.raises(GraderError, match=r"did not start: ImportError: .* brings .*exercises along"),
+        pytest.raises(GraderError, match=r"did not start: ImportError: .* brings .*demo along"),
         borrowed(setting),
     ):
         raise AssertionError("it started")

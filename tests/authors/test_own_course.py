@@ -18,9 +18,11 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from grader.authoring import Trial
 from grader.building import frame
 from grader.errors import GraderError
 from grader.repository import Repository
@@ -28,10 +30,10 @@ from tests.warm import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "authors.md").read_text("utf-8")
-BOXES = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+BOXES = [box[1:] for box in re.findall(r"^(````?)(\w+)(?: (\S+))?\n(.*?)^\1$", PAGE, re.MULTILINE | re.DOTALL)]
 COMMANDS = [line for language, _, text in BOXES if language == "sh" for line in text.splitlines()]
 LESSON, LIBRARY, LESSONS = "02_middle_and_spread", "statistics_by_hand", "statistics_by_hand_lessons"
-EXERCISES = f"{LESSONS}/lesson_02/exercises.py"
+EXERCISE = f"{LESSONS}/lesson_02/median"
 ANSWERS = next(text for _, name, text in BOXES if name == f"{LIBRARY}/middle_and_spread.py")
 RIGHT = {
     node.name: "\n".join(line for line in str(ast.get_source_segment(ANSWERS, node)).splitlines() if "### " not in line)
@@ -73,7 +75,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     said = {}
     for language, name, text in BOXES:
         if name:
-            assert (folder / name).is_file(), f"grader new lesson does not make {name}"
+            assert (folder / name).parent.is_dir(), f"grader new lesson does not make the folder of {name}"
             (folder / name).write_text(text, "utf-8")
         for command in text.splitlines() if language == "sh" else ():
             words = shlex.split(command)
@@ -113,19 +115,25 @@ def test_the_page_leads_to_a_graded_class(course: Course) -> None:
     assert (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
-def test_the_last_box_is_a_probe_module() -> None:
+def test_the_last_box_is_a_probe() -> None:
     (text,) = [text for language, name, text in BOXES if language == "python" and not name]
-    names: dict[str, object] = {}
-    exec(compile(text, "probes.py", "exec"), names)
-    assert set(names["PROBES"]) == {"Counter", "slope"}  # type: ignore[call-overload]
+    names: dict[str, Any] = {"Trial": Trial, "cases": lambda generator: [], "ASPECTS": ()}
+    exec(compile(text, "Counter.py", "exec"), names)
+
+    class Counter:
+        def __init__(self, start: int) -> None:
+            self.value = start
+
+        def advance(self) -> None:
+            self.value += 1
+
+    assert names["TRIAL"].probe(Counter, {"start": 3, "steps": 2}) == {"output": 5}
 
 
 def test_an_exercise_is_short() -> None:
-    text = next(text for _, name, text in BOXES if name == EXERCISES)
-    tree = ast.parse(text)
-    made = [node for node in tree.body if isinstance(node, ast.Assign)]
-    assert len(made) == 2
-    assert len(text.splitlines()) <= 2 * 60
+    lines = {name: len(text.splitlines()) for _, name, text in BOXES}
+    assert lines[f"{EXERCISE}.py"] <= 50
+    assert lines[f"{EXERCISE}.md"] <= 50
 
 
 def test_the_pages_commands_and_links_exist() -> None:

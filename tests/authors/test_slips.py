@@ -21,9 +21,9 @@ def _initials(symbol, inputs):
 
 PROBES = {"initials": _initials}
 """
-EXERCISES = "exercises.py"
+TRIED, ANSWERS = "initials.py", "initials.md"
 CASE = 'Case.of("on two names", name='
-MISTAKE = 'lambda name: "".join(f"{part[0]}." for part in name.split())'
+MISTAKE = "- `.upper()` → nothing"
 VARIANT = 'return ".".join([*letters, ""]).upper()'
 # name of the file -> (what stands there, what the author writes instead)
 Slip = Mapping[str, tuple[str, str]]
@@ -56,57 +56,57 @@ SLIPS: dict[str, tuple[Slip, str]] = {
         r"PROBES has 'intials', and the lesson has no such exercise: \S+probes\.py, line 6\. Did you mean 'initials'\?",
     ),
     "inputs that don't fit": (
-        {EXERCISES: (CASE, CASE.replace("name=", "extra=3, name="))},
+        {TRIED: (CASE, CASE.replace("name=", "extra=3, name="))},
         r"The course's own initials stops on two names with TypeError: initials\(\) takes 1 positional argument but 2 "
-        r"were given, in \S+exercises\.py, line 14\. Correct the probe, or the inputs of that case\.",
+        r"were given, in \S+initials\.py, line 15\. Correct the probe, or the inputs of that case\.",
     ),
     "a tag of no aspect": (
-        {EXERCISES: ('"on three names", ', '"on three names", "thre", ')},
-        r"initials: no aspect looks at the tag 'thre' of the case 'on three names', in \S+exercises\.py, line 15\. "
-        r"Give an aspect this tag, or the case another: there are single, spaces, usual\.",
+        {TRIED: ('"on three names", ', '"on three names", "thre", ')},
+        r"initials: no aspect looks at the tag 'thre' of the case 'on three names', in \S+initials\.py, line 16\. "
+        r"Give an aspect this tag, or the case another: there are a single name, any number of spaces, usual\.",
     ),
     "cases that stop": (
-        {EXERCISES: ("draw.words(generator, 3)", "draw.words(generator, 3)[5]")},
-        r"initials, cases: \S+exercises\.py, line 15, stops with IndexError: list index out of "
+        {TRIED: ("draw.words(generator, 3)", "draw.words(generator, 3)[5]")},
+        r"initials, cases: \S+initials\.py, line 16, stops with IndexError: list index out of "
         r"range\. Correct it there",
     ),
     "a broken mistake": (
-        {EXERCISES: (MISTAKE, MISTAKE.replace("name.split", "nmae.split"))},
+        {ANSWERS: (MISTAKE, "- `name.split` → `nmae.split`")},
         r"initials: the mistake 'small_letters_kept' stops in every case with NameError: name "
         r"'nmae' is not defined, in "
-        r"\S+exercises\.py, line 35\. Correct it there\.",
+        r"\S+initials\.md, line 3\. Correct it there\.",
     ),
     "a mistake that takes another number of arguments": (
-        {EXERCISES: (MISTAKE, MISTAKE.replace("lambda name", "lambda name, more"))},
+        {ANSWERS: (MISTAKE, "```python\ndef initials(name, more):\n    return name\n```")},
         r"'small_letters_kept' stops in every case with TypeError: .* missing 1 required positional "
         r"argument: 'more', in "
-        r"\S+exercises\.py, line 34\.",
+        r"\S+initials\.md, line \d\.",
     ),
     "a mistake that asks for what isn't there": (
-        {EXERCISES: (MISTAKE, MISTAKE.replace("name.split", "name.spilt"))},
+        {ANSWERS: (MISTAKE, "- `name.split` → `name.spilt`")},
         r"'small_letters_kept' stops in every case with AttributeError: 'str' object has no "
-        r"attribute 'spilt'.*line 35\.",
+        r"attribute 'spilt'.*initials\.md, line 3\.",
     ),
     "a variant that is wrong": (
-        {EXERCISES: (VARIANT, VARIANT.replace(".upper()", ""))},
-        r"initials: the right answer 'letters joined by full stops' \(\S+exercises\.py, line \d+\) gets 0 of 2 "
+        {ANSWERS: (VARIANT, VARIANT.replace(".upper()", ""))},
+        r"initials: the right answer 'letters joined by full stops' \(\S+initials\.md, line \d+\) gets 0 of 2 "
         r"points\. Your letters are the right ones, .*Correct it, or let the check accept it\.",
     ),
     "a canonical form that stops": (
-        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: {'output': seen['ouput']},")},
-        r"initials, canonical: \S+exercises\.py, line 29, stops with KeyError: 'ouput'\. Correct it there\.",
+        {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: {'output': seen['ouput']},")},
+        r"initials, canonical: \S+initials\.py, line 25, stops with KeyError: 'ouput'\. Correct it there\.",
     ),
     "a canonical form that returns nothing": (
-        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: None,")},
-        r"initials: its canonical form, in \S+exercises\.py, line 29, returns an object of type NoneType",
+        {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: None,")},
+        r"initials: its canonical form, in \S+initials\.py, line 25, returns an object of type NoneType",
     ),
     "a canonical form that drops what matters": (
-        {EXERCISES: ("points=2,", "points=2,\n    canonical=lambda seen, case: {**seen, 'output': ''},")},
-        r"initials: the mistake '\w+' \(\S+exercises\.py, line \d+\) gets full marks\. Add a case",
+        {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: {**seen, 'output': ''},")},
+        r"initials: the mistake '\w+' \(\S+initials\.md, line \d+\) gets full marks\. Add a case",
     ),
     "a mistake that is right": (
-        {EXERCISES: (MISTAKE, 'lambda name: "".join(f"{part[0].upper()}." for part in name.split())')},
-        r"initials: the mistake 'small_letters_kept' \(\S+exercises\.py, line 34\) gets full marks\. Add a case",
+        {ANSWERS: (MISTAKE, "- `split()` → `split(None)`")},
+        r"initials: the mistake 'small_letters_kept' \(\S+initials\.md, line 3\) gets full marks\. Add a case",
     ),
     "a probe that swallows errors": (
         _probe(
@@ -119,41 +119,34 @@ SLIPS: dict[str, tuple[Slip, str]] = {
         r"initials: an answer that always stops with an error gets 2 of 2 points\. Let its probe, in \S+probes\.py, "
         r"line 2, call the learner's symbol and catch no errors\.",
     ),
-    "a mistake that is none": (
-        {EXERCISES: (MISTAKE, "None")},
-        r"the mistake 'small_letters_kept' is no function or class: write one\.",
-    ),
     "points that are no number": (
-        {EXERCISES: ("points=2", "points=float('nan')")},
-        r"initials in \S+exercises\.py is worth nan points: give it at least 0\.01",
+        {TRIED: ("points=2", "points=float('nan')")},
+        r"initials in \S+initials\.py is worth nan points: give it at least 0\.01",
     ),
     "cases that chance draws": (
-        {EXERCISES: ("draw.words(generator, 3)", "draw.words(np.random.default_rng(), 3)")},
-        r"The cases of initials in \S+exercises\.py are not the same when they are drawn again from the same seed\.",
+        {TRIED: ("draw.words(generator, 3)", "draw.words(np.random.default_rng(), 3)")},
+        r"The cases of initials in \S+initials\.py are not the same when they are drawn again from the same seed\.",
     ),
     "an input that can't travel": (
-        {EXERCISES: (CASE, CASE.replace("name=", "count=np.int64(3), name="))},
-        r"initials: the case 'on two names' \(\S+exercises\.py, line 14\) has 'count', of type int64, which can't",
+        {TRIED: (CASE, CASE.replace("name=", "count=np.int64(3), name="))},
+        r"initials: the case 'on two names' \(\S+initials\.py, line 15\) has 'count', of type int64, which can't",
     ),
-    "a mistake alone, without a comma": (
-        {EXERCISES: ("mistakes=(", "mistakes=str(")},
-        r"The mistakes of initials, in \S+lesson_01, should each be a grader\.authoring\.Mistake",
+    "an aspect alone, without a comma": (
+        {TRIED: ("(*aspects.of_function(), SINGLE, SPACES)", "(aspects.values())")},
+        r"The aspects of initials, in \S+initials\.py, should be a tuple\. One alone needs a comma: \(ONE,\)",
     ),
-    "a lesson of one exercise, without a comma": (
-        {"contents.py": ("(INITIALS,)", "(INITIALS)")},
-        r"The exercises of LESSON in \S+contents\.py should be a tuple\. Of one Exercise alone, it needs a comma",
-    ),
-    "equivalents of another exercise": (
-        {"contents.py": ("(INITIALS,)", "(INITIALS,), equivalents={'intials': {}}")},
-        r"The equivalents of LESSON in \S+contents\.py name 'intials', and it lists no such exercise\.",
+    "an aspect that is none": (
+        {TRIED: ("SINGLE, SPACES)", "SINGLE, 'spaces')")},
+        r"The aspects of initials, in \S+initials\.py, should each be a grader\.authoring\.Aspect, and one is of "
+        r"type str",
     ),
     "a module that ends the process": (
-        {EXERCISES: ("\nfrom grader", "\nraise SystemExit(4)\nfrom grader")},
-        r"exercises\.py, line \d+, stops with SystemExit: 4\. Correct it there\.",
+        {TRIED: ("\nfrom grader", "\nraise SystemExit(4)\nfrom grader")},
+        r"initials\.py, line \d+, stops with SystemExit: 4\. Correct it there\.",
     ),
     "inputs that can't be shown": (
-        {EXERCISES: ("points=2,", "points=2,\n    shown=lambda case: {'name': case.inputs['nmae']},")},
-        r"initials, shown: \S+exercises\.py, line 29, stops with KeyError: 'nmae'\. Correct it there\.",
+        {TRIED: ("points=2,", "points=2,\n    shown=lambda case: {'name': case.inputs['nmae']},")},
+        r"initials, shown: \S+initials\.py, line 25, stops with KeyError: 'nmae'\. Correct it there\.",
     ),
 }
 
@@ -161,8 +154,8 @@ SLIPS: dict[str, tuple[Slip, str]] = {
 def test_a_text_with_magics_hides_no_line(root: Path) -> None:  # noqa: F811
     with (lesson_folder(root) / f"{LESSON}.py").open("a", encoding="utf-8") as text:
         text.write('\n# %%\n%time initials("ada")\n')
-    edit(lesson_folder(root) / EXERCISES, '"on three names", ', '"on three names", "thre", ')
-    assert re.search(r"no aspect looks at the tag 'thre' .*exercises\.py, line 15", said := refused()), said
+    edit(lesson_folder(root) / TRIED, '"on three names", ', '"on three names", "thre", ')
+    assert re.search(r"no aspect looks at the tag 'thre' .*initials\.py, line 16", said := refused()), said
 
 
 def library(root: Path) -> Path:  # noqa: F811
@@ -208,7 +201,7 @@ ANSWER = {
     "an answer that changes a setting": (
         "    return",
         "    import sys\n\n    sys.setrecursionlimit(sys.getrecursionlimit() + 1)\n    return",
-        r"The course's own initials leaves the recursion limit changed on two names \(\S+exercises\.py, line 14\), and "
+        r"The course's own initials leaves the recursion limit changed on two names \(\S+initials\.py, line 15\), and "
         r"an answer that does so loses points\. Put it back there, or in the probe\.",
     ),
     "an answer that stops where no aspect asks for an error": (
@@ -227,22 +220,22 @@ def test_a_slip_in_the_library_is_a_sentence(root: Path, old: str, new: str, sen
 
 
 REFUSING = (
-    'aspects.of_function(single="a single name", spaces="any number of spaces")',
-    '(*aspects.of_function(single="a single name"), aspects.refused("many spaces are refused", "spaces"))',
+    'SPACES = aspects.special("any number of spaces")',
+    'SPACES = aspects.refused("many spaces are refused")',
 )
 
 
 def test_an_answer_may_stop_where_an_aspect_asks_for_it_but_not_before_it_is_called(root: Path) -> None:  # noqa: F811
     edit(library(root), "    return", '    if "   " in name:\n        raise ValueError("many")\n    return')
-    exercises = lesson_folder(root) / EXERCISES
-    edit(exercises, *REFUSING)
-    edit(exercises, '{"letters joined by full stops": _by_hand}', "{}")
+    edit(lesson_folder(root) / TRIED, *REFUSING)
+    answers = lesson_folder(root) / ANSWERS
+    answers.write_text(answers.read_text("utf-8").partition("# Right answers")[0], "utf-8")
     insist_on_sound(load_lesson(LESSON))
 
 
 def test_what_stops_before_the_answer_is_called_is_no_refusal(root: Path) -> None:  # noqa: F811
     """The misspelt name in the probe stops in the very case in which an error is asked for."""
-    edit(lesson_folder(root) / EXERCISES, *REFUSING)
+    edit(lesson_folder(root) / TRIED, *REFUSING)
     probe = PROBE.replace('inputs["name"]', 'inputs["nmae" if "   " in inputs["name"] else "name"]')
     (lesson_folder(root) / "probes.py").write_text(probe, "utf-8")
     said = refused()
@@ -255,11 +248,11 @@ def test_a_mistake_may_return_what_nobody_can_go_on_with(root: Path) -> None:  #
     (lesson_folder(root) / "probes.py").write_text(
         PROBE.replace("symbol(inputs", "str.upper(symbol(inputs").replace('"])}', '"])), "arguments": []}'), "utf-8"
     )
-    edit(lesson_folder(root) / EXERCISES, MISTAKE, "lambda name: None")
+    edit(lesson_folder(root) / ANSWERS, MISTAKE, "```python\ndef initials(name):\n    return None\n```")
     insist_on_sound(load_lesson(LESSON))
 
 
 def test_the_audit_begins_with_the_same_look(root: Path) -> None:  # noqa: F811
-    edit(lesson_folder(root) / EXERCISES, MISTAKE, MISTAKE.replace("name.split", "nmae.split"))
+    edit(lesson_folder(root) / ANSWERS, MISTAKE, "- `name.split` → `nmae.split`")
     with pytest.raises(GraderError, match="the mistake 'small_letters_kept' stops in every case"):
         audit_lesson(load_lesson(LESSON), lambda symbol: None)

@@ -22,9 +22,6 @@ def lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
         place.mkdir(parents=True)
         (place / "__init__.py").write_text("")
         (place / f"{name}.py").write_text("# %% [markdown]\n# # A lesson\n")
-        (place / "contents.py").write_text(
-            "from grader.authoring import Lesson\n\nLESSON = Lesson(title='A lesson', exercises=())\n"
-        )
     (folder / "__init__.py").write_text("")
     (folder / "lesson_01" / "contest.py").write_text("from tests.leaderboard.small import CONTEST as CONTEST\n")
     return folder

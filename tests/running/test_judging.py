@@ -148,37 +148,38 @@ def test_as_many_notes_are_passed_on_as_fit_into_one_piece(hearing: Hearing) -> 
 ODD_COURSE = {
     "odd_lessons/__init__.py": "",
     "odd_lessons/lesson_01/__init__.py": "",
-    "odd_lessons/lesson_01/01_odd.py": "",
-    "odd_lessons/lesson_01/contents.py": """
-from grader.authoring import Lesson
-from odd_lessons.lesson_01.exercises import ANSWER, TEST
-LESSON = Lesson("Odd", (ANSWER, TEST))
-""",
-    "odd_lessons/lesson_01/exercises.py": """
+    "odd_lessons/lesson_01/01_odd.py": '# %% exercise="answer"\n\n# %% exercise="ask"\n',
+    "odd_lessons/lesson_01/work.py": """
 import os
-from grader.authoring import Aspect, Case, Exercise
-from grader.authoring.patients import Patient
-from odd_library import answer, ask
 def work(what):
     while what == "loop": pass
     if what == "sum": sum(range(10**12))
     if what == "eat": "x" * 2**31
     if what == "die": os._exit(1)
     return what
+""",
+    "odd_lessons/lesson_01/answer.py": """
+from grader.authoring import Aspect, Case, Trial
+from odd_lessons.lesson_01.work import work
 def canonical(observation, case):
     return {"output": work(observation["output"])}
-CASES = lambda generator: [Case.of("on a word", word="a")]
-ANSWER = Exercise(
-    symbol="answer",
+TRIAL = Trial(
+    module="odd_library",
     points=1,
-    cases=CASES,
-    references=(answer,),
+    cases=lambda generator: [Case.of("on a word", word="a")],
     aspects=(Aspect("values", core=True),),
     canonical=canonical,
 )
-ASKING = lambda generator: [Case("with a patient", {}, patient=lambda: Patient({"work": work}))]
-TEST = Exercise(symbol="ask", points=1, cases=ASKING, references=(ask,), aspects=(Aspect("values", core=True),))
 """,
+    "odd_lessons/lesson_01/ask.py": """
+from grader.authoring import Aspect, Case, Trial
+from grader.authoring.patients import Patient
+from odd_lessons.lesson_01.work import work
+CASES = lambda generator: [Case("with a patient", {}, patient=lambda: Patient({"work": work}))]
+TRIAL = Trial(module="odd_library", points=1, cases=CASES, aspects=(Aspect("values", core=True),))
+""",
+    "odd_lessons/lesson_01/answer.md": "",
+    "odd_lessons/lesson_01/ask.md": "",
     "odd_lessons/lesson_01/probes.py": """
 PROBES = {"ask": lambda symbol, inputs: {"output": symbol(inputs["patient"])}}
 """,

@@ -53,40 +53,59 @@ COURSE = {
     "rows/tensors.py": "import torch\n",
     "rows_lessons/__init__.py": "",
     "rows_lessons/lesson_01/__init__.py": "",
-    "rows_lessons/lesson_01/01_arrays.py": "# %% setup=true\nimport numpy as np\n",
-    "rows_lessons/lesson_01/contents.py": """
+    "rows_lessons/lesson_01/01_arrays.py": """
+        # %% setup=true
         import numpy as np
 
-        from grader.authoring import Case, Exercise, Lesson, Mistake, aspects
-        from grader.authoring.patients import Patient
-        from rows.arrays import centred, is_linear
+        # %% exercise="centred"
 
-        def rows(generator):
+        # %% exercise="is_linear"
+    """,
+    "rows_lessons/lesson_01/centred.py": """
+        import numpy as np
+
+        from grader.authoring import Case, Trial, aspects
+
+        FLOAT32 = aspects.special("float32")
+        INFINITE = aspects.special("infinities")
+
+        def cases(generator):
             x = generator.standard_normal((3, 5))
             return [
                 Case.of("on three rows", x=x),
-                Case.of("on float32 rows", "float32", x=x.astype(np.float32)),
-                Case.of("on rows that begin with infinity", "infinite", x=np.where(np.arange(5) == 0, np.inf, x)),
+                Case.of("on float32 rows", FLOAT32, x=x.astype(np.float32)),
+                Case.of("on rows that begin with infinity", INFINITE, x=np.where(np.arange(5) == 0, np.inf, x)),
             ]
 
-        def functions(generator):
+        TRIAL = Trial(
+            module="rows.arrays", points=2, cases=cases,
+            aspects=(aspects.shape(), aspects.values(), aspects.dtype(), INFINITE, aspects.untouched()),
+        )
+    """,
+    "rows_lessons/lesson_01/centred.md": """
+        # Mistakes
+
+        ## over_columns
+        - `axis=-1` → `axis=0`
+
+        You centred the columns. Where are rows?
+    """,
+    "rows_lessons/lesson_01/is_linear.py": """
+        from grader.authoring import Case, Trial, aspects
+        from grader.authoring.patients import Patient
+
+        def cases(generator):
             a = float(generator.uniform(2, 3))
             return [
                 Case("with a product", {}, frozenset({"sound"}), lambda: Patient({"f": lambda x: a * x})),
                 Case("with a square", {}, frozenset({"broken"}), lambda: Patient({"f": lambda x: a * x**2})),
             ]
 
-        over_columns = Mistake("over_columns", lambda x: x - x.mean(axis=0), "You centred the columns. Where are rows?")
-        CENTRED = Exercise(
-            symbol="centred", points=2, cases=rows, references=(centred,),
-            aspects=(aspects.shape(), aspects.values(), aspects.dtype(), aspects.special("infinities", "infinite"),
-                     aspects.untouched()),
-            mistakes=(over_columns,),
+        TRIAL = Trial(
+            module="rows.arrays", points=1, cases=cases, aspects=aspects.tells_apart(sound="yes", broken="no")
         )
-        LINEAR = Exercise(symbol="is_linear", points=1, cases=functions, references=(is_linear,),
-            aspects=aspects.tells_apart(sound="yes", broken="no"))
-        LESSON = Lesson("Rows", (CENTRED, LINEAR))
     """,
+    "rows_lessons/lesson_01/is_linear.md": "",
     "rows_lessons/lesson_01/probes.py": """
         def _asked(symbol, inputs):
             return {"output": symbol(lambda x: inputs["patient"]("f", x))}
@@ -94,8 +113,8 @@ COURSE = {
         PROBES = {"is_linear": _asked}
     """,
     "rows_lessons/lesson_02/__init__.py": "",
-    "rows_lessons/lesson_02/02_tensors.py": "# %% setup=true\nimport torch\n",
-    "rows_lessons/lesson_02/contents.py": "import rows.tensors\n",
+    "rows_lessons/lesson_02/02_tensors.py": '# %% setup=true\nimport torch\n\n# %% exercise="tensor"\n',
+    "rows_lessons/lesson_02/tensor.py": "import rows.tensors\n",
 }
 
 RIGHT = """
@@ -164,7 +183,7 @@ for exercise in check.lesson.exercises:
     verdict = judge.verdict(judge.observe(exercise.references[0]))
     said["right"][exercise.symbol] = [verdict.score, exercise.points]
     for mistake in exercise.mistakes[:2]:
-        verdict = judge.verdict(judge.observe(mistake.implementation))
+        verdict = check.verdict(exercise.symbol, mistake.implementation)
         said["wrong"][f"{exercise.symbol}: {mistake.name}"] = f"{exercise.symbol}: {verdict.diagnosis}"
         assert card(verdict)
 result = grader.grade_notebook(solution, seed=5)
