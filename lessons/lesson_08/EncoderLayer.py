@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.authoring.aspects import any_numbers, gradients, modes, parts, shape, untouched, values
+from grader.authoring.aspects import LENGTH_ONE, any_numbers, gradients, modes, parts, shape, untouched, values
 from grader.authoring.spec import Aspect, Case, Trial, tagged
-from lessons.aspects import special
 from lessons.attending import where_answered
+from lessons.lesson_03.EncoderBlock import BROADCAST, EMPTY
 from lessons.lesson_03.EncoderBlock import TRIAL as ENCODER_BLOCK
 
 
@@ -37,11 +37,9 @@ TRIAL = Trial(
         shape(),
         values(),
         gradients(),
-        special("masks that broadcast", "broadcast", 2.0),
-        special("axes of length one", "one"),
-        special(
-            "a row that is all padding", "empty", 0.5, "A row of nothing but padding gives finite numbers, not NaN."
-        ),
+        BROADCAST,
+        LENGTH_ONE,
+        EMPTY,
         Aspect(
             "dropout in training, and only there",
             keys=("dropout",),

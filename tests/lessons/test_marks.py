@@ -25,7 +25,7 @@ from tests.nightly import changed_lessons, drawn
 every_lesson = pytest.mark.parametrize("lesson", lesson_names())
 ROUNDING = 0.005  # marks have two digits behind the point
 LUCKY = {
-    "mse_loss_numpy, wrong lambda 08",
+    "mse_loss_numpy, wrong through float32",
     "scaled_dot_product_attention, wrong attention_without_temperature_on_long_rows",
     "top_p_filter, wrong at_least_three_tenths",
 }
@@ -198,7 +198,7 @@ def test_another_diagnosis_is_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
 
     lines = changed(monkeypatch, forget)
     assert "pick, mistake graph_cut: in the table, and not in the lesson" in lines
-    assert "pick, wrong lambda 07: 0.85 (graph_cut) in the table, 0.85 now (seed 0)" in lines
+    assert "pick, wrong graph cut by fancy indexing: 0.85 (graph_cut) in the table, 0.85 now (seed 0)" in lines
 
 
 def test_what_is_written_is_read_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
