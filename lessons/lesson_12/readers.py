@@ -16,7 +16,7 @@ import torch
 
 from grader.authoring.calls import gradients, state
 from grader.authoring.modules import built
-from lessons.lesson_03.probes.classifier import MOVED, kept, near
+from lessons.lesson_03.examined import MOVED, kept, near
 
 Seen = list[tuple[torch.Tensor, torch.Tensor]]
 """Of each call of a block's attention: what it was asked about (batch, tokens, d_model), and its weights."""

@@ -21,7 +21,6 @@ from grader.checking.judge import PASSED, Judge
 from grader.repository import Repository
 from grader.syllabus import load_lesson, load_probes
 from lessons.lesson_03 import experiments as lab
-from tests.lessons.lesson_03.answers import HONEST
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 NAME = "03_classification_transformer"
@@ -86,7 +85,8 @@ ANSWERS: dict[str, Answers] = {
         "EncoderBlock": _CallsForward,
         "TransformerClassifier": _Layers,
     },
-    "odd but honest": {symbol: answers[0] for symbol, answers in HONEST.items()} | {"MultiHeadAttention": _WithAPart},
+    "odd but honest": {each.symbol: next(iter(each.honest.values())) for each in LESSON.exercises if each.honest}
+    | {"MultiHeadAttention": _WithAPart},
 }
 
 
