@@ -85,8 +85,7 @@ def lessons_with(files: Iterable[str]) -> list[str]:
 
 def _library_of(lesson: str) -> set[str]:
     """The files of the library that define the right answers of a lesson."""
-    references = [reference for exercise in load_lesson(lesson).exercises for reference in exercise.references]
-    files = {Path(inspect.getfile(reference)) for reference in references}
+    files = {Path(inspect.getfile(exercise.references[0])) for exercise in load_lesson(lesson).exercises}
     return {file.relative_to(ROOT).as_posix() for file in files if file.is_relative_to(ROOT)}
 
 
