@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 from grader.audit.mutants import mutants
 from grader.audit.slips import failing, slipped
 from grader.authoring.calls import Probe
+from grader.authoring.catalogue import DROPPED
 from grader.authoring.spec import Case, Exercise, Lesson, Observation
 from grader.checking.compare import Comparing
 from grader.checking.judge import Judge, Verdict
@@ -124,11 +124,17 @@ class Row:
 
 def _lines(name: str, count: Count) -> list[str]:
     if name == "mutants":
-        lines = [f'{json.dumps(change)}: "",' for change in count.missed]
+        lines = [_as_an_edit(change) for change in count.missed]
     else:
         lines = [f"{one} {count.why.get(one, '')}".rstrip() for one in count.missed]
     more = len(lines) - MOST_LINES
     return [*lines[:MOST_LINES], f"and {more} more"] if more > 0 else lines
+
+
+def _as_an_edit(change: str) -> str:
+    """A mutant's name as the line that lists it: "a -> b" is "- `a` → `b`"."""
+    old, _, new = change.partition(" -> ")
+    return f"- `{old}` → " + ("nothing" if new == DROPPED else f"`{new}`")
 
 
 def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:

@@ -71,7 +71,7 @@ def integers(generator: np.random.Generator, low: int, high: int, *shape: int) -
 
 
 def strided(tensor: torch.Tensor) -> torch.Tensor:
-    """The same numbers, laid out so that the tensor is not contiguous (`view` fails on it)."""
+    """The same numbers, laid out with even gaps: the tensor is not contiguous, and yet `view` works on it."""
     wide = tensor.new_empty(*tensor.shape[:-1], 2 * tensor.shape[-1])
     wide[..., ::2] = tensor
     return wide[..., ::2]

@@ -180,7 +180,7 @@ def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
 
 
 def test_what_is_missed_stands_on_lines_of_its_own() -> None:
-    """With the reason; what goes into `equivalents` can be copied from there; and the rest is counted."""
+    """With the reason; what goes into the exercise's NAME.md can be copied from there; and the rest is counted."""
     row = Row("a", diagnosed=Count(1, 1), mutants=Count())
     row.diagnosed.add(False, "off_by_one", "is taken for swapped")
     for number in range(MOST_LINES + 3):
@@ -189,7 +189,7 @@ def test_what_is_missed_stands_on_lines_of_its_own() -> None:
     assert diagnosed == "diagnosed: 1 / 2 is below 95%:\n    off_by_one is taken for swapped"
     head, first, *_, last = mutants_.split("\n    ")
     assert head.startswith("mutants: 0 / 15 is below 98%. Add a case that notices them;")
-    assert first == '"f(a, \'b\') -> f(a, 0)": "",'
+    assert first == "- `f(a, 'b')` → `f(a, 0)`"
     assert last == "and 3 more"
     assert mutants_.count("\n") == MOST_LINES + 1
 

@@ -14,7 +14,6 @@ A change of wording changes nothing here. A change of marks is a diff, and that 
 from __future__ import annotations
 
 import csv
-import importlib
 import math
 import sys
 from collections import Counter
@@ -25,7 +24,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from grader.authoring.spec import Exercise
 from grader.checking.judge import Judge, Verdict
 from grader.syllabus import find_lesson, lesson_names, load_lesson, load_probes
 from grader.testing import SEEDS
@@ -76,20 +74,10 @@ def answers(lesson: str, symbol: str) -> dict[Answer, Any]:
         "reference": dict(_named(exercise.references)),
         "variant": exercise.variants,
         "mistake": {mistake.name: mistake.implementation for mistake in exercise.mistakes},
-        **held_back(lesson, exercise),
+        "honest": exercise.honest,
+        "wrong": exercise.wrong,
     }
     return {Answer(symbol, kind, name): one for kind, named in listed.items() for name, one in named.items()}
-
-
-def held_back(lesson: str, exercise: Exercise) -> dict[str, Mapping[str, Any]]:
-    """The answers on which nothing was tuned: those of the exercise's NAME.md, or of the lesson's answers.py."""
-    if exercise.honest or exercise.wrong:
-        return {"honest": exercise.honest, "wrong": exercise.wrong}
-    answers = importlib.import_module(f"tests.lessons.lesson_{lesson[:2]}.answers")
-    return {
-        "honest": dict(_named(answers.HONEST[exercise.symbol])),
-        "wrong": dict(_named(answers.WRONG[exercise.symbol])),
-    }
 
 
 def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:

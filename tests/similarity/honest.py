@@ -8,17 +8,13 @@ may well hit on the same.
 from __future__ import annotations
 
 import builtins
-import contextlib
-import inspect
 import io
 import keyword
 import random
-import textwrap
 import tokenize
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from grader.authoring.catalogue import HONEST, VARIANTS, Catalogue
 from grader.authoring.spec import Exercise
@@ -26,7 +22,6 @@ from grader.repository import Repository
 from grader.running.reading import cells_of
 from grader.similarity.texts import Answer, Known, as_answer, known_text
 from grader.syllabus import load_lesson
-from tests.lessons.marks import held_back
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LEARNERS = 4
@@ -46,22 +41,9 @@ def pool(lesson: str) -> dict[str, list[str]]:
 
 
 def texts_in(lesson: str, exercise: Exercise) -> Iterable[str]:
-    """Those of an exercise: what stands in its NAME.md, or is made by what does not."""
-    path = REPOSITORY.place(lesson) / f"{exercise.symbol}.md"
-    if path.is_file():
-        catalogue = Catalogue(path, exercise.references[0])
-        return [catalogue.text_of(one) for kind in (HONEST, VARIANTS) for one in catalogue.entries(kind) if one.blocks]
-    return texts_of([*held_back(lesson, exercise)["honest"].values(), *exercise.variants.values()])
-
-
-def texts_of(answers: Iterable[Any]) -> Iterable[str]:
-    """Those that are functions or classes with a text of their own, each once."""
-    found = []
-    for answer in answers:
-        if inspect.isfunction(answer) or inspect.isclass(answer):
-            with contextlib.suppress(OSError):  # made on the spot
-                found.append(textwrap.dedent(inspect.getsource(answer)))
-    return dict.fromkeys(text for text in found if text.startswith(("def ", "class ")))
+    """Those of an exercise that are written out in its NAME.md."""
+    catalogue = Catalogue(REPOSITORY.place(lesson) / f"{exercise.symbol}.md", exercise.references[0])
+    return [catalogue.text_of(one) for kind in (HONEST, VARIANTS) for one in catalogue.entries(kind) if one.blocks]
 
 
 def honest_class(lesson: str, seed: int) -> dict[str, tuple[Answer, ...]]:
