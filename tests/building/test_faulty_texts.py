@@ -71,8 +71,6 @@ def edit(repository: Repository, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ('exercise="pick"', 'exercise="pikc"', "asks for 'pikc', and the lesson has no such exercise"),
-        ('# %% exercise="pick"', "# %%", "the text has no cell for pick"),
         (
             "# COLAB_BADGE",
             "# ![Three words and one more](picture:unheard_of)",
