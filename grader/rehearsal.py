@@ -1,7 +1,7 @@
 """Faults in an exercise that take a run to be found, each as one sentence with the file, the line, and what to do.
 
 A rehearsal on the notebook's own cases: of the course's answer, the examples in its docstring, the right answers
-written otherwise, and as much of each mistake as shows that it runs. How well mistakes are told apart is the audit's
+written differently, and as much of each mistake as shows that it runs. How well mistakes are told apart is the audit's
 question.
 """
 

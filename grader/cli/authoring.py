@@ -122,7 +122,7 @@ def _say_made(made: Made, folder: Path | None) -> None:
         f"  {text}  what learners read",
         f"  {answers}  what they write, with the answers",
         f"  {tried}  the cases on which that is tried",
-        f"  {mistakes}  the mistakes people make, and right answers written otherwise",
+        f"  {mistakes}  the mistakes people make, and right answers written differently",
         f"Then: {f'cd {folder} && ' if folder else ''}grader build {made.lesson}",
     ]
     for line in lines:

@@ -38,7 +38,7 @@ TRIED = [
     ("words", "full", SOUND, "with a sound tokenizer that cuts at single spaces"),
     ("ids backwards", "full", SOUND, "with a sound tokenizer that writes its ids backwards"),
     ("a tensor of ids", "full", SOUND, "with a sound tokenizer that returns its ids in a tensor"),
-    ("small letters", "plain", SOUND, "with a tokenizer that lower-cases, on a text without capitals"),
+    ("small letters", "plain", SOUND, "with a tokenizer that lowercases everything, on a text without capitals"),
     ("drops spaces", "plain", SOUND, "with a tokenizer that drops spaces, on a text without spaces"),
     ("strips", "plain", SOUND, "with a tokenizer that strips the ends, on a text without spaces"),
     (
@@ -58,7 +58,7 @@ TRIED = [
         LENGTH,
         "with a tokenizer that turns unknown characters into question marks",
     ),
-    ("small letters", "full", CAPITALS, "with a tokenizer that makes all letters lower case"),
+    ("small letters", "full", CAPITALS, "with a tokenizer that lowercases everything"),
     ("strips", "full", SPACES, "with a tokenizer that strips spaces off the ends"),
     ("one space for two", "inner", SPACES, "with a tokenizer that turns two spaces into one"),
     ("doubles the last character", "full", TWICE, "with a tokenizer that doubles the last character"),

@@ -66,20 +66,22 @@ def seen(name: str, tag: str, *keys: str, meaning: str, weight: float = 1.0, cor
     return Aspect(name, keys, KNOWN | CONTENT, weight, core, tagged(tag), meaning)
 
 
+SHAPES = seen(
+    "shapes",
+    "usual",
+    "shape_of_the_logits",
+    "shape_of_the_states",
+    meaning="The logits and the encoder's states have the shapes that the docstring gives.",
+)
+TWO_STEPS = seen(
+    "encode, then decode",
+    "usual",
+    "the_two_steps",
+    meaning="Calling encode and then decode gives the same logits as forward.",
+)
 USUAL_LOOKS = (
-    seen(
-        "shapes",
-        "usual",
-        "shape_of_the_logits",
-        "shape_of_the_states",
-        meaning="The logits and the encoder's states have the shapes that the docstring gives.",
-    ),
-    seen(
-        "encode, then decode",
-        "usual",
-        "the_two_steps",
-        meaning="Calling encode and then decode gives the same logits as forward.",
-    ),
+    SHAPES,
+    TWO_STEPS,
     seen(
         "num_layers blocks on each side, all in use",
         "usual",

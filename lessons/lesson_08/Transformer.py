@@ -8,7 +8,7 @@ from grader.authoring.aspects import CONTENT, KNOWN, untouched
 from grader.authoring.draw import dims, integers
 from grader.authoring.spec import Aspect, Case, Trial, tagged
 from lessons.drawing import Inputs
-from lessons.lesson_04.looks import seen
+from lessons.lesson_04.looks import SHAPES, TWO_STEPS, seen
 from lessons.lesson_08.stacks import sizes_of
 
 
@@ -58,19 +58,8 @@ TRIAL = Trial(
             meaning="The source reaches the logits, its padding and the future don't, every layer is used, and logits "
             "come out.",
         ),
-        seen(
-            "shapes",
-            "usual",
-            "shape_of_the_logits",
-            "shape_of_the_states",
-            meaning="The logits and the encoder's states have the shapes that the docstring gives.",
-        ),
-        seen(
-            "encode, then decode",
-            "usual",
-            "the_two_steps",
-            meaning="Calling encode and then decode gives the same logits as forward.",
-        ),
+        SHAPES,
+        TWO_STEPS,
         seen(
             "two stacks and an output layer",
             "usual",
