@@ -1,11 +1,16 @@
 """`make bench`: what a check, a build and a graded notebook cost, each beside what it stands against.
 
 Machines differ and are busy: look at the ratios, which come from one run.
+
+    python -m benchmarks.bench                                          # half an hour
+    python -m benchmarks.bench --only nbgrader --lesson 03              # a row of a table
+    python -m benchmarks.bench --only questions --lesson 03 --lesson 08 # what these lessons' questions cost
+    python -m benchmarks.bench --count 3 --few 2 --large 20             # only whether it runs
 """
 
-from __future__ import annotations
-
+import argparse
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -14,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,25 +32,30 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import cluster
-from grader.building.build import out_of_step
-from grader.checking.judge import Judge
-from grader.checking.notebook import Checker
-from grader.demo.learners import Learner
-from grader.demo.run import make_course
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from grader.running.cells import Cell
-from grader.running.grade import grade
-from grader.running.intake import read_submission
-from grader.running.limits import Limits
-from grader.running.session import Session
-from grader.running.setting import setting_of
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from cellcheck.authoring.calls import Probe
+from cellcheck.authoring.spec import Exercise
+from cellcheck.batch import progress
+from cellcheck.building.build import out_of_step
+from cellcheck.checking.check import Checker
+from cellcheck.checking.judge import Judge
+from cellcheck.demo.learners import Learner
+from cellcheck.demo.run import make_course
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
+from cellcheck.running.cells import Cell
+from cellcheck.running.grade import grade
+from cellcheck.running.intake import read_submission
+from cellcheck.running.limits import Limits
+from cellcheck.running.session import Session
+from cellcheck.running.setting import setting_of
+from cellcheck.sandbox import kernel
+from cellcheck.syllabus import find_lesson, lesson_names, load_lesson, load_probes
 
 BUILT = "01_pytorch_basics"
 GRADED = "03_classification_transformer"
 ON_A_CLUSTER = (("02_tokenizer", 240), (GRADED, 60))
 SEED = 1
+TABLES = ("nbgrader", "shell", "one", "large", "questions", "checks", "cluster")
 AT_ONCE = 0.2  # seconds: what feels like an answer at once; an exercise that trains a model may take longer
 
 
@@ -74,6 +84,63 @@ def checks_table() -> Table:
             slow = f"over {1000 * AT_ONCE:.0f}" if max(right, wrong) > AT_ONCE else ""
             table.add_row(lesson[:2], exercise.symbol, f"{1000 * right:.0f}", f"{1000 * wrong:.0f}", slow)
     return table
+
+
+QUESTION, EXERCISE, FIRST = 5.0, 30.0, 300.0
+"""Milliseconds of processor time that a question, all of an exercise's, and its first check should stay below."""
+
+
+def questions_table(lessons: Sequence[str] = lesson_names()) -> Table:
+    """What a right answer's questions cost, a row per exercise: the dearest, all together, and the first check."""
+    table = Table(title="questions of one right answer, milliseconds of processor time", box=None)
+    for column in ("lesson", "exercise", "questions", "the dearest", "all", "the first check", "over"):
+        table.add_column(column, justify="left" if column in ("exercise", "over") else "right")
+    for lesson in lessons:
+        exercises, probes = load_lesson(lesson).exercises, load_probes(lesson)
+        for exercise in exercises:
+            first, *costs = _in_a_fork(partial(_costs, exercise, probes[exercise.symbol]))
+            limits = ((max(costs), QUESTION, "a question"), (sum(costs), EXERCISE, "all"), (first, FIRST, "the first"))
+            over = ", ".join(what for cost, limit, what in limits if cost > limit)
+            numbers = (f"{max(costs):.1f}", f"{sum(costs):.0f}", f"{first:.0f}")
+            table.add_row(lesson[:2], exercise.symbol, str(len(costs)), *numbers, over)
+    return table
+
+
+def _costs(exercise: Exercise, probe: Probe) -> list[float]:
+    """Milliseconds of processor time: of the first check, and of each question."""
+    right = exercise.references[0]
+    start = time.process_time()
+    judge = Judge(exercise, probe, SEED)
+    judge.verdict(judge.observe(right))
+    first = 1000 * (time.process_time() - start)
+    return [first, *(_least(partial(judge.observe_one, right, case)) for case in judge.cases)]
+
+
+def _in_a_fork(work: Callable[[], list[float]]) -> list[float]:
+    """What comes of it in a process that has checked nothing before: the first check may import something."""
+    out, into = os.pipe()
+    gc.freeze()  # or the fork looks for garbage in all that this process has
+    if not os.fork():
+        try:
+            with open(into, "w") as pipe:
+                json.dump(work(), pipe)
+        finally:
+            os._exit(0)
+    os.close(into)
+    with open(out) as pipe:
+        answer: list[float] = json.load(pipe)
+    os.wait()
+    return answer
+
+
+def _least(work: Callable[[], object], repeats: int = 3) -> float:
+    """Milliseconds of processor time: the least of some runs, since others use the machine too."""
+    taken = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        taken.append(1000 * (time.process_time() - start))
+    return min(taken)
 
 
 def honest(lesson: str, count: int) -> list[Learner]:
@@ -112,12 +179,17 @@ def copied(course: Course) -> Path:
     return copy
 
 
-def run(command: list[str], course: Course) -> tuple[float, Path]:
-    """The seconds of a grading command on a copy of the course, and the copy."""
-    copy = copied(course)
-    start = time.perf_counter()
-    subprocess.run(command, cwd=copy, check=False, capture_output=True)
-    return time.perf_counter() - start, copy
+def timed(command: list[str], folder: Path) -> tuple[float, float]:
+    """Seconds that a command takes in a folder: on the clock, and of processor time."""
+    kernel.adopt_orphans()  # a warm process that another one forked is nobody's child: its time counts too
+    start, spent = time.perf_counter(), _of_children()
+    subprocess.run(command, cwd=folder, check=False, capture_output=True)
+    taken, patience = time.perf_counter() - start, time.monotonic() + 2
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < patience:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.02)
+    return taken, _of_children() - spent
 
 
 def scores(root: Path) -> dict[str, float]:
@@ -126,42 +198,133 @@ def scores(root: Path) -> dict[str, float]:
         return {s.student_id: s.score for a in gradebook.assignments for s in gradebook.assignment_submissions(a.name)}
 
 
-def against_nbgrader(repository: Repository, folder: Path, lesson: str, count: int, bin_folder: Path) -> Table:
-    """The same submissions, the same marks: nbgrader's time beside ours, with and without what is paid once."""
-    course = course_with(repository, folder, lesson, honest(lesson, count))
-    table = Table(title=f"grading {count} honest submissions of {lesson}", box=None)
-    for column in ("command", "in all, s", "each, s", "times as fast", "each once warm, s", "times as fast once warm"):
-        table.add_column(column, justify="left" if column == "command" else "right")
-    plain, graded = run([str(bin_folder / "nbgrader"), "autograde", lesson], course)
-    marks = scores(graded)
-    table.add_row("nbgrader autograde", f"{plain:.0f}", f"{plain / count:.2f}", "1", "", "")
+@dataclass(frozen=True)
+class Race:
+    """A lesson's class, graded by nbgrader and by us with equal marks. Seconds on the clock, unless it says so."""
+
+    lesson: str
+    theirs: float
+    """nbgrader, for each submission; what it takes to start is left out."""
+    their_start: float
+    their_cpu: float
+    """Processor seconds for each."""
+    ours: Sequence[float]
+    """The whole class, its start included: one job, and two."""
+    warm: Sequence[float]
+    """From one submission to the next, likewise."""
+    our_cpu: float
+    """Processor seconds for each, its share in the start included; one job."""
+    count: int
+
+    @property
+    def from_start(self) -> float:
+        """How many times as fast as nbgrader the class is graded with one job."""
+        return (self.their_start + self.count * self.theirs) / self.ours[0]
+
+    @property
+    def once_warm(self) -> float:
+        """How many times as fast each submission is graded with one job."""
+        return self.theirs / self.warm[0]
+
+    @property
+    def two_jobs(self) -> float:
+        """How many times as fast two jobs are as one, once warm."""
+        return self.warm[0] / self.warm[1]
+
+
+def race(repository: Repository, folder: Path, lesson: str, count: int, few: int, bin_folder: Path) -> Race:
+    """Grades a class with both. nbgrader grades a few: each costs it a new kernel, so none is cheaper than another.
+
+    Raises:
+        SystemExit: when the marks differ.
+    """
+    course = course_with(repository, folder / lesson, lesson, honest(lesson, count))
+    some = copied(course)
+    for learner in sorted(some.glob("submitted/*"))[few:]:
+        shutil.rmtree(learner)
+    plain, their_cpu = timed([str(bin_folder / "nbgrader"), "autograde", lesson], some)
+    marks = scores(some)
+    written = sorted(path.stat().st_mtime for path in some.glob(f"autograded/*/{lesson}/*.ipynb"))
+    theirs = (written[-1] - written[0]) / (len(written) - 1)
+    ours, warm, cpu = [], [], []
     for jobs in (1, 2):
-        command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", str(jobs)]
-        ours, graded = run(command, course)
-        if scores(graded) != marks:
-            raise SystemExit("The marks differ: the times mean nothing.")
-        warm = warm_seconds(graded, lesson)
-        row = (
-            f"{ours:.1f}",
-            f"{ours / count:.2f}",
-            f"{plain / ours:.1f}",
-            f"{warm:.2f}",
-            f"{plain / count / warm:.1f}",
+        graded = copied(course)
+        command = [str(bin_folder / "cellcheck"), "autograde", lesson, "--jobs", str(jobs)]
+        taken, spent = timed(command, graded)
+        mine = scores(graded)
+        if len(mine) != count or {name: mine[name] for name in marks} != marks:
+            raise SystemExit(f"{lesson}: the marks differ, and the times mean nothing.")
+        ours.append(taken)
+        cpu.append(spent / count)
+        warm.append(warm_seconds(graded, lesson))
+    return Race(lesson, theirs, plain - few * theirs, their_cpu / few, ours, warm, cpu[0], count)
+
+
+def race_table(races: Sequence[Race]) -> Table:
+    """A row for each lesson, and one for all of them together."""
+    title = f"{races[0].count} honest submissions of each lesson, graded with nbgrader's marks"
+    table = Table(title=title, box=None)
+    columns = (
+        *("lesson", "nbgrader, s each", "ours, s in all", "times as fast", "once warm, s each", "times as fast"),
+        *("two jobs, s each", "times one job", "nbgrader, CPU s each", "ours", "times as cheap"),
+    )
+    for column in columns:
+        table.add_column(column, justify="right")
+    for one in (*races, _all(races)):
+        table.add_row(
+            one.lesson[:2] if one in races else one.lesson,
+            f"{one.theirs:.1f}",
+            f"{one.ours[0]:.1f}",
+            f"{one.from_start:.1f}",
+            f"{one.warm[0]:.3f}",
+            f"{one.once_warm:.1f}",
+            f"{one.warm[1]:.3f}",
+            f"{one.two_jobs:.2f}",
+            f"{one.their_cpu:.1f}",
+            f"{one.our_cpu:.2f}",
+            f"{one.their_cpu / one.our_cpu:.1f}",
+            end_section=one is races[-1],
         )
-        table.add_row(f"grader autograde --jobs {jobs}", *row)
     return table
+
+
+def _all(races: Sequence[Race]) -> Race:
+    """One class that hands in a notebook of every lesson."""
+    start, each = sum(one.their_start for one in races), sum(one.theirs for one in races)
+    ours, warm = (_sums(one.ours for one in races), _sums(one.warm for one in races))
+    cpu = (sum(one.their_cpu for one in races), sum(one.our_cpu for one in races))
+    return Race("all", each, start, cpu[0], ours, warm, cpu[1], races[0].count)
+
+
+def _sums(rows: Iterable[Sequence[float]]) -> list[float]:
+    """Of each column."""
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def from_the_shell(repository: Repository, lesson: str, bin_folder: Path) -> Table:
-    """One notebook, from the command to the answer, beside what nobody can do without: importing PyTorch."""
-    table = Table(title="one notebook from the shell, seconds", box=None, show_header=False)
+    """What somebody waits for, beside what nobody can do without: importing PyTorch."""
+    table = Table(title="from the shell to the answer, seconds", box=None)
+    for column in ("command", "on the clock", "of processor time"):
+        table.add_column(column, justify="left" if column == "command" else "right")
+    cells = json.loads(repository.notebook(lesson).read_text("utf-8"))["cells"]
+    setup = next("".join(cell["source"]) for cell in cells if "cellcheck.checks(" in "".join(cell["source"]))
     for name, command in (
+        ("cellcheck --help", [str(bin_folder / "cellcheck"), "--help"]),
         ("python -c 'import torch'", [str(bin_folder / "python"), "-c", "import torch"]),
-        (f"grader grade {lesson}.ipynb", [str(bin_folder / "grader"), "grade", str(repository.solution(lesson))]),
+        (f"the set-up cell of {lesson}", [str(bin_folder / "python"), "-c", setup]),
+        (f"cellcheck grade {lesson}.ipynb", [str(bin_folder / "cellcheck"), "grade", str(repository.solution(lesson))]),
     ):
-        taken = seconds(partial(subprocess.run, command, check=True, capture_output=True), 3)
-        table.add_row(name, f"{taken:.1f}")
+        run_once = partial(subprocess.run, command, check=True, capture_output=True, cwd=repository.root)
+        taken, spent = seconds(run_once, 3), _of_children()
+        run_once()
+        table.add_row(name, f"{taken:.1f}", f"{_of_children() - spent:.1f}")
     return table
+
+
+def _of_children() -> float:
+    """Processor seconds of the processes that were started here and have ended."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def warm_seconds(root: Path, lesson: str) -> float:
@@ -186,9 +349,9 @@ def large_class(repository: Repository, folder: Path, lesson: str, count: int, b
     course = course_with(repository, folder, lesson, learners)
     copy = copied(course)
     start = time.perf_counter()
-    with (copy.parent / "said.txt").open("w") as said:
-        command = [str(bin_folder / "grader"), "autograde", lesson, "--jobs", "2"]
-        own, warm = memory_while(subprocess.Popen(command, cwd=copy, stdout=said, stderr=said))
+    with (copy.parent / "said.txt").open("w") as log:
+        command = [str(bin_folder / "cellcheck"), "autograde", lesson, "--jobs", "2"]
+        own, warm = memory_while(subprocess.Popen(command, cwd=copy, stdout=log, stderr=log))
     seconds_taken = time.perf_counter() - start
     pages = sorted(path.stat().st_mtime for path in copy.rglob("feedback/*/**/*.html"))
     third, part = len(pages) // 3, len(own) // 3
@@ -249,9 +412,9 @@ def cost_of_one(repository: Repository, lesson: str, repeats: int = 10) -> Table
     table.add_row("in it: the learner's cells", f"{bare['child']:.0f}")
     answering = f"{whole['child'] - bare['child']:.0f}"
     table.add_row(f"in it: answering {questions} questions, gradients included", answering)
-    table.add_row("the grader: reading, asking, comparing", f"{whole['grader']:.0f}")
+    table.add_row("the grader: reading, asking, comparing", f"{whole['engine']:.0f}")
     bound = "no grader can be cheaper: the course's own answers, in a process that has no walls and sends nothing"
-    table.add_row(bound, f"{here['grader']:.0f}")
+    table.add_row(bound, f"{here['engine']:.0f}")
     return table
 
 
@@ -271,28 +434,49 @@ def processor_milliseconds(work: Callable[[], object], repeats: int) -> dict[str
     for _ in range(repeats):
         work()
     own, fork, child = (1000 * (after - before) / repeats for before, after in zip(start, now(), strict=True))
-    return {"grader": own, "fork": fork, "child": child}
+    return {"engine": own, "fork": fork, "child": child}
 
 
 def main() -> None:
     """Prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=TABLES, action="append", help="a part of it; several may be named")
+    parser.add_argument("--lesson", action="append", help="next to nbgrader, and questions: this lesson instead of all")
+    parser.add_argument("--count", type=int, default=20, help="submissions of each lesson")
+    parser.add_argument("--few", type=int, default=5, help="how many of them nbgrader grades; two at least")
+    parser.add_argument("--large", type=int, default=300, help="submissions of the large class")
+    options = parser.parse_args()
+    wanted = options.only or TABLES
+    lessons = [find_lesson(number)[1] for number in options.lesson or ()] or lesson_names()
     console = Console(width=140)
     repository = Repository.find(Path(__file__).parent)
-    console.print(checks_table())
-    build = seconds(lambda: out_of_step(repository, BUILT), 3)
-    console.print(f"\nbuilding a learner's notebook and comparing it: {build:.1f} s\n")
     bin_folder = Path(sys.executable).parent
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
-    console.print(from_the_shell(repository, GRADED, bin_folder))
-    console.print()
-    with tempfile.TemporaryDirectory() as folder:
-        console.print(against_nbgrader(repository, Path(folder, "few"), GRADED, 20, bin_folder))
-        console.print()
-        console.print(cost_of_one(repository, GRADED))
-        console.print()
-        console.print(large_class(repository, Path(folder, "many"), GRADED, 300, bin_folder))
-        console.print("\non a cluster of this machine's, with two workers:")
-        cluster.measure(repository, ON_A_CLUSTER, 2, Path(folder), Path(folder), console)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        if "nbgrader" in wanted:
+            with progress(Console(stderr=True), "next to nbgrader", len(lessons)) as tell:
+                races = []
+                for lesson in lessons:
+                    races.append(race(repository, folder, lesson, options.count, options.few, bin_folder))
+                    tell(lesson)
+            console.print(race_table(races), "")
+        if "shell" in wanted:
+            console.print(from_the_shell(repository, GRADED, bin_folder), "")
+        if "one" in wanted:
+            console.print(cost_of_one(repository, GRADED), "")
+        if "large" in wanted:
+            console.print(large_class(repository, folder / "many", GRADED, options.large, bin_folder), "")
+        if "questions" in wanted:
+            console.print(questions_table(lessons), "")
+        if "checks" in wanted:
+            console.print(checks_table(), "")
+            build = seconds(lambda: out_of_step(repository, BUILT), 3)
+            console.print(f"building a learner's notebook and comparing it: {build:.1f} s", "")
+        if "cluster" in wanted:
+            console.print("on a cluster of this machine's, with two workers:")
+            classes = [(lesson, max(2, count * options.large // 300)) for lesson, count in ON_A_CLUSTER]
+            cluster.measure(repository, classes, 2, folder, folder, console)
 
 
 if __name__ == "__main__":

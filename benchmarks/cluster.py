@@ -1,4 +1,4 @@
-"""What a large class costs: thousands of submissions through `grader autograde --cluster`, on one machine.
+"""What a large class costs: thousands of submissions through `cellcheck autograde --cluster`, on one machine.
 
     python -m benchmarks.cluster                                          # 10,000 submissions: half an hour or more
     python -m benchmarks.cluster --lesson 02_tokenizer=240 --lesson 03_classification_transformer=60
@@ -7,8 +7,6 @@ It writes two files, cluster.csv (a line each few seconds) and cluster.png (cost
 number of submissions done), measures how fast the gradebook is written, and extrapolates. Machines differ and are busy:
 seconds here are the processor's, not the clock's, unless it says so.
 """
-
-from __future__ import annotations
 
 import argparse
 import contextlib
@@ -33,19 +31,19 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from grader.audit.mutants import mutants
-from grader.demo.learners import Learner
-from grader.demo.run import make_course
-from grader.gradebook.autograde import TOGETHER
-from grader.gradebook.course import Course
-from grader.gradebook.draft import Draft, draft
-from grader.gradebook.journal import Journal
-from grader.gradebook.writer import Graded, Writer
-from grader.repository import Repository
-from grader.running.grade import grade
-from grader.running.reading import cells_of
-from grader.running.result import Result
-from grader.syllabus import load_lesson
+from cellcheck.audit.mutants import mutants
+from cellcheck.demo.learners import Learner
+from cellcheck.demo.run import make_course
+from cellcheck.gradebook.autograde import TOGETHER
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.draft import Draft, draft
+from cellcheck.gradebook.journal import Journal
+from cellcheck.gradebook.writer import Graded, Writer
+from cellcheck.repository import Repository
+from cellcheck.running.grade import grade
+from cellcheck.running.plain_cells import cells_of
+from cellcheck.running.result import Result
+from cellcheck.syllabus import load_lesson
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -124,7 +122,7 @@ class Look:
     """On the clock, since the run began."""
     done: int
     writer_mb: float
-    """Memory of `grader autograde`."""
+    """Memory of `cellcheck autograde`."""
     worker_mb: float
     """That of the largest worker."""
     warm_mb: float
@@ -145,7 +143,7 @@ def look(lesson: str, begun: float, done: int, parts: Sequence[psutil.Process]) 
     workers = [
         p for p in nannies.children(recursive=True) if p.num_threads() > 2 and "spawn_main" in " ".join(p.cmdline())
     ]
-    warm = [p for p in nannies.children(recursive=True) if "grader.running.zygote" in p.cmdline()]
+    warm = [p for p in nannies.children(recursive=True) if "cellcheck.running.zygote" in p.cmdline()]
     return Look(
         lesson,
         round(time.monotonic() - begun, 1),
@@ -172,17 +170,17 @@ def _cpu(process: psutil.Process) -> float:
 
 
 def watched(
-    course: Course, lesson: str, file: Path, others: Sequence[psutil.Process], said: Path, kept: IO[str]
+    course: Course, lesson: str, file: Path, others: Sequence[psutil.Process], log_file: Path, table: IO[str]
 ) -> list[Look]:
-    """Grades a class on the cluster, and looks at it every few seconds; `kept` gets a line each time."""
-    rows = csv.DictWriter(kept, [field.name for field in fields(Look)], lineterminator="\n")
-    if not kept.tell():
+    """Grades a class on the cluster, and looks at it every few seconds; `table` gets a line each time."""
+    rows = csv.DictWriter(table, [field.name for field in fields(Look)], lineterminator="\n")
+    if not table.tell():
         rows.writeheader()
-    command = [sys.executable, "-m", "grader", "autograde", lesson, "--seed", str(SEED), "--cluster", str(file)]
-    journal = course.root / ".grader" / f"{lesson}.jsonl"
+    command = [sys.executable, "-m", "cellcheck", "autograde", lesson, "--seed", str(SEED), "--cluster", str(file)]
+    journal = course.root / ".cellcheck" / f"{lesson}.jsonl"
     looks, done, at = [], 0, 0
     total = sum(1 for _ in course.root.glob("submitted/*"))
-    with said.open("w") as log:
+    with log_file.open("w") as log:
         begun = time.monotonic()
         run = subprocess.Popen(command, cwd=course.root, stdout=log, stderr=log)
         process = psutil.Process(run.pid)
@@ -196,11 +194,11 @@ def watched(
                 if done <= total:  # then it only prints what came of them
                     looks.append(look(lesson, begun, max(0, done - 1), (process, *others)))
                     rows.writerow(asdict(looks[-1]))
-                    kept.flush()  # a run takes long, and may be stopped
+                    table.flush()  # a run takes long, and may be stopped
             with contextlib.suppress(subprocess.TimeoutExpired):
                 run.wait(EVERY)
     if run.returncode not in (0, 1):
-        raise SystemExit(f"{shutil.which('grader')} ended with {run.returncode}: {said.read_text()[-2000:]}")
+        raise SystemExit(f"{shutil.which('cellcheck')} ended with {run.returncode}: {log_file.read_text()[-2000:]}")
     return looks
 
 
@@ -214,11 +212,11 @@ def writer_table(course: Course, lesson: str, count: int = 300) -> tuple[Table, 
     notebooks = {s: (course.submission(s, lesson) / f"{lesson}.ipynb").read_bytes() for s in students}
     with course.gradebook() as gradebook:
         assignment = Writer(course, gradebook, lesson, load_lesson(lesson)).assignment
-    made: list[tuple[Result, Draft]] = []
+    pairs: list[tuple[Result, Draft]] = []
     for student in students[:9]:
         result = grade(notebooks[student], SEED, lesson=lesson)
-        made.append((result, draft(assignment, {lesson: notebooks[student]}, result)))
-    graded = [Graded(student, *made[place % len(made)]) for place, student in enumerate(students)]
+        pairs.append((result, draft(assignment, {lesson: notebooks[student]}, result)))
+    graded = [Graded(student, *pairs[place % len(pairs)]) for place, student in enumerate(students)]
     table = Table(title=f"writing {count} graded submissions of {lesson}", box=None)
     for column in ("gradebook", "together", "a second", "milliseconds each", "of them the gradebook's"):
         table.add_column(column, justify="left" if column == "gradebook" else "right")
@@ -248,7 +246,9 @@ def _databases() -> Iterator[tuple[str, object]]:
 def _copy(course: Course, address: str) -> Course:
     """The course with an empty gradebook, at an address."""
     root = Path(tempfile.mkdtemp(dir=course.root.parent)) / "course"
-    shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("submitted", "autograded", "feedback", ".grader"))
+    shutil.copytree(
+        course.root, root, ignore=shutil.ignore_patterns("submitted", "autograded", "feedback", ".cellcheck")
+    )
     (root / "gradebook.db").unlink(missing_ok=True)
     if address:
         with (root / "nbgrader_config.py").open("a") as config:
@@ -303,22 +303,22 @@ def plot(looks: pd.DataFrame, path: Path) -> None:
     lessons = list(dict.fromkeys(looks["lesson"]))
     figure, axes = plt.subplots(3, len(lessons), figsize=(5 * len(lessons), 8), sharex="col", squeeze=False)
     memory = {
-        "writer_mb": "grader autograde",
+        "writer_mb": "cellcheck autograde",
         "worker_mb": "a worker",
         "warm_mb": "a warm process",
         "scheduler_mb": "the scheduler",
     }
-    files = {"writer_files": "grader autograde", "worker_files": "a worker"}
+    files = {"writer_files": "cellcheck autograde", "worker_files": "a worker"}
     for column, lesson in zip(axes.T, lessons, strict=True):
         rows = looks[looks["lesson"] == lesson]
         cost = per_submission(rows, max(1, int(rows["done"].max()) // 40))
-        cost["who"] = cost["who"].map({"workers": "workers", "writer": "grader autograde"})
+        cost["who"] = cost["who"].map({"workers": "workers", "writer": "cellcheck autograde"})
         sns.lineplot(
-            cost, x="done", y="milliseconds", hue="who", hue_order=["grader autograde", "workers"], ax=column[0]
+            cost, x="done", y="milliseconds", hue="who", hue_order=["cellcheck autograde", "workers"], ax=column[0]
         )
         column[0].set(title=lesson, ylabel="processor time of one, ms", yscale="log")
-        for axis, kept, unit in ((column[1], memory, "memory, MB"), (column[2], files, "open descriptors")):
-            long = rows.rename(columns=kept).melt(["lesson", "done"], list(kept.values()), "process", unit)
+        for axis, series, unit in ((column[1], memory, "memory, MB"), (column[2], files, "open descriptors")):
+            long = rows.rename(columns=series).melt(["lesson", "done"], list(series.values()), "process", unit)
             sns.lineplot(long, x="done", y=unit, hue="process", estimator=None, ax=axis)
             axis.set(xlabel="submissions done", ylim=(0, None))
         for axis in column:
@@ -339,9 +339,9 @@ def extrapolated(looks: pd.DataFrame, writing: float, reading: dict[str, float])
         clock = (last["seconds"] - first["seconds"]) / count
         lines += [
             f"{lesson}: {done} submissions in {last['seconds'] / 60:.0f} minutes, {clock:.2f} s each on the clock",
-            f"  the workers' processors: {judging:.3f} s each; that of grader autograde: {taking:.3f} s each",
+            f"  the workers' processors: {judging:.3f} s each; that of cellcheck autograde: {taking:.3f} s each",
             f"  {LARGE:,} x {judging:.3f} s / 3600 = {LARGE * judging / 3600:.1f} core hours of workers",
-            f"  {LARGE:,} x {taking:.3f} s / 3600 = {LARGE * taking / 3600:.1f} hours of grader autograde, one process",
+            f"  {LARGE:,} x {taking:.3f} s / 3600 = {LARGE * taking / 3600:.1f} hours of autograde, one process",
             f"  {judging:.3f} s / {taking:.3f} s = {judging / taking:.0f} cores of workers keep it busy",
         ]
         parts = (rows[rows["done"] <= done / 3], rows[rows["done"] >= done * 2 / 3])
@@ -377,11 +377,11 @@ def measure(
         reading[lesson] = (time.process_time() - start) / 20
     table, writing = writer_table(courses[0], classes[0][0])
     console.print(table)
-    with cluster(folder, workers) as (file, *others), (out / "cluster.csv").open("w", newline="") as kept:
+    with cluster(folder, workers) as (file, *others), (out / "cluster.csv").open("w", newline="") as csv_file:
         for (lesson, _), course in zip(classes, courses, strict=True):
-            said = out / f"cluster-{lesson}.log"
-            looks += watched(course, lesson, file, others, said, kept)
-            failures = [line for line in said.read_text().splitlines() if "not used" in line or "disagrees" in line]
+            log = out / f"cluster-{lesson}.log"
+            looks += watched(course, lesson, file, others, log, csv_file)
+            failures = [line for line in log.read_text().splitlines() if "not used" in line or "disagrees" in line]
             console.print(*itertools.islice(failures, 5), sep="\n", highlight=False)
     frame = pd.DataFrame(map(asdict, looks))
     plot(frame, out / "cluster.png")
@@ -399,9 +399,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the classes are made: a megabyte for each submission")
     options = parser.parse_args()
     classes = [(name, int(count)) for name, _, count in (text.partition("=") for text in options.lesson or USUAL)]
-    with tempfile.TemporaryDirectory(dir=options.folder) as made:
+    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
         repository = Repository.find(Path(__file__).parent)
-        measure(repository, classes, options.workers, Path(made), options.out, Console(width=140))
+        measure(repository, classes, options.workers, Path(temporary), options.out, Console(width=140))
 
 
 if __name__ == "__main__":

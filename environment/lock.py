@@ -6,20 +6,18 @@ PyTorch has builds that the usual index doesn't: those of TORCH_INDEX, and whate
 machine. Their hashes are added, and stay as long as the version does.
 """
 
-from __future__ import annotations
-
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 import urllib.request
 from pathlib import Path
 from urllib.parse import unquote
 
-from install import LOCK, ROOT, TORCH, pins
+from install import LOCK, TORCH, pins, projects, wanted
 
 OLDEST = "3.11.5"  # of the Pythons of pyproject.toml, the first that all of these packages support
 HEAD = "# Every version the course is tested with, and the hash of each of its files; `make lock` writes this file.\n"
@@ -43,16 +41,18 @@ def main() -> None:
 
 def resolved(before: str) -> str:
     """One version of each package that fits all systems, as uv finds it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    course, engine = projects()
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "requirements.txt")
         pinned = (pin.lines.split(" \\\n")[0] for pin in pins(before).values())
         output.write_text("\n".join(pinned), "utf-8")  # preferred; without hashes, which uv would not ask for again
-        command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "pyproject.toml", "-", "--all-extras"]
+        command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "pyproject.toml"]
         command += ["--universal", "--python-version", OLDEST, "--only-binary", ":all:", "--generate-hashes"]
         command += ["--no-header", "--annotation-style", "line", "--system-certs", "--output-file", str(output)]
-        tools = "\n".join(project["build-system"]["requires"])
-        subprocess.run(command, cwd=ROOT, input=tools, text=True, check=True)
+        lines = wanted(course, engine, course["project"]["optional-dependencies"])
+        both = f'[project]\nname = "{course["project"]["name"]}"\nversion = "0"\ndependencies = {json.dumps(lines)}\n'
+        Path(folder, "pyproject.toml").write_text(both, "utf-8")
+        subprocess.run(command, cwd=folder, check=True)
         return output.read_text("utf-8")
 
 

@@ -5,24 +5,33 @@ Long tests stand in folders called `long` and run with --long only. Those of the
 leaves some to the nightly run: see `tests/nightly.py`.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from jupyter_client.provisioning import local_provisioner
 
-from grader.running import warming
+from cellcheck.running import warming
 from tests import warm, warm_zygotes
 from tests.nightly import left_out
 from tests.shell import grader
 
 __all__ = ["grader"]
+
+# Unless told otherwise, Hypothesis fails an example that takes a fifth of a second: on a busy machine any may.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
+
+# A time without a zone is one of this machine's, wherever that stands.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 
 # Where most of the time goes. Whoever began one of these last would work alone at the end.
 FIRST = (

@@ -4,8 +4,6 @@
 runs a sample: of a test marked `drawn(n)`, n cases, and other ones each time. `make claims` runs everything.
 """
 
-from __future__ import annotations
-
 import inspect
 import random
 import re
@@ -19,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from grader.syllabus import lesson_names, load_lesson
+from cellcheck.syllabus import lesson_names, load_lesson
 
 ROOT = Path(__file__).resolve().parents[1]
 MAIN = ("origin/main", "main")
-A_LESSONS_OWN = re.compile(r"lessons/lesson_(\d\d)/|tests/marks/(\d\d)\.csv$")
+A_LESSONS_OWN = re.compile(r"transformer_course/lessons/lesson_(\d\d)/|tests/marks/(\d\d)\.csv$")
 
 later = pytest.mark.later
 both_seeds = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=later)])
@@ -31,12 +29,12 @@ both_seeds_later = pytest.mark.parametrize("seed", [pytest.param(seed, marks=lat
 """For a claim whose model takes more than five processor seconds to train."""
 
 
-def drawn(cases: int) -> pytest.MarkDecorator:
-    """Of this test, `make test` runs so many cases."""
-    return pytest.mark.drawn(cases)
+def drawn(cases: int, *, changed_first: bool = False) -> pytest.MarkDecorator:
+    """Of this test, `make test` runs so many cases; of the lessons that a change touches, if it touches any."""
+    return pytest.mark.drawn(cases, changed_first=changed_first)
 
 
-one_lesson = pytest.mark.drawn(1, changed_first=True)
+one_lesson = drawn(1, changed_first=True)
 """For a proof that takes long for every lesson: `make test` runs one of them, one that a change touches if there is."""
 
 
@@ -52,7 +50,6 @@ def left_out(items: Sequence[pytest.Item], sample: int) -> set[pytest.Item]:
 
 def _not_drawn(test: str, cases: list[pytest.Item], sample: int) -> set[pytest.Item]:
     marker = cases[0].get_closest_marker("drawn")
-    assert marker is not None
     changed = [case for case in cases if marker.kwargs.get("changed_first") and _lesson_of(case) in changed_lessons()]
     urn = changed or cases
     # Tests of one file with the same cases draw the same ones: they share what is computed for them.

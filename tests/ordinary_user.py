@@ -7,8 +7,6 @@ name where this root may mount. Where only root may read Python, or these files,
 else has.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
@@ -17,7 +15,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from grader.sandbox import kernel
+from cellcheck.sandbox import kernel
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = (

@@ -3,8 +3,6 @@
 Without the programs, tests that ask for it skip; in CI that is a failure.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

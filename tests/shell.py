@@ -1,7 +1,5 @@
 """The command line, as a shell would run it, in this process."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader import cli
+from cellcheck import cli
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     """`grader("check", path)` is `grader check PATH`."""
 
     def run(*arguments: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["grader", *map(str, arguments)])
+        monkeypatch.setattr(sys, "argv", ["cellcheck", *map(str, arguments)])
         capsys.readouterr()
         code: Any = 0
         try:

@@ -1,21 +1,24 @@
 """The engine could grade any course: it mentions no lesson of this one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
 
-from grader.syllabus import lesson_names, load_lesson
+from cellcheck.syllabus import lesson_names, load_lesson, syllabi
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted(path for path in (ROOT / "grader").rglob("*") if path.suffix in (".py", ".html", ".json", ".css"))
+FILES = sorted(
+    path for path in (ROOT / "grader" / "cellcheck").rglob("*") if path.suffix in (".py", ".html", ".json", ".css")
+)
 LESSONS = [load_lesson(name) for name in lesson_names()]
+TITLES = {syllabus.head(name).title for syllabus in syllabi() for name in syllabus.names()}
+NAMES = {lesson.name for lesson in LESSONS} | TITLES
 SYMBOLS = sorted({exercise.symbol for lesson in LESSONS for exercise in lesson.exercises})
 # Words of Python, PyTorch and nbgrader too: `bytes.decode`, `str.encode`, `nn.Module.train`, to generate an assignment,
-# and the windows on a screen.
+# the windows on a screen, pages that are served, Pillow's colours, which it quantizes, and PyTorch's optimisers.
 # The engine may use them, not define exercises of that name; what a lesson asks is looked for by the other symbols.
-EVERYDAY = {"decode", "encode", "generate", "train", "windows"}
+EVERYDAY = {"Adam", "SGD", "decode", "encode", "generate", "quantize", "serve", "train", "windows"}
+WORD = re.compile(r"\b\w+\b")
 # A lesson may build what PyTorch has too, under the same name: this is PyTorch's.
 PYTORCHS = re.compile(r"\b(?:torch|nn)(?:\.\w+)+")
 NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNORECASE)
@@ -24,9 +27,8 @@ NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNOR
 def mentioned(text: str) -> set[str]:
     """All names, titles and symbols of lessons in a text, and lessons by their numbers."""
     text = PYTORCHS.sub("", text)
-    names = {lesson.name for lesson in LESSONS} | {lesson.title for lesson in LESSONS}
-    found = {name for name in names if name in text}
-    found |= {symbol for symbol in SYMBOLS if symbol not in EVERYDAY and re.search(rf"\b{symbol}\b", text)}
+    found = {name for name in NAMES if name in text}
+    found |= set(WORD.findall(text)) & set(SYMBOLS) - EVERYDAY
     return found | set(NUMBER.findall(text))
 
 

@@ -1,7 +1,5 @@
 """Marks as other systems want them: penalties and a person's points in, and nothing for who handed nothing in."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil
@@ -9,10 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from grader.exporting import FORMATS, Mark, marks, number, text
-from grader.gradebook.course import Course
-from grader.repository import Repository
+from cellcheck import cli
+from cellcheck.errors import GraderError
+from cellcheck.exporting import COLUMNS, FORMATS, Mark, marks, number, text
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
 from tests.shell import Ran, Run
 
 LESSON = "01_pytorch_basics"
@@ -20,14 +21,22 @@ LESSON = "01_pytorch_basics"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A gradebook with four learners: one late, one with points by hand, one unfinished, one without a submission."""
+    """A gradebook with four learners: one late, one with points by hand, one unfinished, one without a submission.
+
+    A question in words earns nothing, and nobody has looked at anybody's answer.
+    """
     root = tmp_path_factory.mktemp("course")
     shutil.copy(Repository.find(Path(__file__).parent).root / "nbgrader_config.py", root)
     made = Course.open(root)
     with made.gradebook() as book:
         book.add_assignment(LESSON, duedate="2026-03-01 12:00:00 UTC")
         book.add_notebook(LESSON, LESSON)
-        for name, points, kind in (("test_a", 4, "code"), ("test_b", 3, "code"), ("explain", 2, "markdown")):
+        for name, points, kind in (
+            ("test_a", 4, "code"),
+            ("test_b", 3, "code"),
+            ("explain", 2, "markdown"),
+            ("words", 0, "markdown"),
+        ):
             book.add_grade_cell(name, LESSON, LESSON, max_score=points, cell_type=kind)
         people = (("ada", "Ada", "Lovelace"), ("zoe", "Zoë", "O'Hara"), ("li", None, None), ("none", "No", "Body, Jr."))
         for student, first, last in people:
@@ -63,9 +72,11 @@ def test_canvas(course: Course) -> None:
 
 def test_moodle(course: Course) -> None:
     header, *learners = rows(course, "moodle")
-    assert header == ["First name", "Last name", "ID number", "Email address", LESSON]
-    assert ["Zoë", "O'Hara", "zoe", "zoe@x.org", "7.5"] in learners
-    assert ["No", "Body, Jr.", "none", "none@x.org", ""] in learners
+    assert header == [
+        *("Identifier", "First name", "Last name", "ID number", "Email address", LESSON, "Last modified (grade)")
+    ]
+    assert ["", "Zoë", "O'Hara", "zoe", "zoe@x.org", "7.5", ""] in learners
+    assert ["", "No", "Body, Jr.", "none", "none@x.org", "", ""] in learners
 
 
 def test_gradescope(course: Course) -> None:
@@ -93,6 +104,7 @@ def test_csv(course: Course) -> None:
         "late_penalty": "1.5",
         "submitted": "2026-03-01 14:00:00 UTC",
         "to_grade_by_hand": "",
+        "not_graded": "",
     }
     assert (found["none"]["mark"], found["none"]["late_penalty"], found["none"]["submitted"]) == ("", "", "")
     assert found["li"]["to_grade_by_hand"] == "yes"
@@ -125,7 +137,7 @@ def test_the_command(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(course.root)
     for to in FORMATS:
         ran = run("01", "--to", to)
-        assert (ran.code, ran.out) == (0, text(marks(course, LESSON), to, LESSON))
+        assert (ran.code, ran.out) == (0, text(marks(course, LESSON), to, COLUMNS.get(to, LESSON)))
         assert ran.err == "4 learners, 1 without a submission; 1 to be graded by hand (in Formgrader)\n"
     ran = run("01", "--to", "canvas", "--out", tmp_path / "m.csv", "--column", "Basics (1)")
     assert (ran.code, ran.out) == (0, "")
@@ -133,7 +145,19 @@ def test_the_command(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run("01", "--to", "excel").code == 2
     ran = run("02")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "The gradebook has no 02_tokenizer yet: run grader autograde 02_tokenizer first.\n"
+    assert ran.err == "The gradebook has no 02_tokenizer yet: run cellcheck autograde 02_tokenizer first.\n"
     assert run("01", "--out", tmp_path / "no" / "m.csv").code == 2
     monkeypatch.chdir(tmp_path)
     assert "is not an nbgrader course" in run("01").err
+
+
+def test_nobody_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty file would be uploaded for a class."""
+    (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.CourseDirectory.course_id = "mine"\n')
+    with Course.open(tmp_path).gradebook() as book:
+        book.add_assignment(LESSON)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.app, ["export", LESSON, "--out", "marks.csv"])
+    assert isinstance(done.exception, GraderError)
+    assert str(done.exception).startswith(f"There is nobody to export: nobody has handed in {LESSON}")
+    assert not (tmp_path / "marks.csv").exists()

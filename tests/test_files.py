@@ -1,7 +1,5 @@
 """Whatever is written in one step is there whole, or stays as it was, and nothing lies about."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -14,16 +12,16 @@ from typing import Any
 
 import pytest
 
-import grader
-from grader import files, whole_class
-from grader.collecting import placing
-from grader.errors import GraderError
-from grader.files import write_whole
-from grader.gradebook.assignment import put_release
-from grader.gradebook.journal import Journal
-from grader.learning import progress
-from grader.learning.reset import reset
-from grader.submitting.errors import NotSubmitted
+import cellcheck
+from cellcheck import files, whole_class
+from cellcheck.collecting import placing
+from cellcheck.errors import GraderError
+from cellcheck.files import write_whole
+from cellcheck.gradebook.agreement import put_release
+from cellcheck.gradebook.journal import Journal
+from cellcheck.learning import progress
+from cellcheck.learning.reset import reset
+from cellcheck.submitting.not_submitted import NotSubmitted
 from tests.learning.learners import LESSON, own
 from tests.submitting.small_notebooks import notebook
 
@@ -59,11 +57,11 @@ def _reset(folder: Path, number: int) -> tuple[Path, Write]:
 def _submission(folder: Path, number: int) -> tuple[Path, Write]:
     handed = folder / "mine.ipynb"
     handed.write_bytes(notebook(f"answer = {number}"))
-    return folder / f"{LESSON}.submission.zip", lambda: grader.submit(path=handed)
+    return folder / f"{LESSON}.submission.zip", lambda: cellcheck.submit(path=handed)
 
 
 def _collected(folder: Path, number: int) -> tuple[Path, Write]:
-    place = placing.Place(folder)
+    place = placing.SubmittedFolder(folder)
     place._record["ada"] = number
     place._changed = True
     return folder / placing.RECORD, place.remember

@@ -1,6 +1,4 @@
-"""`grader handback`: pages go back to where the submissions came from."""
-
-from __future__ import annotations
+"""`cellcheck handback`: pages go back to where the submissions came from."""
 
 import zipfile
 from pathlib import Path
@@ -8,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.collecting.collect import collect
-from grader.collecting.names import CANVAS, MOODLE, as_named
+from cellcheck import cli
+from cellcheck.collecting.collect import collect
+from cellcheck.collecting.names import CANVAS, MOODLE, as_named
 from tests.collecting.downloads import LESSON, download, notebook
 
 MOODLES = {

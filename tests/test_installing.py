@@ -1,11 +1,10 @@
 """`environment/install.py` with a real pip and small packages: only files of known hashes, PyTorch from its index."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 import venv
 import zipfile
 from collections.abc import Mapping
@@ -25,10 +24,22 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "small-course"
 version = "1.0"
-dependencies = ["torch>=1"]
+dependencies = ["torch>=1", "small-engine[own]"]
 [project.optional-dependencies]
 grading = ["Small_Tool"]
 more = ["another"]
+[tool.setuptools]
+py-modules = []
+"""
+ENGINE = """\
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "small-engine"
+version = "1.0"
+[project.optional-dependencies]
+own = []
 [tool.setuptools]
 py-modules = []
 """
@@ -47,12 +58,9 @@ class Place:
         shelf.mkdir(parents=True, exist_ok=True)
         file = shelf / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
         info = f"{name.replace('-', '_')}-{version}.dist-info"
-        lines = [
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-            *(f"Requires-Dist: {n}\n" for n in needs),
-        ]
+        needed = "".join(f"Requires-Dist: {need}\n" for need in needs)
         with zipfile.ZipFile(file, "w") as content:
-            content.writestr(f"{info}/METADATA", "".join(lines))
+            content.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needed}")
             content.writestr(
                 f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n# {folder}\n"
             )
@@ -95,11 +103,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (made.root / "environment").mkdir()
     shutil.copy(install.__file__, made.root / "environment")
     (made.root / "pyproject.toml").write_text(PROJECT)
+    (made.root / "grader").mkdir()
+    (made.root / "grader" / "pyproject.toml").write_text(ENGINE)
     setuptools = made.root / "index" / "setuptools"
     setuptools.mkdir(parents=True)
     packed("setuptools", setuptools)
     (built,) = made.listed(setuptools).values()
     cuda = made.wheel("index", "torch", "1.0", "cuda-part", "math-part")
+    tool = made.wheel("index", "small-tool", "1.0", "math-part")
     cpu = made.wheel("cpu", "torch", "1.0+cpu", "math-part")
     for index, name in (("index", "torch"), ("cpu", "small-tool"), ("cpu", "math-part")):
         made.wheel(index, name, STRANGER)
@@ -110,10 +121,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
             "elsewhere==1.0 ; sys_platform == 'none'": (["0" * 64], "math-part"),
             "math-part==1.0": ([made.wheel("index", "math-part", "1.0")], "small-tool, torch"),
             f"setuptools=={distribution('setuptools').version}": ([built], "-r -"),
-            "small-tool==1.0": (
-                [made.wheel("index", "small-tool", "1.0", "math-part")],
-                "small-course (pyproject.toml)",
-            ),
+            "small-tool==1.0": ([tool], "small-course (pyproject.toml)"),
             "torch==1.0": ([cuda, cpu], "small-course (pyproject.toml)"),
         }
     )
@@ -121,13 +129,28 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def course(torch: str, **others: str) -> dict[str, str]:
-    own = {"setuptools": distribution("setuptools").version, "small_course": "1.0", "math_part": "1.0"}
-    return {"torch": torch} | own | others
+    own = dict.fromkeys(("small_course", "small_engine", "math_part"), "1.0")
+    return {"torch": torch, "setuptools": distribution("setuptools").version} | own | others
 
 
 def test_what_is_pinned_is_installed_and_of_the_extras_what_is_asked_for(place: Place) -> None:
     assert place.install() == (0, "", course("1.0", cuda_part="1.0"))
     assert place.install("grading") == (0, "", course("1.0", cuda_part="1.0", small_tool="1.0"))
+
+
+def test_without_answers_the_two_are_copied_and_sealed_elsewhere(place: Place, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    (tmp_path / "cellcheck.py").write_text(
+        f"import os, sys\nopen({str(said)!r}, 'w').write(' '.join([os.getcwd(), *sys.argv[1:]]))\n"
+    )
+    wanted = (0, "", course("1.0", cuda_part="1.0", small_tool="1.0"))
+    assert place.install("--without-answers", "grading", PYTHONPATH=str(tmp_path)) == wanted
+    assert said.read_text() == f"{tempfile.gettempdir()} seal"  # in the repository, it would find what lies there
+    for note in (place.root / "venv").rglob("direct_url.json"):
+        assert "editable" not in note.read_text()
+    (tmp_path / "cellcheck.py").write_text("raise SystemExit(3)")
+    code, told, _ = place.install("--without-answers", PYTHONPATH=str(tmp_path))
+    assert (code, told) == (3, "")
 
 
 def test_torch_alone_comes_from_its_index_and_brings_what_its_build_needs(place: Place) -> None:
@@ -165,11 +188,10 @@ def test_an_unknown_extra_is_named(place: Place) -> None:
 
 def test_every_extra_of_the_course_can_be_installed_from_requirements_txt() -> None:
     """Each package that is asked for is pinned, and all that is pinned is asked for by something."""
-    import tomllib
-
     lock = install.pins(install.LOCK.read_text("utf-8"))
-    project = tomllib.loads((install.ROOT / "pyproject.toml").read_text("utf-8"))
-    names = install.wanted(project, project["project"]["optional-dependencies"])
+    course, engine = install.projects()
+    lines = install.wanted(course, engine, course["project"]["optional-dependencies"])
+    names = [install._name(line) for line in lines]
     assert set(names) <= lock.keys()
     cuda = frozenset(name for name, pin in lock.items() if "torch" in pin.askers)
     assert install.needed(lock, names, cuda) == sorted(lock)

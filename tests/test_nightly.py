@@ -1,7 +1,6 @@
 """What `make test` draws, and what it takes for changed."""
 
-from __future__ import annotations
-
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -11,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from grader.syllabus import lesson_names
+from cellcheck.syllabus import lesson_names
 from tests import nightly
 from tests.nightly import changed_files, drawn, later, left_out, lessons_with, one_lesson
 
 FILE = "tests/test_any.py"
+ROOT = Path(__file__).parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
 
 @dataclass(eq=False)
@@ -74,13 +75,12 @@ def test_a_lesson_that_changed_comes_first(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_lesson_changes_with_its_files_its_answers_its_marks_and_its_part_of_the_library() -> None:
     first, second, third, *_ = lesson_names()
-    assert lessons_with([f"lessons/lesson_{first[:2]}/pick.md"]) == [first]
-    assert lessons_with([f"lessons/lesson_{second[:2]}/patients.py", f"tests/marks/{third[:2]}.csv"]) == [
-        second,
-        third,
-    ]
-    assert third in lessons_with(["course/attention.py"])
-    assert lessons_with(["README.md", f"tests/lessons/lesson_{second[:2]}/test_claims.py", "grader/api.py"]) == []
+    assert lessons_with([f"transformer_course/lessons/lesson_{first[:2]}/pick.md"]) == [first]
+    changed = [f"transformer_course/lessons/lesson_{second[:2]}/patients.py", f"tests/marks/{third[:2]}.csv"]
+    assert lessons_with(changed) == [second, third]
+    assert third in lessons_with(["transformer_course/attention.py"])
+    others = ["README.md", f"tests/lessons/lesson_{second[:2]}/test_claims.py", "grader/cellcheck/api.py"]
+    assert lessons_with(others) == []
 
 
 # --- git
@@ -137,3 +137,12 @@ def test_a_clone_of_one_commit_and_a_folder_without_git_know_of_no_change(reposi
     assert changed_files(tmp_path / "shallow") == ["third"]
     (tmp_path / "plain").mkdir()
     assert changed_files(tmp_path / "plain") == []
+
+
+def test_the_night_runs_all_that_is_left_to_it() -> None:
+    listed = tuple(re.findall(r"tests/[\w/.]+", MAKEFILE.partition("\nclaims:")[2].partition("\n\n")[0]))
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        text = path.read_text("utf-8")
+        if ("from tests.nightly import" in text or 'getoption("--long")' in text) and path.stem != "test_nightly":
+            assert name.startswith(listed), name

@@ -1,21 +1,19 @@
 """The same everywhere: with another processor's arithmetic, and with more threads, nothing that is compared changes.
 
 `ATEN_CPU_CAPABILITY` and `NPY_DISABLE_CPU_FEATURES` make PyTorch and NumPy compute as on an old processor. What an
-author and a learner see is looked at here and, in a process of its own, there.
+author and a learner see is looked at here and, in a process of its own, there. Of pictures and verdicts that is a
+sample by day, from the lessons that a change touches if it touches any.
 """
 
-from __future__ import annotations
-
-import inspect
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
@@ -26,13 +24,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from course.plots.style import CARD
-from grader.building.build import out_of_step
-from grader.checking.judge import Judge
-from grader.repository import Repository
-from grader.running.grade import grade
-from grader.syllabus import lesson_names, load_lesson, load_probes
-from lessons.lesson_01.demo import HONEST, LESSON
+from cellcheck.building.build import out_of_step
+from cellcheck.checking.judge import Judge
+from cellcheck.repository import Repository
+from cellcheck.running.grade import grade
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
+from tests.nightly import drawn
+from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SEED = 11
@@ -73,33 +71,39 @@ def content(drawn: Figure) -> list[Any]:
 
 
 def marks() -> list[Any]:
-    """Graded notebooks, as JSON; and of every other lesson the verdicts on what may be done about one exercise."""
+    """Graded notebooks, as JSON."""
     released = REPOSITORY.notebook(LESSON).read_text("utf-8")
     graded = [grade(learner.hand_in(released).encode(), SEED, name=learner.name) for learner in HONEST[2:4]]
-    said: list[Any] = [result.to_json() | {"seconds": 0} for result in graded]
-    for lesson in lesson_names()[1:]:
-        exercise, *_ = load_lesson(lesson).exercises
-        judge = Judge(exercise, load_probes(lesson)[exercise.symbol], SEED)
-        for answer in (exercise.references[0], *(mistake.implementation for mistake in exercise.mistakes)):
-            verdict = judge.verdict(judge.observe(answer))
-            said.append([exercise.symbol, verdict.score, verdict.status, verdict.diagnosis, verdict.message])
-    return said
+    return [result.to_json() | {"seconds": 0} for result in graded]
 
 
-def seen() -> dict[str, Any]:
-    """All that must be the same, as plain data."""
+def verdicts(lesson: str) -> list[Any]:
+    """Those on what may be done about one exercise of a lesson."""
+    exercise, *_ = load_lesson(lesson).exercises
+    judge = Judge(exercise, load_probes(lesson)[exercise.symbol], SEED)
+    answers = (exercise.references[0], *(mistake.implementation for mistake in exercise.mistakes))
+    found = [judge.verdict(judge.observe(answer)) for answer in answers]
+    return [[verdict.score, verdict.status, verdict.diagnosis, verdict.message] for verdict in found]
+
+
+def seen(pictures: Sequence[str], lessons: Sequence[str]) -> dict[str, Any]:
+    """All that must be the same, as plain data, with these pictures, and the verdicts of these lessons."""
     return {
         "computes": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
         "out of step": out_of_step(REPOSITORY, LESSON),
         "marks": marks(),
-        "pictures": {name: content(figure(name)) for name in names()},
+        "verdicts": {lesson: verdicts(lesson) for lesson in lessons},
+        "pictures": {name: content(figure(name)) for name in pictures},
     }
 
 
 @pytest.fixture(scope="module")
-def there() -> dict[str, Any]:
+def there(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What is seen in a process that computes as an old processor does, with two threads."""
+    mine = [item.callspec for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    pictures = [case.params["name"] for case in mine if "name" in case.params]
+    lessons = [case.params["lesson"] for case in mine if "name" not in case.params]
     from numpy._core import _multiarray_umath as numpy_core
 
     features = [name for name in numpy_core.__cpu_dispatch__ if numpy_core.__cpu_features__[name]]
@@ -111,7 +115,7 @@ def there() -> dict[str, Any]:
         "PYTHONPATH": str(REPOSITORY.root),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "tests.test_other_processors"],
+        [sys.executable, "-m", "tests.test_other_processors", json.dumps([pictures, lessons])],
         cwd=REPOSITORY.root,
         env=os.environ | old,
         capture_output=True,
@@ -134,16 +138,20 @@ def test_the_build_is_in_step_there(there: dict[str, Any]) -> None:
 
 def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
     here = json.loads(json.dumps(marks()))
-    assert len({result["score"] for result in here[:2]}) == 2
+    assert len({result["score"] for result in here}) == 2
     assert here == there["marks"]
 
 
-@pytest.mark.parametrize("name", names())
-def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, there: dict[str, Any]) -> None:
-    here = figure(name)
-    assert mpl.colors.same_color(here.get_facecolor(), CARD)
-    assert inspect.getdoc(getattr(REPOSITORY.part(names()[name], "pictures"), name))
-    for one, other in zip(content(here), there["pictures"][name], strict=True):
+@drawn(5, changed_first=True)
+@pytest.mark.parametrize("lesson", lesson_names()[1:])
+def test_the_verdicts_are_the_same_there(lesson: str, there: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(verdicts(lesson))) == there["verdicts"][lesson]
+
+
+@drawn(20, changed_first=True)
+@pytest.mark.parametrize(("name", "lesson"), names().items(), ids=names())
+def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, lesson: str, there: dict[str, Any]) -> None:
+    for one, other in zip(content(figure(name)), there["pictures"][name], strict=True):
         if one and isinstance(one[0], str):
             assert one == other
         else:
@@ -151,4 +159,4 @@ def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, there: dic
 
 
 if __name__ == "__main__":
-    json.dump(seen(), sys.stdout)
+    json.dump(seen(*json.loads(sys.argv[1])), sys.stdout)

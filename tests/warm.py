@@ -4,8 +4,6 @@ A fresh Python takes seconds to import PyTorch or nbgrader, and does nothing tha
 `test_cli.py` starts the command line from a shell, and `tests/colab/` a kernel.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -23,16 +21,18 @@ from typing import Any
 import pytest
 from jupyter_client.provisioning import local_provisioner
 
-from grader.running import warming, zygotes
+from cellcheck.running import warming, zygotes
 from tests import warm_zygotes
 
 ROOT = Path(__file__).parents[1]
+PATH = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+"""With this, a command finds the programs that were installed beside this Python."""
 MOTHER = warm_zygotes.Mother()
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
         *("torch", "pandas", "seaborn", "tqdm.auto", "ipykernel.kernelapp"),
-        *("jupytext", "nbclient", "nbgrader.apps", "nbgrader.api", "pytest", "grader.cli"),
+        *("jupytext", "nbclient", "nbgrader.apps", "nbgrader.api", "pytest", "cellcheck.cli"),
     ]
 )
 
@@ -52,7 +52,7 @@ def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | No
     """
     with tempfile.NamedTemporaryFile() as said:
         wanted = {name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None}
-        process = _start(command, folder, wanted, said.name, MOTHER.ready() if command[0] == "grader" else None)
+        process = _start(command, folder, wanted, said.name, MOTHER.ready() if command[0] == "cellcheck" else None)
         process.join()
         return Ran(process.exitcode or 0, Path(said.name).read_text("utf-8"))
 
@@ -112,16 +112,16 @@ def _become(command: list[str], folder: str, env: dict[str, str], said: str, tel
 
 
 def _own(place: str) -> bool:
-    """Whether Python or its packages are here: neither the tests' folders nor those of PYTHONPATH."""
-    elsewhere = ("", str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    """Whether Python or its packages are here: not the tests' folders, and not those of PYTHONPATH."""
+    elsewhere = ("", *os.environ.get("PYTHONPATH", "").split(os.pathsep))
     return "tests" not in Path(place).parts and place not in elsewhere
 
 
 def _run(command: list[str]) -> int:
     local_provisioner.launch_kernel = launch_kernel
     match command:
-        case ["grader", *_]:
-            from grader import cli
+        case ["cellcheck", *_]:
+            from cellcheck import cli
 
             sys.argv = command
             cli.main()

@@ -5,8 +5,6 @@ does that, in surroundings as empty as a zygote's, and each zygote begins as a f
 the grader does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -21,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from grader.running import warming, zygote
+from cellcheck.running import warming, zygote
 
 ROOT = Path(__file__).parents[1]
 cold = warming.start
@@ -115,7 +113,7 @@ def _become(environment: Mapping[str, str], control: int, said: int) -> None:
             os.close(descriptor)
         os.environ.clear()
         os.environ.update(environment)
-        own = [place for place in sys.path if place not in ("", str(ROOT))]
+        own = [place for place in sys.path if place]
         sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *own]
         zygote.main()
         code = 0

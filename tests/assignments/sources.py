@@ -10,8 +10,6 @@ The courses' own notebooks aren't among them. Those that we read and tried (see 
 come without a licence: anyone may read them, and nobody may pass them on.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import re
@@ -25,8 +23,8 @@ import numpy as np
 from nbformat import NotebookNode, v4
 from nbgrader import utils
 
-from grader.running.assignment import Assignment
-from grader.running.cells import SourceCell
+from cellcheck.running.assignment import Assignment
+from cellcheck.running.cells import SourceCell
 
 CONFIG = 'c = get_config()\nc.CourseDirectory.course_id = "mine"\n'
 HEADER = "c.IncludeHeaderFooter.header = 'source/header.ipynb'\n"

@@ -1,7 +1,5 @@
 """Plain notebooks beside a lesson's, in one source folder and in one gradebook: each is graded in its own way."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -10,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.demo.learners import Learner
-from grader.gradebook.course import Course
+from cellcheck import cli
+from cellcheck.demo.learners import Learner
+from cellcheck.gradebook.course import Course
 from tests.assignments import sources
 from tests.assignments.sources import answer, hidden
 from tests.assignments.sources import test as check_cell

@@ -1,7 +1,5 @@
 """What people give in Formgrader: the same points in the table, the report, the page and the export; comments too."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -11,8 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.gradebook.course import Course
+from cellcheck import cli
+from cellcheck.gradebook.as_it_stands import as_it_stands
+from cellcheck.gradebook.course import Course
+from cellcheck.running.result import Result
 from tests.assignments import sources
 from tests.assignments.sources import hand_in
 
@@ -98,6 +98,27 @@ def test_nobody_is_blamed_for_what_an_instructor_changed(course: Course) -> None
     assert "test_consonants" not in line
     mistakes = command("report", "intro").split("who")[-1]
     assert "ada" not in mistakes
+
+
+def test_a_blank_answer_is_blank_and_one_that_waits_is_not_yet_anything(course: Course) -> None:
+    """Ada has answered, and nobody has looked at it; bob has not."""
+    sources.add(course.root, "words", {"variables": sources.VARIABLES})
+    course.ensure_assignment("words", plain=True)
+    hand_in(course.root, "words", "ada", {("variables", "why"): "Because."})
+    hand_in(course.root, "words", "bob", {})
+    said = command("autograde", "words")
+    (row,) = re.findall(r"^why (.*)$", said, re.MULTILINE)
+    assert row.split() == ["1", "0", "/", "2"]  # one blank, worth nothing; nobody is right, partly right or wrong
+    assert "still blank" in (course.root / "feedback" / "bob" / "words" / "variables.html").read_text("utf-8")
+
+
+def test_an_answer_without_a_name_is_called_by_its_number() -> None:
+    """nbgrader makes up a name for a cell that nobody has named."""
+    unnamed = [sources.answer(f"cell-{number:016x}", "Why?", 1, "markdown") for number in range(2)]
+    cells = [unnamed[0], sources.answer("named", "Why?", 1, "markdown"), unnamed[1]]
+    known = sources.assignment("two", {"one": cells, "other": cells})
+    stands = as_it_stands(Result("x", "two", (), (), 0.1), {}, known)
+    assert [part.title for part in stands.by_hand[:3]] == ["one/answer 1", "one/named", "one/answer 3"]
 
 
 def test_what_can_be_forged_is_said_in_one_line(course: Course) -> None:

@@ -1,7 +1,5 @@
 """A class with an assignment of several notebooks: collected, one missing, killed and resumed; and from Python."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -13,14 +11,14 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-import grader
-from grader import cli
-from grader.batch import Job
-from grader.gradebook import autograde
-from grader.gradebook.autograde import autograde_assignment, plain_limits
-from grader.gradebook.course import Course
-from grader.gradebook.report import Tell
-from grader.running.result import Failure, Result
+import cellcheck
+from cellcheck import cli
+from cellcheck.batch import Job
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.autograde import autograde_assignment, plain_limits
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.report import Tell
+from cellcheck.running.result import Failure, Result
 from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in
 from tests.assignments.sources import test as check_cell
@@ -126,18 +124,18 @@ def test_a_run_that_was_killed_at_any_step_ends_as_one_that_was_not(
 def test_from_python(course: Course) -> None:
     """A folder, a file, its bytes; and what can't be graded costs itself only."""
     folder = course.submission("bob", "pair")
-    both = grader.grade_notebook(folder, lesson="pair", course=course.root)
+    both = cellcheck.grade_notebook(folder, lesson="pair", course=course.root)
     assert [(t.title, t.score, t.max_score) for t in both.own_tests] == [("one/test_f", 2, 2), ("two/test_g", 0, 3)]
-    alone = grader.grade_notebook((folder / "two.ipynb").read_bytes(), lesson="pair", course=course.root)
+    alone = cellcheck.grade_notebook((folder / "two.ipynb").read_bytes(), lesson="pair", course=course.root)
     assert [(test.title, test.score) for test in alone.own_tests] == [("two/test_g", 0)]
     paths = [course.submission(who, "pair") for who in ("ada", "cy", "dan")]
-    found = {Path(done.notebook): done for done in grader.grade_notebooks(paths, lesson="pair", course=course.root)}
+    found = {Path(done.notebook): done for done in cellcheck.grade_notebooks(paths, lesson="pair", course=course.root)}
     scores = [done.score if isinstance(done, Result) else None for done in map(found.__getitem__, paths)]
     assert scores == [3.5, 1.5, None]
-    with pytest.raises(grader.GraderError, match="no notebooks of an assignment 'other'"):
-        grader.grade_notebook(folder, lesson="other", course=course.root)
-    with pytest.raises(grader.GraderError, match="which assignment"):
-        grader.grade_notebook(folder, course=course.root)
+    with pytest.raises(cellcheck.GraderError, match="no notebooks of an assignment 'other'"):
+        cellcheck.grade_notebook(folder, lesson="other", course=course.root)
+    with pytest.raises(cellcheck.GraderError, match="which assignment"):
+        cellcheck.grade_notebook(folder, course=course.root)
 
 
 def test_collect_puts_the_notebooks_of_one_learner_together(course: Course, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Plain notebooks that were damaged, stripped, renamed or put in another order keep what was earned."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +9,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grader.errors import GraderError
-from grader.running.cells import Cell, whole
-from grader.running.grade import grade_submission
-from grader.running.handed_in import choose, handed_in
-from grader.running.reading import cells_of
-from grader.running.result import Result
-from tests.assignments.sources import answer, assignment, file_of, hidden, locked, plain, task
+from cellcheck.errors import GraderError
+from cellcheck.running.cells import Cell, whole
+from cellcheck.running.grade import grade_submission
+from cellcheck.running.handed_in import choose, handed_in
+from cellcheck.running.plain_cells import cells_of
+from cellcheck.running.result import Result
+from tests.assignments.sources import answer, assignment, file_of, hidden, locked, plain, task, work
 from tests.assignments.sources import test as check_cell
 
 CELLS = [
@@ -124,11 +122,7 @@ DAMAGES: dict[str, tuple[Callable[[NotebookNode], None], dict[str, float], str]]
     "edited tests": (edit_tests, FULL, "The cell test_double had been changed; the released one was used."),
     "retyped": (retype, FULL, "was no longer a code cell; it was run as one."),
     "renamed cells": (rename, FULL, "The cell of double had lost its mark; it was found by its definition."),
-    "other marks": (
-        forge_marks,
-        FULL,
-        "The points of test_double in this notebook are not the current ones",
-    ),
+    "other marks": (forge_marks, FULL, "The points of test_double in this notebook are not the current ones"),
     "tests of one's own": (add_tests, FULL, ""),
 }
 
@@ -147,6 +141,22 @@ def test_what_was_earned_is_kept(name: str) -> None:
     assert result.max_score == 4
     assert said in " ".join(result.repairs)
     assert said or not result.repairs
+
+
+@pytest.mark.parametrize("damage", [lambda notebook: None, strip], ids=["as released", "stripped"])
+def test_an_example_before_a_blank_is_no_attempt(damage: Callable[[NotebookNode], None]) -> None:
+    """A course in programming defines a function, then asks for the same in the learner's own words."""
+    cells = [plain("def double(x):\n    return x + x"), *CELLS]
+    released = nbformat.reads(work(cells, {}), as_version=4)
+    damage(released)
+    assert marks(graded(cells, released))["test_double"] == 0
+    behind = nbformat.reads(work(cells, {}), as_version=4)
+    behind.cells.insert(4, plain(WRITTEN["double"]))  # a learner's own, below the blank
+    assert marks(graded(cells, behind))["test_double"] == 2
+
+
+def graded(cells: list[NotebookNode], notebook: NotebookNode) -> Result:
+    return grade_submission({"one": nbformat.writes(notebook).encode()}, assignment("one", {"one": cells}))
 
 
 def test_answers_that_cannot_be_found_wait_for_a_person() -> None:

@@ -5,8 +5,6 @@ about a second a notebook. So `make test` has one learner, with one assignment t
 has the class.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -22,9 +20,9 @@ import pytest
 from nbgrader import utils
 from typer.testing import CliRunner, Result
 
-from grader import cli
-from grader.gradebook.course import Course
-from grader.repository import Repository
+from cellcheck import cli
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
 from tests.assignments import sources
 from tests.assignments.sources import answer, hand_in, plain
 from tests.assignments.sources import test as check_cell
@@ -237,6 +235,10 @@ def grade_id(name: str) -> str:
 TAGGED, DELETED, MORE = "a test that is tagged not to run", "a deleted test", "more than the maximum"
 LOST, DAMAGED, RENAMED = "lost metadata", "a damaged notebook among several", "a notebook under another name"
 LEFT, CHANGED = "files that one notebook writes for the next", "a changed test in your source folder"
+COMMAND, KERNEL, UNGRADED = (  # these are shown in test_commands.py and test_collecting.py
+    *("`!pip install`, `!wget`", 'an unknown kernel, such as "Python [Root]"'),
+    "a notebook of yours without graded cells",
+)
 BESIDE = {"variables": sources.VARIABLES, "measured": sources.MEASURED, "more": sources.MORE}
 
 
@@ -296,7 +298,20 @@ def test_more_than_the_maximum_stops_nbgrader() -> None:
 def test_every_row_of_the_page_is_shown_here() -> None:
     table = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", PAGE, re.MULTILINE)
     rows = {what: (theirs, ours) for what, theirs, ours in table[1:]}
-    assert rows.keys() == {*DIFFERENT, TAGGED, DELETED, MORE, LOST, DAMAGED, RENAMED, LEFT, CHANGED}
+    assert rows.keys() == {
+        *DIFFERENT,
+        TAGGED,
+        DELETED,
+        MORE,
+        LOST,
+        DAMAGED,
+        RENAMED,
+        LEFT,
+        CHANGED,
+        COMMAND,
+        KERNEL,
+        UNGRADED,
+    }
     for name, (_, theirs, ours) in DIFFERENT.items():
         if name not in (*NUMBERS, "a network", "other processes"):
             assert rows[name] == (f"{theirs:g}", f"{ours:g}")

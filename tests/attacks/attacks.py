@@ -4,25 +4,27 @@ A notebook of an attack has cells of the attacker's own and answers to a few sym
 it finds out it tells through an exception, since a cell's error comes back in the result.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import json
 import os
 import resource
 import secrets
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.running import zygotes
-from grader.running.grade import Result, grade
-from grader.running.limits import Limits
-from grader.running.session import Session
-from grader.running.setting import setting_of
-from grader.syllabus import load_lesson
+import pytest
+
+from cellcheck.errors import GraderError
+from cellcheck.running import zygotes
+from cellcheck.running.grade import Result, grade
+from cellcheck.running.limits import Limits
+from cellcheck.running.session import Session
+from cellcheck.running.setting import setting_of
+from cellcheck.syllabus import load_lesson
 
 LESSON = "01_pytorch_basics"
 EXERCISES = load_lesson(LESSON).exercises
@@ -65,13 +67,24 @@ def done(what, attempt):
 def burn(seconds):
     while time.process_time() < seconds: pass  # of this process, which was just forked
     os._exit(0)
-def grader_object(kind):
+def frames():
     frame = sys._getframe()
     while frame:
+        yield frame
+        frame = frame.f_back
+def writable_memory():
+    for line in open("/proc/self/maps"):
+        where, rights, *_, name = (line + " -").split()[:6]
+        start, end = (int(part, 16) for part in where.split("-"))
+        if rights.startswith("rw") and end - start < 2**28:
+            with open("/proc/self/mem", "rb", 0) as file, contextlib.suppress(OSError):
+                file.seek(start)
+                yield file.read(end - start)
+def grader_object(kind):
+    for frame in frames():
         for thing in list(frame.f_locals.values()):
             if type(thing).__name__ == kind:
                 return thing
-        frame = frame.f_back
     raise LookupError(kind)
 def call(number, *arguments):
     if libc.syscall(ctypes.c_long(number), *arguments) < 0:
@@ -98,7 +111,8 @@ def packed(text, blob=b"\\x08\\0\\0\\0\\0\\0\\0\\0{}      "):
 def setup(course: Path) -> str:
     """The first cell: the lesson's, and what attackers know."""
     return (
-        f'import grader\nimport numpy as np\nimport torch\nfrom torch import nn\ncheck = grader.checks("{LESSON}")\n'
+        f"import cellcheck\nimport numpy as np\nimport torch\nfrom torch import nn\n"
+        f'check = cellcheck.checks("{LESSON}")\n'
         f"COURSE, MARK, MASKED, MASK = {str(course)!r}, {MARK!r}, {SEED ^ _MASK}, {_MASK}\n{PRELUDE}"
     )
 
@@ -237,10 +251,26 @@ def learners(there: Iterable[zygotes.Zygote]) -> list[zygotes.Zygote]:
     return [zygote for zygote in there if not zygote.setting.judging]
 
 
+@contextlib.contextmanager
+def at_work(source: str, course: Path) -> Iterator[zygotes.Zygote]:
+    """The zygote in whose child a cell runs that never ends; it must be gone when this is over."""
+
+    def grading() -> None:
+        with pytest.raises(GraderError):
+            grade(Attack("at work", (source,)).notebook(course), SEED, limits=PATIENT)
+
+    thread = threading.Thread(target=grading, daemon=True)
+    thread.start()
+    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
+    (zygote,) = learners(zygotes._POOL.lent)
+    yield zygote
+    thread.join(300)
+    assert not thread.is_alive()
+
+
 def wait_until(true: Callable[[], bool]) -> None:
-    """A minute at most: it takes less than a second where nobody else works."""
-    for _ in range(3000):
-        if true():
-            return
+    """Five minutes at most: it takes less than a second where nobody else works."""
+    ends = time.monotonic() + 300
+    while not true():
+        assert time.monotonic() < ends, "it did not come about"
         time.sleep(0.02)
-    raise AssertionError("it did not come about")

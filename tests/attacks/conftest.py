@@ -1,7 +1,5 @@
 """A course with secrets in it, and zygotes that were started among them."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.running import warming, zygotes
+from cellcheck.running import warming, zygotes
 from tests import warm_zygotes
 from tests.attacks.attacks import CANARY, EXERCISES, LESSON, assert_honest_work_has_its_marks
 

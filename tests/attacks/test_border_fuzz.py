@@ -1,13 +1,12 @@
-"""The border's decoder under fire: what comes out is plain data, or BadMessage comes, and memory stays bounded."""
+"""Messages of a learner's process, made up or damaged: plain data comes out, or an error, and memory stays bounded."""
 
-from __future__ import annotations
-
+import contextlib
 import json
-import os
 import socket
 import struct
 import time
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,35 +15,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.authoring.observe import Opaque
-from grader.checking.cards import card, plain
-from grader.checking.judge import Judge
-from grader.running.channel import Channel, Closed
-from grader.running.judging import Bench
-from grader.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
-from grader.syllabus import load_lesson, load_probes
+from cellcheck.authoring.observe import Opaque
+from cellcheck.checking.cards import card, plain
+from cellcheck.checking.judge import Judge
+from cellcheck.running.channel import Channel, Closed
+from cellcheck.running.judging import Bench
+from cellcheck.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
+from cellcheck.syllabus import load_lesson, load_probes
 
 LESSON = "01_pytorch_basics"
 FEW = settings(max_examples=150, deadline=None)
 GOOD = encode({"seen": {"output": [torch.ones(2, 3).T, (1, "a", None), np.ones(2)], "x": Opaque("x"), "y": -1.5}})
-KINDS = [
-    "F64",
-    "F32",
-    "F16",
-    "BF16",
-    "I64",
-    "I32",
-    "I16",
-    "I8",
-    "U8",
-    "U16",
-    "U32",
-    "U64",
-    "BOOL",
-    "F8_E4M3",
-    "C64",
-    "X",
-]
+KINDS = [f"{kind}{bits}" for kind in "FIU" for bits in (8, 16, 32, 64)] + ["BF16", "BOOL", "F8_E4M3", "C64", "X"]
 
 
 def assert_plain(value: Any) -> None:
@@ -121,17 +103,11 @@ trees = st.recursive(
 
 
 @FEW
-@given(st.binary(max_size=400))
-def test_random_bytes(message: bytes) -> None:
-    survives(message)
-
-
-@FEW
 @given(
     st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=6),
     st.integers(0, len(GOOD)),
 )
-def test_a_good_message_with_other_bytes_and_an_early_end(changes: list[tuple[int, int]], end: int) -> None:
+def test_damaged_and_cut_off_messages(changes: list[tuple[int, int]], end: int) -> None:
     message = bytearray(GOOD)
     for place, byte in changes:
         message[place] = byte
@@ -142,13 +118,13 @@ def test_a_good_message_with_other_bytes_and_an_early_end(changes: list[tuple[in
 
 @FEW
 @given(trees, blobs())
-def test_a_tree_and_arrays_of_any_form(tree: Any, blob: bytes) -> None:
+def test_made_up_trees_and_arrays(tree: Any, blob: bytes) -> None:
     survives(packed(json.dumps(tree).encode(), blob))
 
 
 @FEW
 @given(trees)
-def test_a_tree_over_good_arrays(tree: Any) -> None:
+def test_a_made_up_tree_with_good_arrays(tree: Any) -> None:
     survives(packed(json.dumps(tree).encode(), encode(0)[5:]))
     blob = encode([torch.arange(6.0).reshape(2, 3), torch.ones(())])
     survives(packed(json.dumps(tree).encode(), blob[4 + struct.unpack(">I", blob[:4])[0] :]))
@@ -156,7 +132,7 @@ def test_a_tree_over_good_arrays(tree: Any) -> None:
 
 @FEW
 @given(blobs())
-def test_arrays_of_any_form(blob: bytes) -> None:
+def test_made_up_arrays(blob: bytes) -> None:
     survives(packed(b'[{"$": "tensor", "at": "0", "stride": null}, {"$": "array", "at": "1"}]', blob))
 
 
@@ -183,29 +159,15 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_memory_and_time_stay_bounded(name: str) -> None:
-    """Seconds and some two hundred megabytes beside the message, whatever it says."""
+def test_memory_stays_bounded(name: str) -> None:
+    """Some two hundred megabytes beside the message, whatever it says."""
     message = BOMBS[name]
     tracemalloc.start()
-    start = time.process_time()
-    survives_quickly(message)
-    spent, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
+    with contextlib.suppress(BadMessage):
+        decode(message)
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * len(message) + 200 * 2**20, peak / 2**20
-    assert spent < 20.0
-
-
-def survives_quickly(message: bytes) -> None:
-    try:
-        decode(message)
-    except BadMessage:
-        return
-
-
-def test_nothing_that_reaches_far_is_laid_out() -> None:
-    for step in (60_000, 2**40, 2**63, 2**70):
-        with pytest.raises(BadMessage):
-            decode(packed(("[" + ",".join([FAR % step] * 20) + "]").encode(), ONE_BLOB))
 
 
 # --- what is made of an answer ----------------------------------------------------------------------------------
@@ -255,56 +217,39 @@ def test_any_answer_gets_a_verdict(answer: dict[str, Any]) -> None:
 # --- the pipe ---------------------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def pipe() -> Iterator[tuple[Channel, socket.socket]]:
+    """The grader's channel, and the learner's end of it."""
+    ours, theirs = socket.socketpair()
+    channel = Channel(ours.detach())
+    with theirs:
+        yield channel, theirs
+    channel.close()
+
+
 @FEW
 @given(st.binary(max_size=200), st.booleans())
 def test_the_channel_takes_anything(said: bytes, closes: bool) -> None:
-    ours, theirs = socket.socketpair()
-    channel = Channel(ours.detach())
-    theirs.sendall(said)
-    if closes:
-        theirs.close()
-    try:
+    with pipe() as (channel, theirs), contextlib.suppress(TimeoutError, Closed):
+        theirs.sendall(said)
+        if closes:
+            theirs.close()
         for _ in range(3):
             message = channel.take(time.monotonic(), 100)
             assert len(message) <= 100
             assert message in said
-    except (TimeoutError, Closed):
-        pass
-    finally:
-        channel.close()
-        theirs.close()
 
 
 @FEW
 @given(st.lists(st.binary(max_size=50), max_size=5), st.integers(1, 7))
-def test_messages_in_pieces_come_whole(messages: list[bytes], size: int) -> None:
-    ours, theirs = socket.socketpair()
-    channel = Channel(ours.detach())
+def test_messages_sent_in_pieces_arrive_whole(messages: list[bytes], size: int) -> None:
     stream = b"".join(struct.pack("!i", len(message)) + message for message in messages)
-    try:
-        taken = []
+    taken = []
+    with pipe() as (channel, theirs):
         for start in range(0, len(stream), size):
             theirs.sendall(stream[start : start + size])
-            try:
+            with contextlib.suppress(TimeoutError):
                 taken.append(channel.take(time.monotonic(), 100))
-            except TimeoutError:
-                continue
         while len(taken) < len(messages):
             taken.append(channel.take(time.monotonic(), 100))
-        assert taken == messages
-    finally:
-        channel.close()
-        theirs.close()
-
-
-def test_a_claim_of_two_gigabytes_takes_no_memory() -> None:
-    ours, theirs = socket.socketpair()
-    channel = Channel(ours.detach())
-    theirs.sendall(struct.pack("!i", 2**31 - 1) + os.urandom(100))
-    tracemalloc.start()
-    with pytest.raises(Closed):
-        channel.take(time.monotonic() + 1, MAX_MESSAGE)
-    assert tracemalloc.get_traced_memory()[1] < 10**6
-    tracemalloc.stop()
-    channel.close()
-    theirs.close()
+    assert taken == messages

@@ -1,12 +1,9 @@
 """Confusing whoever reads a submission: odd files, odd names, odd forms of a notebook."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import socket
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,16 +11,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from grader.batch import Failure, Job, grade_files
-from grader.demo.run import make_course
-from grader.errors import GraderError
-from grader.gradebook.autograde import autograde_assignment
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from grader.running.grade import Result, grade
-from grader.running.handed_in import other_files
-from grader.running.intake import Unreadable, read_file
-from grader.running.limits import Limits
+from cellcheck.batch import Failure, Job, grade_files
+from cellcheck.demo.run import make_course
+from cellcheck.errors import GraderError
+from cellcheck.gradebook.autograde import autograde_assignment
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
+from cellcheck.running.grade import Result, grade
+from cellcheck.running.handed_in import other_files
+from cellcheck.running.limits import Limits
 from tests.attacks.attacks import (
     CANARY,
     LESSON,
@@ -46,104 +42,59 @@ BLANK = code("def pick(values, index):\n    # YOUR CODE HERE\n    raise NotImple
 LIMITS = Limits(cell_seconds=30.0, probe_seconds=30.0)
 
 
-def old_form() -> bytes:
-    """nbformat 3: worksheets, and `input` where `source` stands now."""
-    cells = [
-        {"cell_type": "code", "input": cell["source"], "language": "python", "outputs": []} for cell in (SETUP, PICK)
-    ]
-    return json.dumps({"worksheets": [{"cells": cells}], "metadata": {}, "nbformat": 3, "nbformat_minor": 0}).encode()
+def beside(*cells: object, **more: object) -> bytes:
+    """A right answer, and what else the notebook holds."""
+    return notebook([SETUP, PICK, *cells], **more)  # type: ignore[list-item]
 
 
-def zipped(name: str) -> bytes:
-    """An archive with a name that leads out of the folder."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr(name, notebook([SETUP, PICK]))
-    return made.getvalue()
-
-
-# What the file holds, and the points that it is worth; None where it is not a notebook.
-FORMS: dict[str, tuple[bytes, float | None]] = {
-    "sources that are lists": (
-        notebook([c | {"source": str(c["source"]).splitlines(True)} for c in (SETUP, PICK)]),
-        1.0,
-    ),
-    "sources that are lists of odd things": (notebook([SETUP, PICK | {"source": [answer("pick"), 3, None, {}]}]), 1.0),
-    "a source that is a number": (notebook([SETUP, PICK, code("") | {"source": 7}]), 1.0),
-    "cells that are none": (notebook([SETUP, PICK, None, 3, "x", [], {}]), 1.0),  # type: ignore[list-item]
-    "metadata that is a list": (notebook([SETUP, PICK, code("x = 1") | {"metadata": [1]}]), 1.0),
-    "a mark that is a list": (notebook([SETUP, PICK, code("x = 1", nbgrader=["pick"])]), 1.0),
-    "a mark that is a word": (notebook([SETUP, PICK, code("x = 1", nbgrader="pick")]), 1.0),
-    "equal ids": (notebook([SETUP | {"id": "a"}, PICK | {"id": "a"}, code("x = 1") | {"id": "a"}]), 1.0),
-    "equal grade ids, the last one wrong": (notebook([SETUP, PICK, WRONG]), 0.0),
-    "equal grade ids, the last one right": (notebook([SETUP, WRONG, PICK]), 1.0),
-    "equal grade ids, a blank among them": (notebook([SETUP, PICK, BLANK]), 1.0),
-    "a right answer in a text cell": (notebook([SETUP, WRONG, PICK | {"cell_type": "markdown", "metadata": {}}]), 0.0),
-    "two set-up cells, one of another lesson": (
-        notebook([SETUP, PICK, code('check = grader.checks("02_tokenizer")')]),
-        1.0,
-    ),
-    "no kernel at all": (
-        notebook([SETUP, PICK], metadata={"kernelspec": {"name": "bash", "argv": ["rm", "-rf"]}}),
-        1.0,
-    ),
-    "format 5": (notebook([SETUP, PICK], nbformat=5, nbformat_minor=99), 1.0),
-    "a format that is no number": (notebook([SETUP, PICK], nbformat="4"), 1.0),
-    "format 3": (old_form(), None),
-    "a mark for the order of bytes": (b"\xef\xbb\xbf" + notebook([SETUP, PICK]), 1.0),
-    "two bytes a letter": (notebook([SETUP, PICK]).decode().encode("utf-16"), None),
-    "zeros": (b"\0" * 1000, None),
-    "nested without end": (b"[" * 10**6, None),
-    "a number of many digits": (b'{"cells": [' + b"9" * 10**5 + b"]}", None),
-    "not a number": (
-        notebook([SETUP, PICK | {"metadata": {"nbgrader": {"grade_id": "pick", "points": float("nan")}}}]),
-        1.0,
-    ),
-    "equal keys": (b'{"cells": [], "cells": ' + json.dumps([SETUP, PICK]).encode() + b"}", 1.0),
-    "half a letter": (notebook([SETUP, PICK, code("x = '\ud800'")]), 1.0),
-    "a name with an accent, in two ways": (
-        notebook([SETUP, PICK, code("\u00e9 = 1\ne\u0301 = 2\nassert \u00e9 == 2")]),
-        1.0,
-    ),
-    "a name in other letters": (
-        notebook(
-            [SETUP, WRONG, code("def \U0001d4c5ick(values, index): return values.gather(1, index[:, None])[:, 0]")]
-        ),
-        1.0,
-    ),
-    "letters from right to left": (notebook([SETUP, PICK, code("x = 1 # \u202e\u2066 }; return right")]), 1.0),
-    "letters that steer a terminal": (
-        notebook([SETUP, PICK, code("raise ValueError('\\x1b[2J\\x1b]0;told\\x07')")]),
-        1.0,
-    ),
-    "a null in a cell": (notebook([SETUP, PICK, code("x = 1\0")]), 1.0),
-    "a zip file": (zipped("../../../gradebook.db"), None),
-    "a zip file of a name that looks harmless": (zipped(f"{LESSON}.ipynb"), None),
-    "a pickle": (b"cos\nsystem\n(S'touch /tmp/attacked'\ntR.", None),
-    "a page": (b"<html><script>alert(1)</script></html>", None),
+# What the file holds.
+WORTH_ITS_POINTS = {
+    "sources that are lists": notebook([c | {"source": str(c["source"]).splitlines(True)} for c in (SETUP, PICK)]),
+    "sources that are lists of odd things": notebook([SETUP, PICK | {"source": [answer("pick"), 3, None, {}]}]),
+    "a source that is a number": beside(code("") | {"source": 7}),
+    "cells that are none": beside(None, 3, "x", [], {}),
+    "metadata that is a list": beside(code("x = 1") | {"metadata": [1]}),
+    "a mark that is a list": beside(code("x = 1", nbgrader=["pick"])),
+    "a mark that is a word": beside(code("x = 1", nbgrader="pick")),
+    "equal ids": notebook([SETUP | {"id": "a"}, PICK | {"id": "a"}, code("x = 1") | {"id": "a"}]),
+    "equal grade ids, the last one right": notebook([SETUP, WRONG, PICK]),
+    "equal grade ids, a blank among them": beside(BLANK),
+    "two set-up cells, one of another lesson": beside(code('check = cellcheck.checks("02_tokenizer")')),
+    "no kernel at all": beside(metadata={"kernelspec": {"name": "bash", "argv": ["rm", "-rf"]}}),
+    "format 5": beside(nbformat=5, nbformat_minor=99),
+    "a format that is no number": beside(nbformat="4"),
+    "a mark for the order of bytes": b"\xef\xbb\xbf" + beside(),
+    "not a number": notebook([SETUP, code(answer("pick"), nbgrader={"grade_id": "pick", "points": float("nan")})]),
+    "equal keys": b'{"cells": [], "cells": ' + json.dumps([SETUP, PICK]).encode() + b"}",
+    "half a letter": beside(code("x = '\ud800'")),
+    "a name with an accent, in two ways": beside(code("\u00e9 = 1\ne\u0301 = 2\nassert \u00e9 == 2")),
+    "a name in other letters": notebook([SETUP, WRONG, code(answer("pick").replace("def pick", "def \U0001d4c5ick"))]),
+    "letters from right to left": beside(code("x = 1 # \u202e\u2066 }; return right")),
+    "letters that steer a terminal": beside(code("raise ValueError('\\x1b[2J\\x1b]0;told\\x07')")),
+    "a null in a cell": beside(code("x = 1\0")),
 }
+WORTH_NOTHING = {
+    "equal grade ids, the last one wrong": beside(WRONG),
+    "a right answer in a text cell": notebook([SETUP, WRONG, PICK | {"cell_type": "markdown", "metadata": {}}]),
+}
+DESERVED = dict.fromkeys(WORTH_ITS_POINTS, POINTS["pick"]) | dict.fromkeys(WORTH_NOTHING, 0.0)
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_odd_notebooks_have_the_points_they_deserve(name: str) -> None:
-    data, deserved = FORMS[name]
-    if deserved is None:
-        with pytest.raises(Unreadable) as refused:
-            grade(data, SEED, lesson=LESSON, limits=LIMITS)
-        assert "\n" not in str(refused.value)
-        return
+@pytest.mark.parametrize("name", DESERVED)
+def test_odd_notebooks_get_the_points_they_deserve(name: str) -> None:
+    data = (WORTH_ITS_POINTS | WORTH_NOTHING)[name]
     result = grade(data, SEED, lesson=LESSON, limits=LIMITS)
-    assert result.score == deserved * POINTS["pick"], result
+    assert result.score == DESERVED[name], result
     assert_nothing_told(result)
 
 
 REDEFINED = """
 def check(*args): raise SystemExit("told: checked")
-class grader:
+class cellcheck:
     checks = staticmethod(lambda lesson: check)
 print = open = len = sum = range = type = isinstance = None
 torch = np = nn = None
-__name__ = "course.mlp"
+__name__ = "transformer_course.mlp"
 In = Out = _ = __builtins__ = None
 """
 
@@ -181,16 +132,9 @@ def odd(tmp_path: Path) -> Iterator[dict[str, Path]]:
         }
 
 
-def test_only_files_are_read(odd: dict[str, Path]) -> None:
-    assert len(odd) == 9
-    for name, path in odd.items():
-        with pytest.raises(Unreadable) as refused:
-            read_file(path)
-        assert CANARY not in str(refused.value), name
-
-
-def test_what_is_no_file_stops_no_batch(odd: dict[str, Path]) -> None:
+def test_things_that_are_not_files_stop_no_batch(odd: dict[str, Path]) -> None:
     outcomes = dict(grade_files(list(odd.values()), Job(SEED, LESSON)))
+    assert len(outcomes) == 9
     assert all(isinstance(outcome, Failure) for outcome in outcomes.values())
     assert CANARY not in repr(outcomes)
 
@@ -216,21 +160,13 @@ def test_other_files_come_from_the_folder_only(odd: dict[str, Path], tmp_path: P
     assert not {name for name in found if name.startswith(("/", "..", "up", "circle", "link", "fifo", "binary"))}
 
 
-OUTSIDE = {
-    "absolute": "/tmp/attacked.py",
-    "up": "../attacked.py",
-    "up and up": "a/../../attacked.py",
-    "in the root": "/x.py",
-}
-
-
-@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("name", ["/tmp/attacked.py", "../attacked.py", "a/../../attacked.py", "/attacked.py"])
 def test_no_name_leads_out_of_the_working_folder(name: str, course: Path) -> None:
     seek = code(
         "import glob\nassert not glob.glob('/attacked*') + glob.glob('/tmp/../attacked*') + glob.glob('/tmp/attacked*')"
     )
     data = notebook([SETUP, seek, PICK])
-    result = grade(data, SEED, files={OUTSIDE[name]: b"x = 1", "fine.py": b"y = 2"}, limits=LIMITS)
+    result = grade(data, SEED, files={name: b"x = 1", "fine.py": b"y = 2"}, limits=LIMITS)
     assert result.score == POINTS["pick"]
     assert not [r for r in result.repairs if "AssertionError" in r]
 
@@ -267,36 +203,9 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Course, dict[str, 
     for name in ("e\u0301.txt", "\u00e9.txt", "\u202etxt.py", "new\nline.txt", "<script>.txt", "[bold]x.txt"):
         place("names", name).write_text("odd")
     place("two", "<script>alert(1)<\u2215script>.ipynb").write_bytes(honest)
-    place("marks").write_bytes(
-        notebook(
-            [
-                SETUP,
-                WRONG,
-                code(
-                    "99",
-                    nbgrader={
-                        "grade_id": "test_pick",
-                        "points": 99,
-                        "grade": True,
-                        "locked": False,
-                        "solution": False,
-                        "schema_version": 3,
-                    },
-                ),
-                code(
-                    "99",
-                    nbgrader={
-                        "grade_id": "bonus",
-                        "points": 99,
-                        "grade": True,
-                        "locked": False,
-                        "solution": False,
-                        "schema_version": 3,
-                    },
-                ),
-            ]
-        )
-    )
+    mark = {"points": 99, "grade": True, "locked": False, "solution": False, "schema_version": 3}
+    forged = [code("99", nbgrader={"grade_id": name} | mark) for name in ("test_pick", "bonus")]
+    place("marks").write_bytes(notebook([SETUP, WRONG, *forged]))
     place("pages").write_bytes(notebook([SETUP, PICK, code("raise ValueError('<script>alert(1)</script>')")]))
     outcomes = autograde_assignment(course, LESSON, Job(SEED, LESSON, limits=LIMITS), lambda news: None).outcomes
     return course, outcomes
@@ -316,29 +225,29 @@ def test_honest_work_keeps_its_marks(graded: tuple[Course, dict[str, Any]], stud
 
 
 @pytest.mark.parametrize("student", ["folder", "pipe", "link", "linked"])
-def test_what_is_no_file_is_refused(graded: tuple[Course, dict[str, Any]], student: str) -> None:
+def test_things_that_are_not_files_are_refused(graded: tuple[Course, dict[str, Any]], student: str) -> None:
     assert isinstance(graded[1][student], Failure)
 
 
-def test_points_of_ones_own_are_none(graded: tuple[Course, dict[str, Any]]) -> None:
+def test_points_that_learners_give_themselves_do_not_count(graded: tuple[Course, dict[str, Any]]) -> None:
     assert score(graded[0], "marks") == graded[1]["marks"].score == 0
 
 
 def test_nothing_is_copied_out_of_another_folder(graded: tuple[Course, dict[str, Any]]) -> None:
     course, outcomes = graded
     assert CANARY not in repr(outcomes)
-    for step in (course.directory.autograded_directory, course.directory.feedback_directory, ".grader"):
+    for step in (course.directory.autograded_directory, course.directory.feedback_directory, ".cellcheck"):
         for path in (course.root / step).rglob("*"):
             assert not path.is_symlink()
             assert not path.is_file() or CANARY.encode() not in path.read_bytes(), path
 
 
-def test_a_page_runs_nothing(graded: tuple[Course, dict[str, Any]]) -> None:
+def test_no_page_runs_a_learners_script(graded: tuple[Course, dict[str, Any]]) -> None:
     for student in ("pages", "two", "names"):
         assert "<script>alert" not in graded[0].feedback(student, LESSON).read_text("utf-8")
 
 
-def test_a_lesson_that_is_a_path_is_none() -> None:
+def test_a_path_is_not_accepted_as_a_lesson() -> None:
     for lesson in ("../01_pytorch_basics", "/etc/passwd", "", "01_pytorch_basics\0"):
         with pytest.raises(GraderError):
             grade(notebook([code("x = 1")]), SEED, lesson=lesson)

@@ -1,7 +1,5 @@
 """Getting out: to the network, to other processes, to another user, to another root, to the kernel's odder corners."""
 
-from __future__ import annotations
-
 import os
 import platform
 import socket
@@ -12,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderError
-from grader.running import zygotes
-from grader.running.grade import grade
-from tests.attacks.attacks import MARK, PATIENT, SEED, Attack, carry_out, family, learners, wait_until
+from cellcheck.running import zygotes
+from tests.attacks.attacks import MARK, PATIENT, Attack, at_work, carry_out, family, wait_until
 
 SERVER = socket.create_server(("127.0.0.1", 0))
 TCP, ABSTRACT = SERVER.getsockname()[1], f"{MARK}socket {os.getpid()}"
@@ -196,18 +192,6 @@ def test_nothing_gets_out(attack: Attack, course: Path) -> None:
     assert not [r for r in result.repairs if "Error" in r or "longer than" in r]
 
 
-def test_nobody_came(listeners: list[bytes]) -> None:
-    assert listeners == []
-
-
-def test_the_listeners_hear() -> None:
-    """Without walls the same lines get through."""
-    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
-        server.bind(f"\0{ABSTRACT}2")
-        server.listen()
-        client.connect(f"\0{ABSTRACT}2")
-
-
 def test_nothing_outlives_the_grader(course: Path) -> None:
     """The zygote is killed while a child works that has shut its ears and made itself children."""
     stubborn = """
@@ -222,22 +206,13 @@ for _ in range(3):
         while True: time.sleep(1)
 while True: time.sleep(1)
 """
-
-    def grading() -> None:
-        with pytest.raises(GraderError):
-            grade(Attack("stubborn", (stubborn,)).notebook(course), SEED, limits=PATIENT)
-
-    thread = threading.Thread(target=grading, daemon=True)
-    thread.start()
-    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
-    (zygote,) = learners(zygotes._POOL.lent)
-    wait_until(lambda: len(family(zygote._process.process.pid)) >= 4)
-    everyone = family(zygote._process.process.pid)
-    zygote._over = True  # or another one is started at once
-    zygote._process.process.kill()
-    zygote._process.process.wait()
-    wait_until(lambda: not any(Path("/proc", pid, "exe").exists() for pid in everyone))
-    thread.join(60)
+    with at_work(stubborn, course) as zygote:
+        wait_until(lambda: len(family(zygote._process.process.pid)) >= 4)
+        everyone = family(zygote._process.process.pid)
+        zygote._over = True  # or another one is started at once
+        zygote._process.process.kill()
+        zygote._process.process.wait()
+        wait_until(lambda: not any(Path("/proc", pid, "exe").exists() for pid in everyone))
     zygotes._POOL.close()
 
 

@@ -1,17 +1,14 @@
 """Taking all there is: time, memory, processes, threads, disk, output, depth, and numbers without end."""
 
-from __future__ import annotations
-
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.running.limits import WALL_FACTOR
-from grader.running.session import Session
-from grader.running.setting import setting_of
-from grader.running.zygotes import borrowed
+from cellcheck.running.limits import WALL_FACTOR
+from cellcheck.running.session import Session
+from cellcheck.running.setting import setting_of
+from cellcheck.running.zygotes import borrowed
 from tests.attacks.attacks import LESSON, PATIENT, POINTS, ROOMY, SMALL, Attack, answer, carry_out, setup
 
 BOTH = {"batched_dot": POINTS["batched_dot"], "pick": POINTS["pick"]}
@@ -40,6 +37,11 @@ def ends(status: str, source: str, **more: object) -> Attack:
 def never_ends(source: str) -> Attack:
     """A call that is stopped when its time is over."""
     return ends("timeout", source, limits=SMALL)
+
+
+def full_of(number: str) -> Attack:
+    """An answer of the right shape, with the same number everywhere."""
+    return ends("failed", f"return torch.full((a.shape[0], a.shape[1], b.shape[1]), {number})")
 
 
 EXHAUSTING = {
@@ -160,7 +162,7 @@ os.wait()
     "an error with much behind it": ends(  # it stands for the answer to each case
         "memory",
         """\
-import grader.running.wire as wire
+import cellcheck.running.wire as wire
 much = {"error": {"type": "X", "message": "", "line": ""}, "behind": np.zeros(60 * 2**20, np.uint8)}
 grader_object("Child").channel.send_bytes(wire.encode(much))
 time.sleep(60)""",
@@ -169,7 +171,7 @@ time.sleep(60)""",
     "one array many times": in_cell(
         """\
 import json
-import grader.running.wire as wire
+import cellcheck.running.wire as wire
 blob = wire.encode({"a": np.zeros(2**22, np.float32)})[4:].partition(b"}}")[2]
 many = [{"$": "tensor", "at": "0", "stride": None, "bfloat16": True}] * 2**8
 text = json.dumps({"$": "dict", "items": {"ok": True, "value": many}}).encode()
@@ -186,12 +188,10 @@ grader_object("Child").channel.send_bytes(struct.pack(">I", len(text)) + text + 
     ),
     "huge integers": ends("failed", "return 10**5000"),
     "a huge power": never_ends("return 9**9**9**9"),
-    "not a number": ends("failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), float('nan'))"),
-    "infinity": ends("failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), float('inf'))"),
-    "minus infinity": ends("failed", "return -torch.full((a.shape[0], a.shape[1], b.shape[1]), float('inf'))"),
-    "the largest number": ends(
-        "failed", "return torch.full((a.shape[0], a.shape[1], b.shape[1]), torch.finfo(a.dtype).max)"
-    ),
+    "not a number": full_of("float('nan')"),
+    "infinity": full_of("float('inf')"),
+    "minus infinity": full_of("-float('inf')"),
+    "the largest number": full_of("torch.finfo(a.dtype).max"),
     "fork bomb": in_cell(
         """\
 for _ in range(200):
@@ -221,7 +221,8 @@ for _ in range(9):
     "disk": in_cell("with open('big', 'wb') as file:\n    while True: file.write(bytes(2**20))"),
     "disk in many files": in_cell("for n in range(10**6): open(f'file{n}', 'wb').write(bytes(2**16))"),
     "names": in_cell("for n in range(10**6): open(f'file{n}', 'w').close()", limits=PATIENT),
-    "folders": in_cell("for n in range(2500):\n    os.mkdir('d')\n    os.chdir('d')"),
+    # Deeper than Python's recursion, with a path longer than the kernel takes; each level costs more than the last.
+    "folders": in_cell("for n in range(1100):\n    os.mkdir('deep')\n    os.chdir('deep')"),
     "shared memory": in_cell("for n in range(100): open(f'/dev/shm/{n}', 'wb').write(bytes(2**20))"),
     "a hole of a terabyte": in_cell("os.truncate(os.open('hole', os.O_CREAT | os.O_RDWR), 2**40)"),
     "handles": in_cell("kept = [os.dup(0) for _ in range(10**6)]", hurts_itself=True),
@@ -261,12 +262,8 @@ signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)""",
 
 
 @pytest.mark.parametrize("name", EXHAUSTING)
-def test_nothing_is_used_up(name: str, course: Path) -> None:
-    attack = replace(EXHAUSTING[name], name=name)
-    start = time.monotonic()
-    carry_out(attack, course)
-    # What its cells may wait, one after the other, and a busy machine.
-    assert time.monotonic() - start < WALL_FACTOR * attack.limits.cpu_seconds + 120
+def test_no_resource_is_used_up(name: str, course: Path) -> None:
+    carry_out(replace(EXHAUSTING[name], name=name), course)
 
 
 @pytest.fixture
@@ -283,16 +280,18 @@ MEMORY = ("memory in many processes", "memory of programs", "shared pages", "mem
 
 
 @pytest.mark.parametrize("name", MEMORY)
-def test_memory_is_counted_without_groups_too(name: str, course: Path, without_groups: None) -> None:
+def test_memory_is_counted_without_control_groups_too(name: str, course: Path, without_groups: None) -> None:
     carry_out(replace(EXHAUSTING[name], name=name), course)
 
 
-def test_a_thousand_naps_end(course: Path) -> None:
-    limits = replace(SMALL, cpu_seconds=0.5)
-    nap = 0.3
+def test_a_thousand_short_sleeps_come_to_an_end(course: Path) -> None:
+    with Session(setting_of(LESSON), PATIENT) as session:  # else the warm process might still be importing PyTorch
+        assert session.run("1") is None
+    limits = replace(SMALL, cpu_seconds=5.0)  # 15 by the clock: on a busy machine the set-up cell takes six of them
+    nap = 1.0
     result = carry_out(Attack("naps", (f"time.sleep({nap})",) * 20, hurts_itself=True, limits=limits), course)
     naps = [seconds for _, seconds in result.cells if seconds >= nap]
-    assert 1 <= len(naps) <= WALL_FACTOR * limits.cpu_seconds / nap
+    assert 1 <= len(naps) <= WALL_FACTOR * limits.cpu_seconds / nap, result.cells
 
 
 LIVES = {
@@ -321,17 +320,13 @@ for _ in range(2):
 }
 
 
+@pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 @pytest.mark.parametrize("name", LIVES)
-def test_processor_time_of_the_dead_is_counted(name: str, course: Path) -> None:
-    assert_counted(name, course)
-
-
-@pytest.mark.parametrize("name", LIVES)
-def test_processor_time_is_counted_without_groups_too(name: str, course: Path, without_groups: None) -> None:
-    assert_counted(name, course)
-
-
-def assert_counted(name: str, course: Path) -> None:
+def test_processor_time_of_ended_processes_is_counted(
+    name: str, groups: bool, course: Path, request: pytest.FixtureRequest
+) -> None:
+    if not groups:
+        request.getfixturevalue("without_groups")
     with Session(setting_of(LESSON), replace(PATIENT, cell_seconds=60.0)) as session:
         assert session.run(setup(course)) is None
         before = session.look_up()

@@ -1,17 +1,15 @@
-"""Control groups: the kernel stops what the grader's looks would miss."""
-
-from __future__ import annotations
+"""Control groups: the kernel stops what the grader would miss between two looks."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.running import session as looking
-from grader.running.limits import Limits
-from grader.running.session import Session, Stopped
-from grader.running.setting import setting_of
-from grader.sandbox.groups import NoGroups, home
+from cellcheck.running import session as looking
+from cellcheck.running.limits import Limits
+from cellcheck.running.session import Session, Stopped
+from cellcheck.running.setting import setting_of
+from cellcheck.sandbox.groups import NoGroups, home
 from tests.attacks.attacks import LESSON, PATIENT, setup
 
 LIMITS = replace(PATIENT, memory_bytes=2**27, file_bytes=2**31, processes=48)
@@ -48,7 +46,9 @@ def started(course: Path, session: Session) -> None:
 
 
 @pytest.mark.parametrize("attack", [SHARED, FILES], ids=["shared pages", "files in memory"])
-def test_the_kernel_stops_what_no_look_has_seen(attack: str, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_stops_what_happens_between_two_looks(
+    attack: str, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Session(setting_of(LESSON), LIMITS) as session:
         if "namespaces" in session.missing and attack == FILES:
             pytest.skip("files are on disk here")
@@ -70,7 +70,7 @@ def test_the_kernel_stops_what_no_look_has_seen(attack: str, course: Path, monke
         assert not session._zygote.account.has_overflowed()
 
 
-def test_honest_work_may_fill_what_the_limits_say(course: Path) -> None:
+def test_honest_work_may_use_all_that_the_limits_allow(course: Path) -> None:
     """Also if all that was inherited is copied on top of it: looks forgive that, and so does the group."""
     limits = replace(LIMITS, memory_bytes=2**28)
     with Session(setting_of(LESSON), limits) as session:
@@ -93,11 +93,10 @@ def test_a_group_counts_processes(course: Path) -> None:
         )  # the zygote included
 
 
-def test_a_learner_can_neither_leave_nor_change_it(course: Path) -> None:
+def test_a_learner_can_neither_leave_a_group_nor_change_it(course: Path) -> None:
     with Session(setting_of(LESSON), Limits()) as session:
         started(course, session)
         group = session._zygote.account.group
-        assert group is not None
         for folder in group._folders.values():
             assert folder.is_dir()
             for place in (folder, folder.parent):

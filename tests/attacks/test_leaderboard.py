@@ -1,6 +1,4 @@
-"""Entries that want a place they have not earned, or want to do harm; an honest one is scored as before each time."""
-
-from __future__ import annotations
+"""Contest entries that cheat or do harm; an honest one is scored after each as before."""
 
 import os
 import pickle
@@ -13,10 +11,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from grader.leaderboard import scoring, sitting
-from grader.leaderboard.entries import find_entries
-from grader.leaderboard.scoring import Outcome
-from grader.running import zygotes
+from cellcheck.leaderboard import scoring, sitting
+from cellcheck.leaderboard.entries import find_entries
+from cellcheck.leaderboard.scoring import Outcome
+from cellcheck.running import zygotes
 from tests.attacks.attacks import CANARY, MARK, PRELUDE, family
 from tests.attacks.conftest import zygotes_of_our_own
 from tests.leaderboard.small import CONTEST, COPY, HONEST, MODEL, SETTING, TRAINING, impatient, outcome, put
@@ -77,26 +75,10 @@ def trained_weights(tmp_path: Path) -> dict[str, np.ndarray]:
     return kept
 
 
-def test_an_honest_entry_has_its_place(entry: Callable[..., Outcome]) -> None:
-    found = entry(HONEST)
-    assert (found.right, found.parameters, found.trained, found.refused) == (FULL, 13 * 16 + 16 * 13 + 13, True, "")
-
-
 # --- no model
 
 
 IN_CODE = MODEL.replace("return self.head(", "return copied(source, target_input)\n        return self.head(") + COPY
-
-
-def test_a_program_in_forward(entry: Callable[..., Outcome]) -> None:
-    found = entry(IN_CODE + NO_TRAINING)
-    assert "after its weights have been shuffled" in found.refused
-    assert not found.right
-
-
-def test_a_program_beside_a_trained_model(entry: Callable[..., Outcome]) -> None:
-    code = MODEL.replace("return self.head(", "return 99 * copied(source, target_input) + self.head(") + COPY + TRAINING
-    assert "after its weights have been shuffled" in entry(code).refused
 
 
 RECOGNISES = (
@@ -127,42 +109,47 @@ def test_a_program_that_recognises_the_weights_that_were_handed_in(
     assert "move by a ten-thousandth" in found.refused
 
 
-def test_a_program_that_recognises_the_weights_it_was_trained_to(entry: Callable[..., Outcome]) -> None:
-    code = RECOGNISES.replace(
-        "self.head = nn.Linear(16, 13)",
-        'self.head = nn.Linear(16, 13)\n        self.register_buffer("mark", torch.zeros((), dtype=torch.int64))',
-    ).replace("== MARK_OF_MINE", "== int(self.mark)")
-    found = entry(code + "\ndef train(model, draw):\n    model.mark.fill_(mark_of(model))\n")
-    assert "move by a ten-thousandth" in found.refused
+RECOGNISES_ITS_TRAINING = RECOGNISES.replace(
+    "self.head = nn.Linear(16, 13)",
+    'self.head = nn.Linear(16, 13)\n        self.register_buffer("mark", torch.zeros((), dtype=torch.int64))',
+).replace("== MARK_OF_MINE", "== int(self.mark)")
+# It copies only where each call goes on from the last: what is asked out of order is left to the model.
+COPIES_IN_ORDER = MODEL.replace(
+    "        length =",
+    "        goes_on = target_input.shape[1] == SEEN[-1] + 1\n        SEEN.append(target_input.shape[1])\n"
+    "        if target_input.shape[1] == 1 or goes_on:\n            return copied(source, target_input)\n"
+    "        length =",
+)
+# An answer goes on where the last call stopped, whatever is written by now.
+REMEMBERS = MODEL.replace(
+    "        length = target_input.shape[1]\n",
+    "        self.at = 0 if target_input.shape[1] == 1 else self.at + 1\n"
+    "        extra = nn.functional.pad(source, (0, self.at + 1))[:, self.at : self.at + 1]\n"
+    "        return self.head(self.embedding(extra.expand(-1, target_input.shape[1])))\n"
+    "        length = target_input.shape[1]\n",
+).replace("super().__init__()", "super().__init__()\n        self.at = 0")
+BESIDE = MODEL.replace("return self.head(", "return 99 * copied(source, target_input) + self.head(")
+PROGRAMS = {
+    "in forward": (IN_CODE + NO_TRAINING, "after its weights have been shuffled"),
+    "beside a trained model": (BESIDE + COPY + TRAINING, "after its weights have been shuffled"),
+    "recognises the weights it was trained to": (
+        RECOGNISES_ITS_TRAINING + "\ndef train(model, draw):\n    model.mark.fill_(mark_of(model))\n",
+        "move by a ten-thousandth",
+    ),
+    "while nobody looks": (COPIES_IN_ORDER + COPY + "\nSEEN = [0]\n" + NO_TRAINING, "in another order"),
+    "remembers earlier calls": (
+        REMEMBERS + TRAINING.replace("model(source, target)", "model.head(model.embedding(source))"),
+        "in another order",
+    ),
+}
 
 
-def test_a_program_while_nobody_looks(entry: Callable[..., Outcome]) -> None:
-    """It copies only where each call goes on from the last: what is asked out of order is left to the model."""
-    code = (
-        MODEL.replace(
-            "        length =",
-            "        goes_on = target_input.shape[1] == SEEN[-1] + 1\n        SEEN.append(target_input.shape[1])\n"
-            "        if target_input.shape[1] == 1 or goes_on:\n            return copied(source, target_input)\n"
-            "        length =",
-        )
-        + COPY
-        + "\nSEEN = [0]\n"
-        + NO_TRAINING
-    )
-    assert "in another order" in entry(code).refused
-
-
-def test_a_model_that_remembers_earlier_calls(entry: Callable[..., Outcome]) -> None:
-    """An answer goes on where the last call stopped, whatever is written by now."""
-    code = MODEL.replace(
-        "        length = target_input.shape[1]\n",
-        "        self.at = 0 if target_input.shape[1] == 1 else self.at + 1\n"
-        "        extra = nn.functional.pad(source, (0, self.at + 1))[:, self.at : self.at + 1]\n"
-        "        return self.head(self.embedding(extra.expand(-1, target_input.shape[1])))\n"
-        "        length = target_input.shape[1]\n",
-    ).replace("super().__init__()", "super().__init__()\n        self.at = 0")
-    right = TRAINING.replace("model(source, target)", "model.head(model.embedding(source))")
-    assert "in another order" in entry(code + right).refused
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_does_not_pass_for_a_model(entry: Callable[..., Outcome], name: str) -> None:
+    code, why = PROGRAMS[name]
+    found = entry(code)
+    assert why in found.refused
+    assert not found.right
 
 
 # --- what was learnt must be in the weights
@@ -191,7 +178,7 @@ def train(model, draw):
     ],
     ids=["global", "file", "shared memory", "attribute"],
 )
-def test_weights_that_nobody_counts_are_lost(entry: Callable[..., Outcome], put_aside: str, take_back: str) -> None:
+def test_weights_hidden_from_the_count_are_lost(entry: Callable[..., Outcome], put_aside: str, take_back: str) -> None:
     code = HONEST.replace("def train", "def learn") + HIDES.format(put_aside)
     taken = (
         f"        try:\n            kept = {take_back}\n        except Exception:\n            kept = None\n"
@@ -273,7 +260,7 @@ def test_links_and_pipes(klass: Path, tmp_path: Path) -> None:
         assert "is a link" in outcome(folder).refused
 
 
-def test_code_that_is_none(entry: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_code_that_is_not_an_entry(entry: Callable[..., Outcome], tmp_path: Path) -> None:
     assert "bytes, and at most 4,096" in entry(HONEST + "#" * 5000).refused
     assert "isn't text" in outcome(put(tmp_path / "x", b"\xff\xfe\x00")).refused
     assert "while being imported" in entry("def make_model(:").refused
@@ -321,7 +308,7 @@ def test_answering_beyond_the_limit(entry: Callable[..., Outcome]) -> None:
     assert "while answering" in entry(in_forward("while not self.training: pass"), contest=QUICK).refused
 
 
-def test_no_end_before_it_begins(entry: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_loops_before_training_begins(entry: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitting, "_START_SECONDS", 0.5)
     assert "while being imported" in entry("while True: pass").refused
     assert "while making its model" in entry("def make_model():\n    while True: pass", contest=QUICK).refused
@@ -337,7 +324,7 @@ def test_no_end_before_it_begins(entry: Callable[..., Outcome], monkeypatch: pyt
     ],
     ids=["parameters", "train", "forward", "lazy"],
 )
-def test_memory(entry: Callable[..., Outcome], code: str) -> None:
+def test_using_too_much_memory(entry: Callable[..., Outcome], code: str) -> None:
     refused = entry(code).refused
     assert "MB of memory" in refused or "memory" in refused.lower(), refused
 
@@ -369,13 +356,13 @@ def test_processes_without_end(entry: Callable[..., Outcome]) -> None:
         ("None", "not a tensor"),
     ],
 )
-def test_answers_that_are_none(entry: Callable[..., Outcome], returned: str, said: str) -> None:
+def test_answers_that_are_not_logits(entry: Callable[..., Outcome], returned: str, said: str) -> None:
     assert said in entry(in_forward(f"if not self.training: return {returned}")).refused
 
 
 def test_a_process_that_answers_for_itself(entry: Callable[..., Outcome]) -> None:
     """It has got hold of what speaks to the grader, and says what it likes."""
-    within = "__import__('sys').modules['grader.leaderboard.within']"
+    within = "__import__('sys').modules['cellcheck.leaderboard.within']"
     for answer in (
         "{'logits': __import__('numpy').zeros((3, 13), 'float32')}",
         "{'logits': __import__('numpy').zeros((10, 13), 'int64')}",
@@ -394,7 +381,7 @@ def test_a_process_that_answers_for_itself(entry: Callable[..., Outcome]) -> Non
     assert entry(forged, contest=QUICK).refused
 
 
-def test_what_may_be_asked_for(entry: Callable[..., Outcome]) -> None:
+def test_asking_for_more_than_is_allowed(entry: Callable[..., Outcome]) -> None:
     for count in ("0", "-1", "257", "10**12", "'all'", "None", "1.5", "True and [1]"):
         assert "draw(count) gives 1 to 256" in entry(in_train(f"draw({count})")).refused
     for way in ("hidden", "__class__", "names"):
@@ -425,13 +412,13 @@ def look():
 """
 
 
-def test_what_it_can_read(entry: Callable[..., Outcome], klass: Path) -> None:
+def test_what_an_entry_can_read(entry: Callable[..., Outcome], klass: Path) -> None:
     """Neither others' entries nor the gradebook, the grader's memory or the network."""
     code = HONEST.replace("    optimizer =", "    look()\n    optimizer =", 1)
     assert entry(code + SPY + f"\nCOURSE = {str(klass)!r}\n", contest=impatient(text_bytes=2**15)).right == FULL
 
 
-def test_nothing_stays_for_the_next(entry: Callable[..., Outcome]) -> None:
+def test_nothing_is_left_for_the_next_entry(entry: Callable[..., Outcome]) -> None:
     places = "\nimport contextlib, os\nfor place in ('left', '/tmp/left', '/dev/shm/left'):\n    "
     leave = places + "with contextlib.suppress(PermissionError): open(place, 'w').write('left')\n"
     find = places + "assert not os.path.exists(place)\n"

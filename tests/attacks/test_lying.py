@@ -1,17 +1,14 @@
 """Lying about what was done: answers that claim to be right, and a grader's process made to say so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.running.grade import grade
+from cellcheck.running.grade import grade
 from tests.attacks.attacks import LESSON, POINTS, ROOMY, Attack, answer, carry_out, code, notebook, setup
 
 DOT = {"batched_dot": "def batched_dot(a, b):\n    return a"}
-BLANK = {"batched_dot": "def batched_dot(a, b):\n    raise NotImplementedError()"}
 
 
 def instead(source: str) -> Attack:
@@ -45,6 +42,20 @@ class Equal:
     __add__ = __mul__ = __matmul__ = __truediv__ = __rsub__ = __sub__
 def batched_dot(a, b): return Equal()"""
 FIND_CHILD = "child = grader_object('Child')\n"
+
+
+def answering(answers: str, **more: object) -> Attack:
+    """The child is made to answer this, whatever it is asked."""
+    probe = f"type(child).probe = lambda self, symbol, cases, patients: {answers}"
+    return before(FIND_CHILD + probe, hurts_itself=True, **more)
+
+
+def failing(error: str) -> Attack:
+    """The child is made to say that each cell failed with this error."""
+    return before(
+        FIND_CHILD + f"type(child).run = lambda self, source: iter([{{'error': {error}}}])", hurts_itself=True
+    )
+
 
 LYING = {
     "an object that equals everything": instead(EQUAL),
@@ -107,7 +118,7 @@ class Touchy:
     def __getattribute__(self, name): raise SystemExit(name)
 batched_dot = Touchy()"""),
     "a symbol whose home is somewhere else": instead(
-        "def batched_dot(a, b): return a\nbatched_dot.__module__ = 'course.tensors'"
+        "def batched_dot(a, b): return a\nbatched_dot.__module__ = 'transformer_course.tensors'"
     ),
     "a symbol wrapped in itself": instead("def batched_dot(a, b): return a\nbatched_dot.__wrapped__ = batched_dot"),
     "another answer's text": instead("def batched_dot(a, b): return pick(a, b)"),
@@ -120,73 +131,47 @@ torch.Tensor.__eq__ = lambda *args: torch.tensor(True)"""),
 np.allclose = np.array_equal = np.isclose = lambda *args, **kwargs: True
 np.testing.assert_allclose = np.testing.assert_array_equal = lambda *args, **kwargs: None"""),
     "patched modules": before("""
-import grader.checking.earlier
+import cellcheck.checking.earlier
 for name in list(sys.modules):
-    if name.startswith(("grader", "course", "safetensors")):
+    if name.startswith(("cellcheck", "transformer_course", "safetensors")):
         sys.modules[name] = types.ModuleType(name)"""),
     "patched builtins": before(
         "builtins.isinstance = lambda *args: True\nbuiltins.sum = lambda *args: 12.0", hurts_itself=True
     ),
     "patched snapshot": before(
-        "import grader.authoring.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True
+        "import cellcheck.authoring.observe as o\no.snapshot = lambda value: torch.zeros(())", hurts_itself=True
     ),
     "patched wire": before(
         """\
-import grader.running.wire as w
-import grader.running.child as c
+import cellcheck.running.wire as w
+import cellcheck.running.child as c
 w.encode = c.encode = lambda *args: b'passed'""",
         hurts_itself=True,
     ),
-    "patched probe": before(
-        FIND_CHILD
-        + "answer = {'seen': {'output': 2.0, 'score': 2.0}}\n"
-        + "type(child).probe = lambda self, symbol, cases, patients: iter([answer] * len(cases))",
-        hurts_itself=True,
+    "patched probe": answering("iter([{'seen': {'output': 2.0, 'score': 2.0}}] * len(cases))"),
+    "answers that hold verdicts": answering(
+        "iter([{'seen': {'output': {'passed': True}, 'score': 2.0, 'status': 'passed', 'error': None, 'aspects': []}}]"
+        " * len(cases))"
     ),
-    "answers that hold verdicts": before(
-        FIND_CHILD
-        + """
-verdict = {"seen": {"output": {"passed": True}, "score": 2.0, "status": "passed", "error": None, "aspects": []}}
-type(child).probe = lambda self, symbol, cases, patients: iter([verdict] * len(cases))""",
-        hurts_itself=True,
-    ),
-    "an answer that says it is done": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'ok': True}])", hurts_itself=True
-    ),
+    "an answer that says it is done": answering("iter([{'ok': True}])"),
     "answers that nobody asked for": before(
         FIND_CHILD
         + """
 for odd in (b"x", b"y" * 100_000):
     child.channel.send_bytes(odd)
-import grader.running.wire as wire
+import cellcheck.running.wire as wire
 child.channel.send_bytes(wire.encode({"error": {"type": "Stray", "message": "", "line": ""}}))"""
     ),
-    "too few answers": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'seen': {}}])",
-        hurts_itself=True,
+    "too few answers": answering(
+        "iter([{'seen': {}}])",
         limits=replace(ROOMY, probe_seconds=0.2),  # the grader waits for the rest as long as it may
     ),
-    "an answer, and then none to answer for": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: iter([{'seen': {}}, {'absent': True}])",
-        hurts_itself=True,
-    ),
-    "an error instead of answers": before(
-        FIND_CHILD + "type(child).probe = lambda self, symbol, cases, patients: 1 / 0", hurts_itself=True
-    ),
-    "an error of arrays": before(
-        FIND_CHILD
-        + "error = {'type': np.zeros(3), 'message': {}, 'line': torch.ones(2)}\n"
-        + "type(child).run = lambda self, source: iter([{'error': error}])",
-        hurts_itself=True,
-    ),
-    "an error of nothing": before(
-        FIND_CHILD + "type(child).run = lambda self, source: iter([{'error': {}}])", hurts_itself=True
-    ),
-    "seen what nobody sees": before(
-        FIND_CHILD
-        + "answer = {'seen': {'output': np.zeros(0, 'uint8'), 'gradients': 7, 'arguments': [[]]}}\n"
-        + "type(child).probe = lambda self, symbol, cases, patients: iter([answer] * len(cases))",
-        hurts_itself=True,
+    "an answer, and then none to answer for": answering("iter([{'seen': {}}, {'absent': True}])"),
+    "an error instead of answers": answering("1 / 0"),
+    "an error of arrays": failing("{'type': np.zeros(3), 'message': {}, 'line': torch.ones(2)}"),
+    "an error of nothing": failing("{}"),
+    "seen what nobody sees": answering(
+        "iter([{'seen': {'output': np.zeros(0, 'uint8'), 'gradients': 7, 'arguments': [[]]}}] * len(cases))"
     ),
     "AST transformer": before(
         """
@@ -215,27 +200,25 @@ get_ipython().ast_transformers.append(Nothing())""",
     "a hook on every call": before(
         "sys.addaudithook(lambda *args: None)\nsys.excepthook = sys.unraisablehook = sys.displayhook = print"
     ),
-    "redefined check": before("def check(symbol): return 2.0\nclass grader: checks = lambda lesson: check"),
+    "redefined check": before("def check(symbol): return 2.0\nclass cellcheck: checks = lambda lesson: check"),
     "redefined names": before("print = open = len = sum = type = isinstance = Exception = range = str = None"),
     "scores lying about": before("score = grade = points = result = 12.0\nverdict = {'batched_dot': 2.0}"),
     "the course's own, still blank": instead(
-        "import course.tensors\ndef batched_dot(a, b): return course.tensors.batched_dot(a, b)"
+        "import transformer_course.tensors\ndef batched_dot(a, b): return transformer_course.tensors.batched_dot(a, b)"
     ),
     "the course's own, kept for later": Attack(
         "",
-        ("import course.tensors as kept",),
+        ("import transformer_course.tensors as kept",),
         types={
             **DOT,
-            "mse_loss": "import course.mlp\ndef mse_loss(params, batch): return course.mlp.mse_loss(params, batch)",
+            "mse_loss": "from transformer_course import mlp\ndef mse_loss(*both): return mlp.mse_loss(*both)",
         },
     ),
     "the cases read off the stack": instead("""
 def batched_dot(a, b):
-    frame = sys._getframe(1)
-    while frame:
+    for frame in frames():
         for name in ("expected", "output", "answer", "reference"):
-            if name in frame.f_locals: return frame.f_locals[name]
-        frame = frame.f_back"""),
+            if name in frame.f_locals: return frame.f_locals[name]"""),
 }
 
 
@@ -245,17 +228,17 @@ def test_no_lie_earns_anything(name: str, course: Path) -> None:
     assert not [r for r in result.repairs if "LookupError" in r or "NameError" in r]
 
 
-def test_an_earlier_answer_is_not_had_for_a_later_one(course: Path) -> None:
+def test_an_earlier_answer_does_not_pass_for_a_later_one(course: Path) -> None:
     """A symbol's text comes once it has been answered for: whoever answers for it badly has lost its points."""
     attack = Attack(
         "traded",
         types={
             "mlp_predict": "def mlp_predict(params, inputs):\n    raise ValueError",
             "mlp_predict_numpy": """
-import course.mlp
+import transformer_course.mlp
 def mlp_predict_numpy(params, inputs):
     params = [(torch.as_tensor(W), torch.as_tensor(b)) for W, b in params]
-    return course.mlp.mlp_predict(params, torch.as_tensor(inputs)).numpy()""",
+    return transformer_course.mlp.mlp_predict(params, torch.as_tensor(inputs)).numpy()""",
         },
     )
     carry_out(attack, course)
@@ -282,4 +265,3 @@ def test_edited_metadata_earns_nothing(name: str, course: Path) -> None:
     assert result.score == POINTS["pick"]
     assert result.max_score == sum(POINTS.values())
     assert result.lesson == LESSON
-    assert BLANK

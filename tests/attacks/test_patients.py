@@ -1,6 +1,4 @@
-"""Finding out, other than by testing it, whether what a test is tried on is sound."""
-
-from __future__ import annotations
+"""In a bug clinic: finding out which patient is sound, other than by testing it."""
 
 from functools import cache, partial
 from pathlib import Path
@@ -9,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from grader.checking.judge import Judge
-from grader.running import zygotes
-from grader.running.grade import grade
-from grader.running.session import Question
-from grader.running.wire import MAX_MESSAGE, decode
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from cellcheck.checking.judge import Judge
+from cellcheck.running import zygotes
+from cellcheck.running.grade import grade
+from cellcheck.running.session import Question
+from cellcheck.running.wire import MAX_MESSAGE, decode
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.attacks.attacks import PATIENT, PRELUDE, SMALL, Attack, carry_out, code, notebook
 
 CLINICS = (
@@ -30,8 +28,11 @@ CLINICS = (
     "can_overfit",
     "targets_are_next",
     "looks_ahead",
+    "ablation_is_sound",
+    "reward_is_sound",
+    "keeps_the_distribution",
 )
-WITH_PATIENTS = (*CLINICS, "cached_greedy_decode")
+WITH_PATIENTS = (*CLINICS, "cached_greedy_decode", "moved_by")
 LESSON_OF = {exercise.symbol: lesson for lesson in lesson_names() for exercise in load_lesson(lesson).exercises}
 
 
@@ -55,7 +56,7 @@ def secrets(symbol: str) -> set[str]:
     return words([value.__name__ if isinstance(value, type) else value for value in made_of])
 
 
-def test_these_are_all_that_have_patients() -> None:
+def test_every_exercise_with_patients_is_tried() -> None:
     having = {symbol for symbol in LESSON_OF if any(case.patient is not None for case in judge(symbol, 3).cases)}
     assert having == {*WITH_PATIENTS}
 
@@ -94,20 +95,21 @@ def test_a_model_in_training_mode_may_be_sound_or_not() -> None:
 # that are sought are spelt backwards: else the spy would find its own list.
 SPY = """
 SPIED = []
+def shown(thing):
+    try: return repr(thing)
+    except Exception: return ""  # some classes of libraries import half the world to show themselves, and fail
 def spied(*given):
     if SPIED: return
     SPIED.append(True)
     found = []
-    frame = sys._getframe()
-    while frame:
-        found += [frame.f_code.co_name, *map(repr, frame.f_locals.values())]
-        frame = frame.f_back
+    for frame in frames():
+        found += [frame.f_code.co_name, *map(shown, frame.f_locals.values())]
     for thing in everything():
         if isinstance(thing, types.FunctionType):
-            found += [thing.__qualname__, str(thing.__doc__), *map(repr, thing.__code__.co_consts)]
-            found += [repr(cell.cell_contents) for cell in thing.__closure__ or () if cell != types.CellType()]
+            found += [thing.__qualname__, str(thing.__doc__), *map(shown, thing.__code__.co_consts)]
+            found += [shown(cell.cell_contents) for cell in thing.__closure__ or () if cell != types.CellType()]
         elif isinstance(thing, dict):
-            found += [text for pair in list(thing.items()) for text in pair if isinstance(text, str)]
+            found += [text for pair in list(dict.items(thing)) for text in pair if isinstance(text, str)]
         elif isinstance(thing, (list, tuple)) and len(thing) < 1000 and thing is not found:
             found += [item for item in thing if isinstance(item, str)]
     text = "\\n".join(found)
@@ -123,7 +125,7 @@ def spying(symbol: str) -> str:
     return f"NAMES = {names}\n{SPY}"
 
 
-def test_in_one_process_with_the_patient_the_spy_tells() -> None:
+def test_the_spy_does_find_the_patient_in_its_own_process() -> None:
     """It is a good spy: the names are there to be found where the patient is."""
     space: dict[str, Any] = {"MARK": "x"}
     exec(f"import torch\n{PRELUDE}\n{spying('loss_is_sound')}", space)
@@ -162,7 +164,7 @@ READ_OFF = "def ends_each_sequence(decode, model, sources):\n    spied(decode)\n
 def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.MonkeyPatch) -> None:
     """One notebook for both: each lesson more is a process more."""
     monkeypatch.setattr(zygotes, "_POOL", zygotes._Pool())
-    setup = f'import grader\nimport torch\ngrader.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
+    setup = f'import cellcheck\nimport torch\ncellcheck.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
     cache_class = "class KeyValueCache:" + SOLVED_CACHE
     cells = [code(setup), code(spying("ends_each_sequence"))]
     cells += [
@@ -212,7 +214,7 @@ for odd in ((), (1.0,), (1.0,) * 1000):
 for kind in (torch.float8_e4m3fn, torch.complex64, torch.bool, torch.bfloat16, torch.uint64):
     with contextlib.suppress(Exception): raw("loss", torch.zeros(3, 1).to(kind), torch.zeros(3).to(kind))""",
     "no question at all": """
-import grader.running.wire as wire
+import cellcheck.running.wire as wire
 for odd in ({"ask": "loss"}, {"ask": "loss", "arguments": {}}, {"ask": {"$": "x"}, "arguments": [[]]}):
     child.channel.send_bytes(wire.encode(odd))
     child.channel.recv_bytes()""",
@@ -237,10 +239,10 @@ FOR_EVER = {
 
 
 @pytest.mark.parametrize("name", FOR_EVER)
-def test_asking_for_ever_is_stopped(name: str, course: Path) -> None:
+def test_endless_asking_is_stopped(name: str, course: Path) -> None:
     source = f"""
 def loss_is_sound(loss):
-    import grader.running.wire as wire
+    import cellcheck.running.wire as wire
     child = grader_object("Child")
     message = wire.encode({{"ask": "loss", "arguments": [1.0, 1.0]}})
     {FOR_EVER[name]}"""

@@ -1,7 +1,5 @@
 """Reading what is not the learner's: the gradebook, other submissions, solutions, the seed, the grader's memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -40,11 +38,7 @@ for fd in range(256):
         spy(*(read(f"/proc/self/fd/{fd}/" + name) for name in ("", "gradebook.db", "../gradebook.db")))
         if fd > 2 and select.select([fd], [], [], 0)[0]:
             spy(os.read(fd, 10**6))""",
-    "frames": """
-frame = sys._getframe()
-while frame:
-    spy(frame.f_locals, frame.f_globals)
-    frame = frame.f_back""",
+    "frames": "for frame in frames(): spy(frame.f_locals, frame.f_globals)",
     "every object": """
 for thing in everything():
     if isinstance(thing, (dict, list, tuple)) and len(thing) < 1000:
@@ -52,14 +46,9 @@ for thing in everything():
             if isinstance(item, (str, bytes)) and len(MARK) < len(item) < 10**5:
                 spy(item)""",
     "memory": """
-for line in open("/proc/self/maps"):
-    where, rights, *_, name = (line + " -").split()[:6]
-    start, end = (int(part, 16) for part in where.split("-"))
-    if rights.startswith("rw") and end - start < 2**28:
-        with open("/proc/self/mem", "rb", 0) as file, contextlib.suppress(OSError):
-            file.seek(start)
-            for found in re.findall(MARK.encode() + b"[0-9a-f]{32}", file.read(end - start)):
-                tell(found)""",
+for held in writable_memory():
+    for found in re.findall(MARK.encode() + b"[0-9a-f]{32}", held):
+        tell(found)""",
 }
 
 EVERYWHERE = """
@@ -79,11 +68,9 @@ for thing in everything():
         if type(item) is int and item == sought and item is not sought:
             tell(item)""",
     "seed in frames": """
-frame = sys._getframe()
-while frame:
+for frame in frames():
     if any(type(item) is int and item == MASKED ^ MASK for item in frame.f_locals.values()):
-        tell("the seed")
-    frame = frame.f_back""",
+        tell("the seed")""",
     "seed of the generators": """
 if MASKED ^ MASK in (torch.initial_seed(), int(np.random.get_state()[1][0])): tell("the seed")""",
     "another process": """
@@ -106,42 +93,38 @@ for fd in channels():
 # Solutions are public, and yet they are not lying about.
 SOLUTIONS = {
     "file": """\
-import course
-import lessons
-folders = (course.__path__[0], lessons.__path__[0])
+import transformer_course
+import transformer_course.lessons
+folders = (transformer_course.__path__[0], transformer_course.lessons.__path__[0])
 found = [read(path) for folder in folders for path in glob.glob(folder + '/**/*', recursive=True)]
 if any(found): tell(found)""",
-    "references": "import lessons.lesson_01.networks as found\ntell(found.mlp_predict)",
-    "judge": "import grader.checking.judge\ntell(grader.checking.judge)",
-    "checks": "found = grader.checks('01_pytorch_basics')\nif found.__name__ != '_silent_check': tell(found)",
-    "source": "import course.mlp\ntell(inspect.getsource(course.mlp.mlp_predict))",
-    "lines": "import course.mlp\nfound = linecache.getlines(course.mlp.__file__)\nif found: tell(found)",
-    "loader": "import course.mlp\ntell(course.mlp.__loader__.get_data(course.mlp.__file__))",
+    "references": "import transformer_course.lessons.lesson_01.networks as found\ntell(found.mlp_predict)",
+    "judge": "import cellcheck.checking.judge\ntell(cellcheck.checking.judge)",
+    "checks": "found = cellcheck.checks('01_pytorch_basics')\nif found.__name__ != '_silent_check': tell(found)",
+    "source": "import transformer_course.mlp\ntell(inspect.getsource(transformer_course.mlp.mlp_predict))",
+    "lines": "from transformer_course import mlp\nfound = linecache.getlines(mlp.__file__)\nif found: tell(found)",
+    "loader": "from transformer_course import mlp\ntell(mlp.__loader__.get_data(mlp.__file__))",
     "code": """\
-import course.mlp
-names = course.mlp.mlp_predict.__code__.co_names
+import transformer_course.mlp
+names = transformer_course.mlp.mlp_predict.__code__.co_names
 if names != ('NotImplementedError',): tell(names)""",
     "without the blanker": """
-import course.mlp
+import transformer_course.mlp
 sys.meta_path[:] = [finder for finder in sys.meta_path if "Blank" not in type(finder).__name__]
-del sys.modules["course.mlp"]
-import course.mlp
-tell(course.mlp.mlp_predict.__code__.co_names)""",
-    "reloaded": "import course.mlp\nimportlib.reload(course.mlp)\ntell('reloaded')",
-    "before the answer": "import course.tensors as c\ntell(c.batched_dot(torch.ones(1, 2, 3), torch.ones(1, 2, 3)))",
+del sys.modules["transformer_course.mlp"]
+import transformer_course.mlp
+tell(transformer_course.mlp.mlp_predict.__code__.co_names)""",
+    "reloaded": "import transformer_course.mlp\nimportlib.reload(transformer_course.mlp)\ntell('reloaded')",
+    "before the answer": "import transformer_course.tensors as c\nx = torch.ones(1, 2, 3)\ntell(c.batched_dot(x, x))",
     "other copies": """
 for folder in {*sys.path, *glob.glob(sys.prefix + "/lib/python*/site-packages"), sys.prefix, sys.prefix + "/.."}:
-    for pattern in ("course/*.py", "course/__pycache__/*", "build/lib/course/*", "lessons/*/*", "*/course/mlp*"):
+    ours = ("*.py", "__pycache__/*", "lessons/*/*")
+    for pattern in (*(f"{top}transformer_course/{own}" for top in ("", "build/lib/") for own in ours), "*/*/mlp*"):
         found = glob.glob(os.path.join(folder or ".", pattern))
         if found: tell(found)""",
     "text in memory": """
-for line in open("/proc/self/maps"):
-    where, rights, *_, name = (line + " -").split()[:6]
-    start, end = (int(part, 16) for part in where.split("-"))
-    if rights.startswith("rw") and end - start < 2**28:
-        with open("/proc/self/mem", "rb", 0) as file, contextlib.suppress(OSError):
-            file.seek(start)
-            if re.search(rb"torch[.]relu[(]x @ W [+] b[)]", file.read(end - start)): tell("a solution's line")""",
+for held in writable_memory():
+    if re.search(rb"torch[.]relu[(]x @ W [+] b[)]", held): tell("a solution's line")""",
 }
 
 READING = [
@@ -150,7 +133,9 @@ READING = [
     Attack("every folder", (EVERYWHERE,), limits=PATIENT),
     Attack(
         "course's symbol as an answer",
-        types={"batched_dot": "from course.tensors import batched_dot\nbatched_dot.__module__ = '__main__'"},
+        types={
+            "batched_dot": "from transformer_course.tensors import batched_dot\nbatched_dot.__module__ = '__main__'"
+        },
         status={"batched_dot": "missing"},
     ),
     Attack(
@@ -158,13 +143,11 @@ READING = [
         types={
             "batched_dot": """
 def batched_dot(a, b):
-    frame = sys._getframe()
-    while frame:
+    for frame in frames():
         for name, value in {**frame.f_locals, **frame.f_globals}.items():
             if name in ("expected", "references", "judge", "seed", "mistakes"):
                 tell(name)
         spy(frame.f_locals)
-        frame = frame.f_back
     for thing in everything():
         if type(thing).__name__ in ("Judge", "Case", "Exercise", "Lesson", "Session", "Zygote", "Verdict"):
             tell(thing)"""
@@ -177,12 +160,10 @@ def batched_dot(a, b):
         types={
             "batched_dot": """
 def batched_dot(a, b):
-    frame = sys._getframe()
-    while frame:
+    for frame in frames():
         cases = frame.f_locals.get("cases", [])
         if any("values" in case for case in cases) or "seed" in repr(frame.f_locals.get("message", "")):
-            tell("cases of pick")
-        frame = frame.f_back"""
+            tell("cases of pick")"""
         },
         status={"batched_dot": "failed"},
         limits=PATIENT,
@@ -197,13 +178,13 @@ def test_nothing_is_read(attack: Attack, course: Path) -> None:
     assert not [r for r in result.repairs if "SyntaxError" in r or "NameError" in r or "longer than" in r]
 
 
-def test_without_walls_the_spies_tell(course: Path) -> None:
+def test_the_spies_do_find_things_where_there_are_no_walls(course: Path) -> None:
     """They are good spies: in an ordinary process each finds what it is after."""
     lines = setup(course).splitlines()
     known = "\n".join(
         line
         for line in lines
-        if not line.startswith(("import grader", "import numpy", "import torch", "from", "check"))
+        if not line.startswith(("import cellcheck", "import numpy", "import torch", "from", "check"))
     )
     script = f"{known}\nopened, held = open('gradebook.db'), os.environ['SECRET_TOKEN']\nTOLD = []\n"
     for name, source in SPIES.items():

@@ -1,7 +1,5 @@
 """A machine without namespaces, such as a Docker container: Landlock, seccomp and counting must do."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys
@@ -12,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderError
-from grader.running import zygotes
-from grader.running.grade import grade
-from grader.running.zygotes import empty
-from grader.sandbox import fences
-from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, carry_out, learners, wait_until
+from cellcheck.running import zygotes
+from cellcheck.running.grade import grade
+from cellcheck.running.zygotes import empty
+from cellcheck.sandbox import fences
+from tests.attacks.attacks import HONEST, MARK, PATIENT, SEED, SMALL, Attack, at_work, carry_out, wait_until
 from tests.attacks.conftest import zygotes_of_our_own
 
 pytestmark = pytest.mark.skipif(
@@ -213,7 +210,7 @@ def test_honest_code_changes_its_own_files(course: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXHAUSTING)
-def test_nothing_is_used_up(name: str, course: Path) -> None:
+def test_no_resource_is_used_up(name: str, course: Path) -> None:
     carry_out(Attack(name, (EXHAUSTING[name],), limits=replace(SMALL, cell_seconds=2.0), hurts_itself=True), course)
 
 
@@ -240,19 +237,9 @@ for _ in range(3):
         while True: time.sleep(1)
 while True: time.sleep(1)
 """
-
-    def grading() -> None:
-        with pytest.raises(GraderError):
-            grade(Attack("busy", (busy,)).notebook(course), SEED, limits=PATIENT)
-
-    thread = threading.Thread(target=grading, daemon=True)
-    thread.start()
-    wait_until(lambda: bool(learners(zygotes._POOL.lent)))
-    (zygote,) = learners(zygotes._POOL.lent)
-    wait_until(lambda: len([*zygote.account.everyone()]) == 4)
-    everyone = [*zygote.account.everyone()]
-    zygote._over = True  # or another one is started at once
-    zygote._process.control.shutdown(socket.SHUT_RDWR)
-    wait_until(lambda: not any(Path("/proc", str(pid)).exists() for pid in everyone))
-    thread.join(60)
-    assert not thread.is_alive()
+    with at_work(busy, course) as zygote:
+        wait_until(lambda: len([*zygote.account.everyone()]) == 4)
+        everyone = [*zygote.account.everyone()]
+        zygote._over = True  # or another one is started at once
+        zygote._process.control.shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: not any(Path("/proc", str(pid)).exists() for pid in everyone))

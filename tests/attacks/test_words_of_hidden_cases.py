@@ -1,20 +1,18 @@
 """What a learner reads comes from cases that the learner can see, whatever the learner's code says it saw."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from grader.checking.cards import card
-from grader.checking.judge import PUBLIC_SEED, Judge
-from grader.gradebook.draft import outputs
-from grader.gradebook.feedback import page
-from grader.running.grade import grade, grade_submission
-from grader.running.result import OwnTest
-from grader.syllabus import load_lesson, load_probes
+from cellcheck.checking.cards import card
+from cellcheck.checking.judge import PUBLIC_SEED, Judge
+from cellcheck.gradebook.draft import outputs
+from cellcheck.gradebook.feedback import page
+from cellcheck.running.grade import grade, grade_submission
+from cellcheck.running.result import OwnTest
+from cellcheck.syllabus import load_lesson, load_probes
 from tests.attacks.attacks import LESSON, PATIENT, SEED, answer, code, notebook, setup
 from tests.running.submissions import with_tests
 
@@ -77,7 +75,7 @@ def shown(name: str, course: Path, seed: int) -> tuple[set[str], tuple[str, ...]
     return set(re.findall(r"-?\d+\.\d+", everything)), tuple(result.repairs)
 
 
-def test_what_is_said_of_a_public_case_is_said(course: Path) -> None:
+def test_what_happens_in_a_public_case_is_told(course: Path) -> None:
     cells = [code(setup(course)), code("def pick(values, index):\n    raise KeyError('my own words')", "pick")]
     cells += [
         code("1 / 0"),

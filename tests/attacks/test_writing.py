@@ -1,7 +1,5 @@
 """Writing where nothing of the learner's belongs: the gradebook, the machine's folders, the pipe to the grader."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -113,7 +111,7 @@ def test_a_forged_message_earns_nothing(name: str, course: Path) -> None:
     assert not [r for r in result.repairs if "SyntaxError" in r or "NameError" in r]
 
 
-def test_the_next_child_finds_nothing_of_the_last(course: Path) -> None:
+def test_the_next_process_finds_nothing_of_the_last(course: Path) -> None:
     """Files, shared memory, message queues, keys, settings: all of it goes with the submission, or was refused."""
     leave = """
 for path in ("/tmp/left", "/dev/shm/left", "left"):

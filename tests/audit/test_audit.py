@@ -1,7 +1,5 @@
 """The audit is itself a test of tests, so it is tested for being able to fail."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader.audit.audit import (
+from cellcheck.audit.audit import (
     FLOORS,
     LESSON_FLOORS,
     MOST_LINES,
@@ -23,18 +21,18 @@ from grader.audit.audit import (
     report,
     total,
 )
-from grader.audit.mutants import mutants
-from grader.audit.slips import failing, slipped
-from grader.audit.tables import readme_row, write_into_readme
-from grader.authoring.spec import USUAL, Exercise
-from grader.checking.diagnose import _Search
-from grader.checking.judge import PASSED, Judge
-from grader.cli import app
-from grader.errors import GraderError
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from cellcheck.audit.audit_table import row_of, write_into
+from cellcheck.audit.mutants import mutants
+from cellcheck.audit.slips import failing, slipped
+from cellcheck.authoring.spec import USUAL, Exercise
+from cellcheck.checking.diagnose import _Search
+from cellcheck.checking.judge import PASSED, Judge
+from cellcheck.cli import app
+from cellcheck.errors import GraderError
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import one_lesson
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 SOURCE = '''
 def mean_above(values: list[float], limit: float = 0.5) -> float:
     """The mean of what is above 3 limits."""
@@ -87,7 +85,7 @@ def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
 def test_every_lesson_reaches_the_floors(lesson: str) -> None:
     rows = audit_lesson(load_lesson(lesson), lambda symbol: None)
     assert below_the_floors(rows) == []
-    assert readme_row(lesson, rows) in README.read_text("utf-8"), "run: grader audit --readme"
+    assert row_of(lesson, rows) in PAGE.read_text("utf-8"), "run: cellcheck audit --into docs/audit.md"
     assert all(row.caught.total >= 3 and row.accepted.total >= 3 for row in rows)
     assert total(rows).mutants.total >= 20
 
@@ -159,24 +157,24 @@ def test_the_report_is_plain_json() -> None:
     assert written["floors"] == FLOORS | LESSON_FLOORS
 
 
-def test_the_readme_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- audit: begin -->\nold\n<!-- audit: end -->\nafter\n")
-    write_into_readme(readme, {"01_x": [Row("a", Count(2, 2)), Row("b", Count(3, 4))]})
-    text = readme.read_text()
+def test_a_text_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
+    page = tmp_path / "audit.md"
+    page.write_text("before\n<!-- audit: begin -->\nold\n<!-- audit: end -->\nafter\n")
+    write_into(page, {"01_x": [Row("a", Count(2, 2)), Row("b", Count(3, 4))]})
+    text = page.read_text()
     assert "| 01_x | 5 / 6 |" in text
     assert "diagnosed when another slip comes along | false diagnoses" in text
     assert "old" not in text
     names = sorted(lesson_names())[:2]
-    write_into_readme(readme, {name: [Row("a", Count(1, 1))] for name in reversed(names)})
-    write_into_readme(readme, {names[1]: [Row("a", Count(7, 8))]})
-    found = [line.split(" | ")[:2] for line in readme.read_text().splitlines() if line.startswith("| 0")]
+    write_into(page, {name: [Row("a", Count(1, 1))] for name in reversed(names)})
+    write_into(page, {names[1]: [Row("a", Count(7, 8))]})
+    found = [line.split(" | ")[:2] for line in page.read_text().splitlines() if line.startswith("| 0")]
     assert found == [[f"| {names[0]}", "1 / 1"], [f"| {names[1]}", "7 / 8"]]  # 01_x is no lesson
     assert text.startswith("before")
     assert text.endswith("after\n")
-    readme.write_text("no marks")
+    page.write_text("no marks")
     with pytest.raises(GraderError, match="marks"):
-        write_into_readme(readme, {})
+        write_into(page, {})
 
 
 def test_what_is_missed_stands_on_lines_of_its_own() -> None:
@@ -208,7 +206,7 @@ def test_what_a_mistake_is_taken_for_and_where_a_variant_fails_are_told() -> Non
     name = exercise.mistakes[0].name
     told = "\n".join(row.below({"diagnosed": 1.0, "accepted": 1.0}))
     assert f"    {name}_again is taken for {name}" in told
-    assert f"    not really gets 0 of 1 points: {exercise.mistakes[0].advice}" in told
+    assert f"    not really gets 0 of 1 point: {exercise.mistakes[0].advice}" in told
 
 
 def test_an_author_can_read_the_cards_of_an_exercise() -> None:
@@ -218,7 +216,7 @@ def test_an_author_can_read_the_cards_of_an_exercise() -> None:
     for mistake in exercise.mistakes:
         assert f"{mistake.name}{' (central)' if mistake.central else ''}\n  pick: " in result.output
         assert f"    {mistake.advice}\n" in result.output
-    assert "of 1 points" in result.output
+    assert "of 1 point" in result.output
     result = CliRunner().invoke(app, ["audit", "01", "--show", "pikc"])
     assert str(result.exception) == "There is no exercise 'pikc' in 01_pytorch_basics: try pick."
 

@@ -1,17 +1,15 @@
 """The usual battery: which inputs are drawn, and which aspect looks at them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 
-from grader.authoring.aspects import shape, values
-from grader.authoring.battery import LOOKED_AT, Battery, battery
-from grader.authoring.calls import in_order
-from grader.authoring.draw import dims, normal
-from grader.authoring.spec import Case, Exercise, Value
-from grader.checking.judge import PASSED, Judge
+from cellcheck.authoring.aspects import shape, values
+from cellcheck.authoring.battery import LOOKED_AT, Battery, battery
+from cellcheck.authoring.calls import in_order
+from cellcheck.authoring.draw import dims, normal
+from cellcheck.authoring.spec import Case, Exercise, Value
+from cellcheck.checking.judge import PASSED, Judge
 
 
 def scaled(x: torch.Tensor, scale: torch.Tensor, power: int) -> torch.Tensor:

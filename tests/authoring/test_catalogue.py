@@ -1,7 +1,5 @@
 """NAME.md: what is read from it, what becomes of edits, and what an author hears who gets something wrong."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import re
@@ -10,14 +8,15 @@ import traceback
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from grader.authoring.calls import in_order
-from grader.authoring.catalogue import HONEST, MISTAKES, WRONG, Catalogue, exercise_of
-from grader.authoring.spec import Aspect, Case, Exercise, Trial
-from grader.checking.judge import Judge
-from grader.errors import GraderError
+from cellcheck.authoring.calls import in_order
+from cellcheck.authoring.catalogue import HONEST, MISTAKES, WRONG, Catalogue, CatalogueEntry, exercise_of
+from cellcheck.authoring.spec import Aspect, Case, Exercise, Trial, as_written
+from cellcheck.checking.judge import Judge
+from cellcheck.errors import GraderError
 
 MODULE = '''
 """A library."""
@@ -240,14 +239,52 @@ def spread(numbers):
 """
 
 
-def test_mistakes_that_change_different_places_are_combined(library: ModuleType) -> None:
-    """The two that change one line don't go together. Only one of them fits the answer that is written differently."""
+def test_mistakes_are_combined(library: ModuleType) -> None:
+    """Also two that change the same place, where one fits what the other has put there, and one that is an edit of
+    another written in full. Only one of them fits the answer that is written differently.
+    """
     exercise = written(library, TWO_SLIPS)
-    combinations = {each.answer.name: each for each in exercise.combinations()}
-    assert [*combinations] == ["from_one, in by power", "no_root, from_one", "from_one, no_mean"]
+    combinations = {each.answer.name: each for each in exercise.combinations(as_written)}
+    assert [*combinations] == [
+        "from_one, in by power",
+        "no_root, from_one",
+        "no_root, no_mean",
+        "from_one, no_mean",
+        "from_one, in_full",
+    ]
     assert combinations["no_root, from_one"].mistakes == (exercise.mistakes[0], exercise.mistakes[1])
     answers = {name: each.answer.implementation([2.0]) for name, each in combinations.items()}
-    assert answers == {"from_one, in by power": 5**0.5, "no_root, from_one": 5.0, "from_one, no_mean": 5**0.5}
+    assert answers == {
+        "from_one, in by power": 5**0.5,
+        "no_root, from_one": 5.0,
+        "no_root, no_mean": 4.0,
+        "from_one, no_mean": 5**0.5,
+        "from_one, in_full": 1.0,
+    }
+
+
+def test_whether_two_fit_together_is_found_out_once(library: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a judge knows of the two by now isn't compiled again; who asks what else they do gets an answer."""
+    exercise = written(library, TWO_SLIPS)
+    before = {each.answer.name: each.answer.implementation([2.0]) for each in exercise.combinations(as_written)}
+    compiled: list[str] = []
+    real = Catalogue.implementation
+
+    def counted(self: Catalogue, entry: CatalogueEntry) -> Any:
+        compiled.append(entry.name)
+        return real(self, entry)
+
+    monkeypatch.setattr(Catalogue, "implementation", counted)
+    again = list(exercise.combinations(as_written))
+    assert compiled == []
+    assert {each.answer.name: each.answer.implementation([2.0]) for each in again} == before
+    assert compiled == [*before]
+
+
+def test_the_least_surprising_mistakes_are_tried_first(library: ModuleType) -> None:
+    exercise = written(library, TWO_SLIPS)
+    last = exercise.combinations(lambda mistakes: int(exercise.mistakes[0] in mistakes))
+    assert [each.answer.name for each in last][-2:] == ["no_root, from_one", "no_root, no_mean"]
 
 
 def test_an_answer_with_two_slips_gets_both_names(library: ModuleType) -> None:

@@ -1,25 +1,20 @@
-"""`grader new`, and what an author hears who gets something wrong: one sentence that says where, and what to do."""
-
-from __future__ import annotations
+"""`cellcheck new`, and what an author hears who gets something wrong: one sentence that says where, and what to do."""
 
 import itertools
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from setuptools.glob import glob
 
-from grader.errors import GraderError
-from grader.running.setting import setting_of
-from grader.running.zygotes import borrowed
-from grader.starting import new_course, new_lesson
-from grader.starting.new import TEMPLATES
-from grader.syllabus import VARIABLE, Syllabus, course_around
-from grader.testing import faults
+from cellcheck.errors import GraderError
+from cellcheck.running.setting import setting_of
+from cellcheck.running.zygotes import borrowed
+from cellcheck.starting import new_course, new_lesson
+from cellcheck.syllabus import VARIABLE, Syllabus, course_around
+from cellcheck.testing import faults
 from tests.shell import Run
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +47,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lesson_folder(root: Path) -> Path:
-    (folder,) = root.glob("*_lessons/lesson_01")
+    (folder,) = root.glob("*/lessons/lesson_01")
     return folder
 
 
@@ -62,7 +57,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-# --- grader new ----------------------------------------------------------------------------------------------
+# --- cellcheck new ----------------------------------------------------------------------------------------------
 
 
 def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
@@ -91,11 +86,11 @@ def test_nothing_is_overwritten(refused: Say, root: Path, tmp_path: Path) -> Non
     assert "exists already, and nothing was changed" in refused("new", "course", str(root))
     assert "would lie inside the course" in refused("new", "course", "another-one")
     assert "Python has something called statistics already" in refused("new", "course", str(tmp_path / "statistics"))
-    assert "Python has something called grader already" in refused("new", "course", str(tmp_path / "grader"))
+    assert "Python has something called cellcheck already" in refused("new", "course", str(tmp_path / "cellcheck"))
     assert "Lesson 01 is there already, as 01_first_steps: 02_sums would be free." in refused(
         "new", "lesson", "01_sums"
     )
-    assert f"{root / lesson_folder(root).parent.name.removesuffix('_lessons') / 'first_steps.py'} exists" in refused(
+    assert f"{root / lesson_folder(root).parents[1].name / 'first_steps.py'} exists" in refused(
         "new", "lesson", "02_first_steps"
     )
     for bad in ("sums", "2_sums", "02_Sums", "02-sums", "02_", "../02_sums"):
@@ -111,7 +106,6 @@ def test_only_packages_are_courses(root: Path) -> None:
     theirs.parent.mkdir(parents=True)
     theirs.write_text("", "utf-8")
     found = course_around(root)
-    assert found is not None
     assert found.folder == lesson_folder(root).parent
     (found.folder / "__init__.py").unlink()
     assert course_around(root) is None
@@ -120,15 +114,15 @@ def test_only_packages_are_courses(root: Path) -> None:
 def test_a_lesson_needs_a_course(refused: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "is not inside a course's repository" in refused("new", "lesson", "01_sums")
-    assert "make a course with grader new course FOLDER" in refused("build")
+    assert "make a course with cellcheck new course FOLDER" in refused("build")
 
 
 # --- faults --------------------------------------------------------------------------------------------------
 
 TRIED, ANSWERS = "initials.py", "initials.md"
 FAULTS = {
-    "no TRIAL": (TRIED, "TRIAL =", "TRIALS =", r"initials\.py should define TRIAL, a grader"),
-    "no Python": (TRIED, "points=2,", "points=2,,", r"initials\.py, line 24, is not valid Python: .* Correct it"),
+    "no TRIAL": (TRIED, "TRIAL =", "TRIALS =", r"initials\.py should define TRIAL, a cellcheck"),
+    "no Python": (TRIED, "points=2,", "points=2,,", r"initials\.py, line 22, is not valid Python: .* Correct it"),
     "a name that is not there": (TRIED, "points=2,", "points=two,", r"initials\.py, line \d+, stops with Name"),
     "a text that is not valid Python": (f"{LESSON}.py", "initials(", "initials((", r"is not valid Python"),
     "no core aspect": (
@@ -149,35 +143,28 @@ FAULTS = {
     "two of one label": (TRIED, "on three names", "on two names", "has 2 of the case 'on two names'"),
     "no exercise in the text": (
         f"{LESSON}.py",
-        '# %% exercise="initials"',
-        "# %%",
+        '# %% [markdown] exercise="initials" kind="core" difficulty=1 minutes=5',
+        "# %% [markdown]",
         "has no exercises: name at least one in its text",
     ),
     "an exercise without files": (
         f"{LESSON}.py",
-        '# %% exercise="initials"',
-        '# %% exercise="letters"',
+        'exercise="initials"',
+        'exercise="letters"',
         r"01_first_steps\.py names the exercise letters, and \S+letters\.py is missing: say there how it is tried",
     ),
-    "no heading": (f"{LESSON}.py", "# ### Exercise: `initials`", "# ### `initials`", "does not announce initials"),
-    "no time": (f"{LESSON}.py", "# **Time.**", "# Time:", r"add how long it takes, as in `\*\*Time"),
-    "no goal": (f"{LESSON}.py", "What you will be able to do", "Goals", "add a list after"),
-    "a mistake that never runs": (
-        ANSWERS,
-        "- `.upper()` → nothing",
-        "- `name.split` → `nmae.split`",
-        r"'small_letters_kept' stops in every case with NameError.*initials\.md, line 3",
+    "no word for the time": (
+        f"{LESSON}.py",
+        "# SITTINGS",
+        "#",
+        "so SITTINGS should begin one line of the prose, and 0",
     ),
-    "an edit that doesn't fit": (
-        ANSWERS,
-        "`.upper()`",
-        "`.lower()`",
-        r"initials\.md, line 4: `\.lower\(\)` stands no times in the code of initials, in \S+first_steps\.py",
-    ),
+    "a word twice": (f"{LESSON}.py", "# SITTINGS", "# GIVES\n#\n# SITTINGS", "GIVES should begin one line .* and 2 do"),
+    "a word for nothing": (f"{LESSON}.py", "# SITTINGS", "# SITTINGS\n#\n# BUILDS_ON", "the head has no builds_on"),
     "a claim that nobody measures": (
         f"{LESSON}.py",
-        "# **Time.**",
-        "# <!-- claim: experts_learn -->\n#\n# **Time.**",
+        "# SITTINGS",
+        "# <!-- claim: experts_learn -->\n#\n# SITTINGS",
         r"01_first_steps\.py, line \d+, claims experts_learn, and nothing in tests/ measures it: write a test called "
         r"test_experts_learn, or take the mark out\.",
     ),
@@ -185,7 +172,7 @@ FAULTS = {
         TRIED,
         "import numpy as np",
         "import numpy as np\nimport statistic",
-        r"initials\.py, line 6, imports statistic, and there is no such package here\. Did you mean statistics\?",
+        r"initials\.py, line 4, imports statistic, and there is no such package here\. Did you mean statistics\?",
     ),
     "a package that isn't there": (
         TRIED,
@@ -254,7 +241,7 @@ LEAKS = {
 @pytest.mark.parametrize(("line", "sentence"), LEAKS.values(), ids=LEAKS)
 def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, line: str, sentence: str) -> None:
     lesson = lesson_folder(root)
-    names = {"lessons": lesson.parent.name, "library": root.name.replace("-", "_")}
+    names = {"lessons": f"{lesson.parents[1].name}.lessons", "library": root.name.replace("-", "_")}
     (lesson.parent / "helper.py").write_text("from .lesson_01.demo import LEARNERS\n", "utf-8")
     (lesson / "probes.py").write_text(f"{line.format(**names)}\nPROBES = {{}}\n", "utf-8")
     said = refused("audit", LESSON)
@@ -265,7 +252,7 @@ def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, lin
 def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: Path) -> None:
     lesson = lesson_folder(root)
     (lesson / "demo.py").write_text("LEARNERS = ()\n", "utf-8")
-    hidden = f"{lesson.parent.name}.lesson_01.demo"
+    hidden = f"{lesson.parents[1].name}.lessons.lesson_01.demo"
     text = f'import importlib\nimportlib.import_module("{hidden[:-2]}" + "{hidden[-2:]}")\nPROBES = {{}}\n'
     (lesson / "probes.py").write_text(text, "utf-8")
     setting = setting_of(LESSON)
@@ -274,13 +261,3 @@ def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: 
         borrowed(setting),
     ):
         raise AssertionError("it started")
-
-
-def test_the_templates_travel_with_an_installed_grader() -> None:
-    """All of them, and `.gitignore` too, which a plain pattern passes over."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    patterns = project["tool"]["setuptools"]["package-data"]["grader"]
-    taken = {Path(found) for pattern in patterns for found in glob(str(ROOT / "grader" / pattern), recursive=True)}
-    templates = {path for path in TEMPLATES.rglob("*") if path.is_file()}
-    assert len(templates) > 10
-    assert templates <= taken

@@ -1,17 +1,17 @@
 """An author's slip is found when the lesson is built: one sentence with the file, the line, and what to do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from grader.audit.audit import audit_lesson
-from grader.errors import GraderError
-from grader.soundness import insist_on_sound
-from grader.syllabus import load_lesson
+from cellcheck.audit.audit import audit_lesson
+from cellcheck.building.source import source_notebook
+from cellcheck.errors import GraderError
+from cellcheck.repository import Repository
+from cellcheck.soundness import insist_on_sound
+from cellcheck.syllabus import load_lesson
 from tests.authors.test_new import LESSON, edit, lesson_folder, root  # noqa: F401 (root is a fixture)
 
 PROBE = """
@@ -37,8 +37,8 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     "a misspelt input": (
         _probe(PROBE.replace('inputs["name"]', 'inputs["nmae"]')),
         r"The course's own initials stops on two names with KeyError: 'nmae', in \S+/lesson_01/probes\.py, line 3\. "
-        r"Correct the probe, or the inputs of that case\. If the docstring asks for an error, give the case a tag, and "
-        r"that tag to aspects\.refused\.",
+        r"Correct the probe, or the inputs of that case\. If the docstring asks for an error, let the case name "
+        r"an aspects\.refused\.",
     ),
     "a probe that returns no dict": (
         _probe(PROBE.replace('{"output": symbol(inputs["name"])}', 'symbol(inputs["name"])')),
@@ -58,16 +58,16 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     "inputs that don't fit": (
         {TRIED: (CASE, CASE.replace("name=", "extra=3, name="))},
         r"The course's own initials stops on two names with TypeError: initials\(\) takes 1 positional argument but 2 "
-        r"were given, in \S+initials\.py, line 15\. Correct the probe, or the inputs of that case\.",
+        r"were given, in \S+initials\.py, line 13\. Correct the probe, or the inputs of that case\.",
     ),
     "a tag of no aspect": (
         {TRIED: ('"on three names", ', '"on three names", "thre", ')},
-        r"initials: no aspect looks at the tag 'thre' of the case 'on three names', in \S+initials\.py, line 16\. "
+        r"initials: no aspect looks at the tag 'thre' of the case 'on three names', in \S+initials\.py, line 14\. "
         r"Give an aspect this tag, or the case another: there are a single name, any number of spaces, usual\.",
     ),
     "cases that stop": (
         {TRIED: ("draw.words(generator, 3)", "draw.words(generator, 3)[5]")},
-        r"initials, cases: \S+initials\.py, line 16, stops with IndexError: list index out of "
+        r"initials, cases: \S+initials\.py, line 14, stops with IndexError: list index out of "
         r"range\. Correct it there",
     ),
     "a broken mistake": (
@@ -94,11 +94,11 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     ),
     "a canonical form that stops": (
         {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: {'output': seen['ouput']},")},
-        r"initials, canonical: \S+initials\.py, line 25, stops with KeyError: 'ouput'\. Correct it there\.",
+        r"initials, canonical: \S+initials\.py, line 23, stops with KeyError: 'ouput'\. Correct it there\.",
     ),
     "a canonical form that returns nothing": (
         {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: None,")},
-        r"initials: its canonical form, in \S+initials\.py, line 25, returns an object of type NoneType",
+        r"initials: its canonical form, in \S+initials\.py, line 23, returns an object of type NoneType",
     ),
     "a canonical form that drops what matters": (
         {TRIED: ("points=2,", "points=2,\n    canonical=lambda seen, case: {**seen, 'output': ''},")},
@@ -129,7 +129,7 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     ),
     "an input that can't travel": (
         {TRIED: (CASE, CASE.replace("name=", "count=np.int64(3), name="))},
-        r"initials: the case 'on two names' \(\S+initials\.py, line 15\) has 'count', of type int64, which can't",
+        r"initials: the case 'on two names' \(\S+initials\.py, line 13\) has 'count', of type int64, which can't",
     ),
     "an aspect alone, without a comma": (
         {TRIED: ("(*aspects.of_function(), SINGLE, SPACES)", "(aspects.values())")},
@@ -137,25 +137,108 @@ SLIPS: dict[str, tuple[Slip, str]] = {
     ),
     "an aspect that is none": (
         {TRIED: ("SINGLE, SPACES)", "SINGLE, 'spaces')")},
-        r"The aspects of initials, in \S+initials\.py, should each be a grader\.authoring\.Aspect, and one is of "
+        r"The aspects of initials, in \S+initials\.py, should each be a cellcheck\.authoring\.Aspect, and one is of "
         r"type str",
     ),
     "a module that ends the process": (
-        {TRIED: ("\nfrom grader", "\nraise SystemExit(4)\nfrom grader")},
+        {TRIED: ("\nfrom cellcheck", "\nraise SystemExit(4)\nfrom cellcheck")},
         r"initials\.py, line \d+, stops with SystemExit: 4\. Correct it there\.",
     ),
     "inputs that can't be shown": (
         {TRIED: ("points=2,", "points=2,\n    shown=lambda case: {'name': case.inputs['nmae']},")},
-        r"initials, shown: \S+initials\.py, line 25, stops with KeyError: 'nmae'\. Correct it there\.",
+        r"initials, shown: \S+initials\.py, line 23, stops with KeyError: 'nmae'\. Correct it there\.",
     ),
 }
+
+
+MARK = '# %% [markdown] exercise="initials" kind="core" difficulty=1 minutes=5'
+TEXT: dict[str, tuple[str, str, str]] = {
+    "no head": (
+        "# ---\n# title",
+        "# title",
+        r"line 1: begin the text with its head: # ---, then such lines as # title:",
+    ),
+    "no title": (
+        "# title: First steps\n",
+        "",
+        r"line 1: the head does not say what the lesson is called: add .* # title:",
+    ),
+    "a title with a colon": (
+        "# title: First steps",
+        "# title: First: steps",
+        r"line 2: the head can't be read: .* A text with a colon needs quotes\.",
+    ),
+    "a misspelt key": (
+        "# sittings",
+        "# sitings",
+        r"line 3: the head of a text knows no 'sitings'\. Did you mean sittings\?",
+    ),
+    "two topics": (
+        "# sittings",
+        "# topic: [first, steps]\n# sittings",
+        r"line 3: topic should be what the lesson is about, .*, as in # topic: ",
+    ),
+    "minutes in words": (
+        "[10]",
+        "[ten]",
+        r"line 3: sittings should be the minutes of each sitting, as in # sittings: \[",
+    ),
+    "a sitting without time": ("[10]", "[0]", r"line 3: sittings should be the minutes of each sitting"),
+    "one sitting, not in a list": ("[10]", "10", r"line 3: sittings should be the minutes of each sitting"),
+    "nothing given": ("# gives:\n#   - turn a name into its initials", "# gives: []", r"line 4: gives should be what"),
+    "a goal with a colon": (
+        "- turn a name",
+        "- turn: a name",
+        r"line 4: gives should be .* A text with a colon needs quotes",
+    ),
+    "a lesson that isn't there": (
+        "# gives:",
+        "# builds_on: [00_nothing]\n# gives:",
+        r"line 4: builds_on has 00_nothing, and no earlier lesson is called that\. There is none\.",
+    ),
+    "no kind": (
+        MARK,
+        MARK.replace(' kind="core"', ""),
+        r"line \d+: the cell of initials should begin with a line such as",
+    ),
+    "an unknown kind": (
+        MARK,
+        MARK.replace("core", "cor"),
+        r"Its kind is core or stretch, and its difficulty from 1 to 5\.",
+    ),
+    "too difficult": (MARK, MARK.replace("difficulty=1", "difficulty=6"), r"the cell of initials should begin"),
+    "no minutes": (MARK, MARK.replace("minutes=5", "minutes=five"), r"the cell of initials should begin"),
+    "an exercise that is no prose": (MARK, MARK.replace("[markdown] ", ""), r"the cell of initials should begin"),
+    "an exercise twice": (
+        MARK,
+        f"{MARK}\n\n{MARK}",
+        r"line \d+: the text has two cells for initials\. Take one of them out",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), TEXT.values(), ids=TEXT)
+def test_a_slip_in_what_the_text_announces_is_a_sentence(root: Path, old: str, new: str, sentence: str) -> None:  # noqa: F811
+    text = lesson_folder(root) / f"{LESSON}.py"
+    edit(text, old, new)
+    with pytest.raises(GraderError) as caught:
+        source_notebook(Repository.find(root), LESSON)
+    assert re.search(rf"^{re.escape(str(text))}, .*{sentence}", said := str(caught.value)), said
+
+
+def test_a_lesson_may_build_on_words(root: Path) -> None:  # noqa: F811
+    edit(lesson_folder(root) / f"{LESSON}.py", "# gives:", "# builds_on: [some Python]\n# gives:")
+    edit(lesson_folder(root) / f"{LESSON}.py", "# SITTINGS", "# BUILDS_ON Nothing else.\n#\n# SITTINGS It may be more.")
+    opening = source_notebook(Repository.find(root), LESSON).cells[0].source
+    assert "\n\nThis lesson builds on some Python. Nothing else.\n\n" in opening
+    assert "\n\n**Time.** About 10 minutes, in one sitting. It may be more.\n\n" in opening
 
 
 def test_a_text_with_magics_hides_no_line(root: Path) -> None:  # noqa: F811
     with (lesson_folder(root) / f"{LESSON}.py").open("a", encoding="utf-8") as text:
         text.write('\n# %%\n%time initials("ada")\n')
     edit(lesson_folder(root) / TRIED, '"on three names", ', '"on three names", "thre", ')
-    assert re.search(r"no aspect looks at the tag 'thre' .*initials\.py, line 16", said := refused()), said
+    assert re.search(r"no aspect looks at the tag 'thre' .*initials\.py, line 14", said := refused()), said
 
 
 def library(root: Path) -> Path:  # noqa: F811
@@ -183,14 +266,14 @@ ANSWER = {
         "    'A.B.'\n",
         r"The docstring of initials says that initials\(\"ada lovelace\"\) gives 'A\.B\.', and it "
         r"gives 'A\.L\.': correct "
-        r"it in \S+first_steps\.py, line 9\.",
+        r"it in \S+first_steps\.py, line 7\.",
     ),
     "an example that stops": (
         '>>> initials("ada lovelace")',
         ">>> initials(ada)",
         r"says that initials\(ada\) gives 'A\.L\.', and it stops with NameError: name 'ada' is not "
         r"defined: correct it in "
-        r"\S+first_steps\.py, line 9\.",
+        r"\S+first_steps\.py, line 7\.",
     ),
     "an example that nobody can read": (
         '>>> initials("ada lovelace")',
@@ -201,14 +284,14 @@ ANSWER = {
     "an answer that changes a setting": (
         "    return",
         "    import sys\n\n    sys.setrecursionlimit(sys.getrecursionlimit() + 1)\n    return",
-        r"The course's own initials leaves the recursion limit changed on two names \(\S+initials\.py, line 15\), and "
+        r"The course's own initials leaves the recursion limit changed on two names \(\S+initials\.py, line 13\), and "
         r"an answer that does so loses points\. Put it back there, or in the probe\.",
     ),
     "an answer that stops where no aspect asks for an error": (
         "    return",
         '    if "   " in name:\n        raise ValueError("many spaces")\n    return',
         r"The course's own initials stops with many spaces between the names with ValueError: many spaces, in "
-        r"\S+first_steps\.py, line 14\. .* aspects\.refused",
+        r"\S+first_steps\.py, line 12\. .* aspects\.refused",
     ),
 }
 

@@ -1,7 +1,5 @@
 """A real browser, and Jupyter servers for it to visit. Without a browser these tests skip; in CI that is a failure."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,8 +12,11 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.warm import PATH
 
 ROOT = Path(__file__).parents[2]
 QUIET = (
@@ -28,9 +29,9 @@ QUIET = (
     "--disable-sync",
 )
 START_SECONDS = 300
-CONFIG = ROOT / "grader" / "lab" / "config"
+CONFIG = ROOT / "grader" / "cellcheck" / "lab" / "config"
 """What pip puts among Jupyter's own settings when the course is installed; an editable install leaves it out."""
-LEARNER = ROOT / "grader" / "lab" / "learner"
+LEARNER = ROOT / "grader" / "cellcheck" / "lab" / "learner"
 """What `make lab` adds to Jupyter's settings: no tools for instructors, no news."""
 
 SETTINGS = {
@@ -64,6 +65,16 @@ def browser() -> Iterator[object]:
         found = playwright.chromium.launch(executable_path=path, args=list(QUIET))
         yield found
         found.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[object]:
+    """A page for one test."""
+    from tests.browser.driving import new_page
+
+    opened = new_page(browser)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -116,8 +127,9 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
 def surroundings(home: Path) -> dict[str, str]:
     """The environment of a server that knows nothing of this machine's own Jupyter."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "NBGRADER"))}
-    return kept | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+    return {
+        **kept,
+        **PATH,
         "PYTHONPATH": str(ROOT),
         "OMP_NUM_THREADS": "1",
         "HOME": str(home),

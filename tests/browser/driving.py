@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Browser, Locator, Page, expect
 
 SECONDS = 1000
+expect.set_options(timeout=300 * SECONDS)  # two busy cores may take their time
 TRIES = 3
 RAN = re.compile(r"^\[\d+\]:$")
 
@@ -96,7 +97,7 @@ class Notebook:
     def save(self) -> None:
         """Saves the notebook, and waits until it is saved."""
         self.page.keyboard.press("ControlOrMeta+S")
-        expect(self.page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=90 * SECONDS)
+        expect(self.page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0, timeout=300 * SECONDS)
 
     def menu(self, *names: str) -> None:
         """Chooses an entry of the menu bar, as in `menu("Run", "Run All Cells")`."""

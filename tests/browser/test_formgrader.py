@@ -12,14 +12,14 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from grader.demo.learners import Learner
-from grader.demo.run import exchange_step, hand_in, make_course
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from lessons.lesson_01.demo import HONEST, LESSON
+from cellcheck.demo.learners import Learner
+from cellcheck.demo.run import exchange_step, hand_in, make_course
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
 from tests.warm import run
+from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Serve
@@ -50,7 +50,7 @@ class Class:
 
 @pytest.fixture(scope="module")
 def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
-    """Two learners' notebooks: released, submitted, collected, and graded by `grader autograde`."""
+    """Two learners' notebooks: released, submitted, collected, and graded by `cellcheck autograde`."""
     course, exchange = make_course(REPOSITORY, tmp_path_factory.mktemp("class") / "new", (LESSON,))
     with (course.root / "nbgrader_config.py").open("a") as settings:
         settings.write(f"c.Exchange.root = {str(exchange)!r}\nc.Exchange.cache = {course.config.Exchange.cache!r}\n")
@@ -59,19 +59,11 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     for name in GRADED:
         hand_in(course, exchange, CLASS[name])
     exchange_step(course, "Collect", LESSON)
-    done = run(["grader", "autograde", LESSON], course.root, {"PYTHONPATH": str(REPOSITORY.root)})
+    done = run(["cellcheck", "autograde", LESSON], course.root, {"PYTHONPATH": str(REPOSITORY.root)})
     assert done.code == 0, done.said
     assert OPTION in (REPOSITORY.root / "Makefile").read_text("utf-8")
     with serve(course.root, OPTION) as address:
         yield Class(course, exchange, address)
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    made = browser.new_page(viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(300 * SECONDS)
-    yield made
-    made.close()
 
 
 def row(page: Page, text: str) -> Locator:
@@ -155,6 +147,10 @@ def test_a_feedback_page(graded: Class, page: Page, width: int) -> None:
     section = page.locator("#mse_loss")
     expect(section).to_be_in_viewport()
     expect(section).to_contain_text("Which division turns a sum into a mean?")
+    expect(section.get_by_text("def mse_loss")).to_be_visible()  # what was handed in stands below its card
+    expect(page.locator("#pick").get_by_text("def pick")).to_be_hidden()
+    page.locator("#pick").get_by_text("Your code").click()
+    expect(page.locator("#pick").get_by_text("def pick")).to_be_visible()
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width  # nothing makes the page scroll sideways
     outside = page.eval_on_selector_all(

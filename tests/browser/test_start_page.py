@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import http.cookiejar
+import json
 import re
 import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.learning.lessons import released
+from cellcheck.learning import progress
+from cellcheck.learning.offers import released
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Serve
@@ -34,7 +37,7 @@ class Visitor:
         )
 
     def get(self, path: str = "/course") -> str:
-        with self.opener.open(self.address + path, timeout=90) as answer:
+        with self.opener.open(self.address + path, timeout=300) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -42,7 +45,7 @@ class Visitor:
         """Sends a button's form; gives back what the page says then, or the address that it leads to."""
         data = urllib.parse.urlencode(fields).encode()
         try:
-            with self.opener.open(self.address + "/course", data, timeout=90) as answer:
+            with self.opener.open(self.address + "/course", data, timeout=300) as answer:
                 return f"{answer.url}\n{answer.read().decode()}"
         except urllib.error.HTTPError as error:
             return str(error.code)
@@ -107,16 +110,8 @@ def test_links_stay_within_the_learners_own_server(ada: Visitor, folder: Path) -
 
 def test_what_an_address_makes_up_is_not_repeated(ada: Visitor, folder: Path) -> None:
     (folder / "secret").write_text("")
-    for name in (
-        "secret",
-        "../../etc/passwd",
-        "nothing",
-        f"{LESSON}/earlier",
-        "earlier/" + "x" * 300,
-        "<script>",
-        "a\0b",
-        "x" * 5000,
-    ):
+    names = ("secret", "../../etc/passwd", "nothing", f"{LESSON}/earlier", "<script>", "a\0b", "x" * 5000)
+    for name in (*names, "earlier/" + "x" * 300):
         page = ada.get("/course?" + urllib.parse.urlencode({"kept": name}))
         assert "is blank again" not in page
         assert "<script>" not in page
@@ -134,3 +129,34 @@ def test_a_folder_that_is_not_to_be_written_is_said(ada: Visitor, folder: Path) 
     (folder / "05_causal_masks").write_text("a file in its place")
     said = ada.post(lesson="05", do="start", _xsrf=ada.token())
     assert "written (File exists): choose a folder that is yours." in said
+
+
+def test_what_was_solved_a_week_ago_is_offered_again(ada: Visitor, folder: Path) -> None:
+    kept = {path: path.read_bytes() for path in folder.rglob("*.ipynb")}
+    solved = (date.today() - timedelta(days=8)).isoformat()
+    record = {"version": 1, "best": {LESSON: {"batched_dot": 2.0}}, "solved": {LESSON: {"batched_dot": solved}}}
+    (folder / progress.FILE).write_text(json.dumps(record))
+    page = ada.get()
+    assert "Again, without help" in page
+    assert 'name="exercise" value="batched_dot"' in page
+    reply = ada.post(_xsrf=ada.token(), lesson=LESSON, exercise="batched_dot", do="again")
+    assert "again/01_batched_dot.ipynb" in reply
+    assert (folder / "again" / "01_batched_dot.ipynb").is_file()
+    assert {path: path.read_bytes() for path in kept} == kept
+    assert "There is no exercise ../x" in ada.post(_xsrf=ada.token(), lesson=LESSON, exercise="../x", do="again")
+    assert sorted(path.name for path in (folder / "again").iterdir()) == ["01_batched_dot.ipynb"]
+    record |= {"again": {LESSON: {"batched_dot": 2.0}}, "again_on": {LESSON: {"batched_dot": solved}}}
+    (folder / progress.FILE).write_text(json.dumps(record))
+    assert "Tried again so far: 1. Solved without help: 1." in ada.get()
+
+
+def test_a_started_lesson_comes_with_a_word_to_the_assistant(ada: Visitor, folder: Path) -> None:
+    target = folder / "AGENTS.md"
+    target.unlink(missing_ok=True)
+    shutil.rmtree(folder / "02_tokenizer", ignore_errors=True)
+    assert ada.post(_xsrf=ada.token(), lesson="02_tokenizer", do="start")
+    assert "Ask for a guess first" in target.read_text("utf-8")
+    target.write_text("Our class has rules of its own.")
+    shutil.rmtree(folder / "02_tokenizer")
+    assert ada.post(_xsrf=ada.token(), lesson="02_tokenizer", do="start")
+    assert target.read_text("utf-8") == "Our class has rules of its own."

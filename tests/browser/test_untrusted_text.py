@@ -13,13 +13,13 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from grader.demo.run import make_course
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from lessons.lesson_01.demo import LESSON
+from cellcheck.demo.run import make_course
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
 from tests.warm import run
+from transformer_course.lessons.lesson_01.demo import LESSON
 
 if TYPE_CHECKING:
     from tests.browser.conftest import Serve
@@ -96,7 +96,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[G
         done = run(command, course.root, {"PYTHONPATH": str(REPOSITORY.root)})
         assert done.code == 0, done.said
 
-    for student, command in ((OURS, ("grader", "autograde")), (PLAIN, ("nbgrader", "autograde", "--no-execute"))):
+    for student, command in ((OURS, ("cellcheck", "autograde")), (PLAIN, ("nbgrader", "autograde", "--no-execute"))):
         place = course.submission(student, LESSON)
         place.mkdir(parents=True)
         (place / f"{LESSON}.ipynb").write_text(handed_in(), encoding="utf-8")
@@ -106,14 +106,6 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[G
     here("nbgrader", "generate_feedback", LESSON, "--force")
     with serve(course.root, OPTION) as address:
         yield Graded(course, address)
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    made = browser.new_page()
-    made.set_default_timeout(300_000)
-    yield made
-    made.close()
 
 
 def ran(page: Page, address: str) -> set[int]:

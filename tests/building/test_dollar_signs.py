@@ -1,7 +1,5 @@
 """A dollar sign starts a formula, in texts and in tables alike: a stray one makes the rest unreadable."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +8,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grader.repository import Repository
+from cellcheck.repository import Repository
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.names())

@@ -1,7 +1,5 @@
 """A text that can't be built is a sentence, and a notebook that would not run is found before a learner does."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -9,13 +7,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grader.building.build import _Committed, _make
-from grader.building.pictures import attach_pictures, draw
-from grader.building.release import release, undefined_names
-from grader.building.source import source_notebook
-from grader.errors import GraderError
-from grader.repository import Repository
-from grader.syllabus import find_lesson, load_lesson
+from cellcheck.building.build import _Committed, _make
+from cellcheck.building.pictures import attach_pictures
+from cellcheck.building.release import release, undefined_names
+from cellcheck.building.source import source_notebook
+from cellcheck.errors import GraderError
+from cellcheck.repository import Repository
+from cellcheck.syllabus import find_lesson, load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.names()[0]
@@ -25,11 +23,10 @@ SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
 # A lesson's text with all that it must have, and nothing else.
 SHORT = "\n\n".join(
     [
-        "# %% [markdown]\n# # Lesson 1 · A lesson\n# COLAB_BADGE\n#\n"
-        + "# **What you will be able to do**\n#\n# - a thing\n#\n# **Time.** Not long.\n"
-        + "".join(f"#\n# ### Exercise: `{symbol}` · core · difficulty 1 · 5 minutes\n" for symbol in SYMBOLS),
+        "# ---\n# title: A lesson\n# sittings: [5]\n# gives: [a thing]\n# ---",
+        "# %% [markdown]\n# TITLE\n#\n# A picture.\n#\n# GIVES\n#\n# SITTINGS",
         "# %% setup=true\nfrom collections.abc import Callable\nimport numpy as np\nimport torch\nfrom torch import nn",
-        *(f'# %% exercise="{exercise.symbol}"' for exercise in load_lesson(LESSON).exercises),
+        *(f'# %% [markdown] exercise="{symbol}" kind="core" difficulty=1 minutes=5\n# Do it.' for symbol in SYMBOLS),
         "# %%\nnp.ones(3)",
         "# %% [markdown] explain=true\n# Because.",
         "# %% [markdown]\n# A word at the end.",
@@ -49,8 +46,14 @@ def copy(tmp_path: Path) -> Repository:
 
 def test_a_short_text_builds(copy: Repository) -> None:
     made, learners = _make(copy, LESSON, _Committed.of(copy, LESSON))
-    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 2 * len(SYMBOLS)
+    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 3 * len(SYMBOLS)
     assert "https://colab.research.google.com/github/" in made.cells[0].source
+
+
+def test_the_question_in_words_has_the_points_that_the_text_says(copy: Repository) -> None:
+    edit(copy, "explain=true", "explain=true points=2")
+    cells = [cell.metadata.get("nbgrader", {}) for cell in source_notebook(copy, LESSON).cells]
+    assert [marks["points"] for marks in cells if marks.get("grade_id") == "explain"] == [2.0]
 
 
 def test_the_id_of_a_cell_does_not_depend_on_its_neighbours(copy: Repository) -> None:
@@ -72,12 +75,12 @@ def edit(repository: Repository, old: str, new: str) -> None:
     ("old", "new", "sentence"),
     [
         (
-            "# COLAB_BADGE",
+            "# A picture.",
             "# ![Three words and one more](picture:unheard_of)",
-            r"Nothing in lessons\.lesson_01\.pictures draws",
+            r"Nothing in transformer_course\.lessons\.lesson_01\.pictures draws",
         ),
-        ("# COLAB_BADGE", "# ![Short](picture:broadcasting)", "needs a text alternative"),
-        ("# COLAB_BADGE", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
+        ("# A picture.", "# ![Short](picture:broadcasting)", "needs a text alternative"),
+        ("# A picture.", "# ![A tree, with layers[0 at its top.](picture:broadcasting)", "has a bracket too many"),
         ("import numpy as np\n", "", "never defines np: import it in the lesson's set-up cell"),
     ],
 )
@@ -87,11 +90,7 @@ def test_a_faulty_text_is_a_sentence(copy: Repository, old: str, new: str, sente
         _make(copy, LESSON, _Committed.of(copy, LESSON))
 
 
-def test_a_picture_needs_words() -> None:
-    with pytest.raises(GraderError, match="needs a text alternative that says what it shows"):
-        attach_pictures("![a table](picture:broadcasting)", LESSON)
-    with pytest.raises(GraderError, match=r"Nothing in lessons\.lesson_01\.pictures draws 'nonsense'"):
-        draw("nonsense", LESSON)
+def test_a_picture_is_attached() -> None:
     words = "A column of numbers meets a row of numbers."
     text, attachments = attach_pictures(f"Look: ![{words}](picture:broadcasting)!", LESSON)
     assert text == f"Look: ![{words}](attachment:broadcasting.png)!"

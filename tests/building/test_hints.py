@@ -1,16 +1,14 @@
 """Hints in the notebook: each stands inside the one before."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from grader.building.hints import GO_ON, one_at_a_time, with_a_way_on
-from grader.repository import Repository
-from grader.syllabus import load_lesson
+from cellcheck.building.hints import GO_ON, one_at_a_time, with_a_way_on
+from cellcheck.repository import Repository
+from cellcheck.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 
@@ -66,11 +64,10 @@ def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
 
 
 def test_the_way_on_stands_below_the_last_hint() -> None:
-    def exercise(symbol: str, said: str) -> str:
-        return f"### Exercise: `{symbol}` · core\n\nWhy.\n\n{said}"
-
-    text = "Before.\n\n" + exercise("one", hint(1) + hint(2) + "\nDocs: here.\n\n") + exercise("two", "No hint.")
-    made = one_at_a_time(with_a_way_on(text, "from ours import {}".format))
-    assert depths(made) == [("Hint 1", 1), ("Hint 2", 2), (GO_ON, 3), (GO_ON, 1)]
-    assert made.index("from ours import one") < made.index("Docs: here.") < made.index("from ours import two")
-    assert with_a_way_on("Nothing to do.", str) == "Nothing to do."
+    line = "from ours import one"
+    made = one_at_a_time(with_a_way_on("Why.\n\n" + hint(1) + hint(2) + "\nDocs: here.\n\n", line))
+    assert depths(made) == [("Hint 1", 1), ("Hint 2", 2), (GO_ON, 3)]
+    assert made.index(line) < made.index("Docs: here.")
+    alone = one_at_a_time(with_a_way_on("No hint.", line))
+    assert depths(alone) == [(GO_ON, 1)]
+    assert alone.index("No hint.") < alone.index(line)

@@ -1,20 +1,24 @@
 """What every lesson's text keeps to: claims that are measured, hints, and a sitting that fits an evening."""
 
-from __future__ import annotations
-
 import ast
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from grader.repository import Repository
-from grader.syllabus import load_lesson
+from cellcheck.gradebook.feedback import failure_page
+from cellcheck.repository import Repository
+from cellcheck.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 every_lesson = pytest.mark.parametrize("lesson", REPOSITORY.names())
 
-HEADING = re.compile(r"^# ### Exercise: `(\w+)` · (\w+) · difficulty (\d) · (\d+) minutes$", re.MULTILINE)
+EXERCISE = re.compile(
+    r'^# %% \[markdown\] exercise="(\w+)" kind="(core|stretch)" difficulty=([1-5]) minutes=(\d+)$', re.MULTILINE
+)
+BREAK = re.compile(r"^# ## Time for (?:a|another) break", re.MULTILINE)
 
 
 def text_of(lesson: str) -> str:
@@ -44,29 +48,59 @@ def test_every_sentence_of_what_you_should_see_is_a_claim(lesson: str) -> None:
         items = re.split(r"^# - ", part.split("# %%")[0], flags=re.MULTILINE)[1:]
         assert lines
         for item in items:
-            bullet = item.split("\n#\n")[0]
+            bullet = item.split("\n#\n")[0].split("\n# </details>")[0]
             assert re.search(r"<!-- claim: \w+ -->\s*$", bullet), bullet
 
 
 @every_lesson
-def test_every_exercise_has_its_heading_in_the_order_of_the_catalogue(lesson: str) -> None:
-    headings = HEADING.findall(text_of(lesson))
-    assert [symbol for symbol, *_ in headings] == [exercise.symbol for exercise in load_lesson(lesson).exercises]
-    assert text_of(lesson).count("# ### Exercise:") == len(headings)
-    assert {kind for _, kind, *_ in headings} <= {"core", "stretch"}
-    assert all(1 <= int(difficulty) <= 5 for *_, difficulty, _ in headings)
+def test_every_exercise_is_announced_and_has_its_heading_in_the_notebook(lesson: str) -> None:
+    announced = REPOSITORY.announced(lesson)
+    assert [(e.symbol, e.kind, str(e.difficulty), str(e.minutes)) for e in announced] == EXERCISE.findall(
+        text_of(lesson)
+    )
+    assert [each.symbol for each in announced] == [exercise.symbol for exercise in load_lesson(lesson).exercises]
+    assert "### Exercise" not in text_of(lesson)
+    cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
+    above = {
+        below["metadata"]["nbgrader"]["grade_id"]: "".join(cell["source"])
+        for cell, below in pairwise(cells)
+        if below["cell_type"] == "code" and below["metadata"].get("nbgrader", {}).get("solution")
+    }
+    assert list(above) == [each.symbol for each in announced]
+    for each in announced:
+        heading = f"### Exercise: `{each.symbol}` · {each.kind} · difficulty {each.difficulty} · {each.minutes} minutes"
+        assert above[each.symbol].startswith(f"{heading}\n\n")
+
+
+@every_lesson
+def test_the_notebook_says_what_the_head_says(lesson: str) -> None:
+    head = REPOSITORY.head(lesson)
+    cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
+    opening, test, *_ = ("".join(cell["source"]) for cell in cells)
+    assert opening.startswith(f"# Lesson {int(lesson[:2])} · {head.title}\n\n[![Open in Colab](")
+    gives = "\n".join(f"- {line}" for line in head.gives)
+    assert f"\n\n**What you will be able to do**\n\n{gives}\n\n**Time.** {head.time}." in opening
+    assert test.startswith("## A two-minute test\n\nThis lesson builds on ")
+    assert all(f"(../{name}/{name}.ipynb)" in test for name in head.lessons)
+
+
+@every_lesson
+def test_between_two_sittings_there_is_a_break(lesson: str) -> None:
+    assert len(BREAK.findall(text_of(lesson))) == len(REPOSITORY.head(lesson).sittings) - 1
 
 
 def first_sitting_is_too_long(text: str) -> bool:
     """More than 8 core exercises, or more than 120 minutes of them, before the marked break or the end."""
-    sitting = re.split(r"^# ## Time for a break", text, flags=re.MULTILINE)[0]
-    core = [int(minutes) for _, kind, _, minutes in HEADING.findall(sitting) if kind == "core"]
+    core = [int(minutes) for _, kind, _, minutes in EXERCISE.findall(BREAK.split(text)[0]) if kind == "core"]
     return len(core) > 8 or sum(core) > 120
 
 
 @every_lesson
 def test_the_feedback_page_calls_it_as_the_notebook_does(lesson: str) -> None:
-    assert f"# # Lesson {int(lesson[:2])} · {load_lesson(lesson).title}\n" in text_of(lesson)
+    notebook = REPOSITORY.notebook(lesson).read_text("utf-8")
+    title = failure_page(lesson, "somebody", "").partition("<title>")[2].partition("<")[0]
+    assert title.startswith(f"Lesson {int(lesson[:2])}: ")
+    assert f'"# {title.replace(":", " ·", 1)}\\n"' in notebook
 
 
 @every_lesson
@@ -76,26 +110,14 @@ def test_choices_stand_in_lines_of_their_own(lesson: str) -> None:
 
 @every_lesson
 def test_a_sitting_fits_an_evening(lesson: str) -> None:
-    parts = re.split(r"^# ## Time for a break", text_of(lesson), flags=re.MULTILINE)
-    assert not any(first_sitting_is_too_long(part) for part in parts)
-    assert first_sitting_is_too_long("# ### Exercise: `a` · core · difficulty 1 · 121 minutes\n")
-    assert first_sitting_is_too_long("# ### Exercise: `a` · core · difficulty 1 · 5 minutes\n" * 9)
+    assert not any(first_sitting_is_too_long(part) for part in BREAK.split(text_of(lesson)))
+    mark = '# %% [markdown] exercise="a" kind="core" difficulty=1 minutes='
+    assert first_sitting_is_too_long(f"{mark}121\n")
+    assert first_sitting_is_too_long(f"{mark}5\n" * 9)
 
 
 @every_lesson
-def test_every_exercise_has_three_hints_and_its_cell(lesson: str) -> None:
-    text = text_of(lesson)
-    places = [match.start() for match in HEADING.finditer(text)]
-    for start, end in zip(places, [*places[1:], len(text)], strict=True):
-        before_the_cell, cell, _ = text[start:end].partition("# %% exercise=")
-        assert cell
-        assert re.findall(r"<summary>(Hint \d)</summary>", before_the_cell) == ["Hint 1", "Hint 2", "Hint 3"]
-        assert before_the_cell.count("<details>") == before_the_cell.count("</details>")
-
-
-@every_lesson
-def test_a_text_holds_one_set_up_cell_one_badge_and_one_question_to_explain(lesson: str) -> None:
+def test_a_text_holds_one_set_up_cell_and_one_question_to_explain(lesson: str) -> None:
     text = text_of(lesson)
     assert len(re.findall(r"^# %% setup=true$", text, re.MULTILINE)) == 1
     assert len(re.findall(r"^# %% \[markdown\] explain=true$", text, re.MULTILINE)) == 1
-    assert text.count("COLAB_BADGE") == 1

@@ -1,9 +1,8 @@
 """The committed notebooks, as learners get them, against the lessons' texts. Holds for every lesson there is."""
 
-from __future__ import annotations
-
 import ast
 import base64
+import html
 import inspect
 import io
 import os
@@ -21,13 +20,17 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from grader.building import build as building
-from grader.building import pictures
-from grader.building.origins import made_from
-from grader.building.source import EXPERIMENT
-from grader.repository import Repository
-from grader.syllabus import load_lesson
+from cellcheck.building import build as building
+from cellcheck.building import pictures
+from cellcheck.building.downloads import insist_on_downloads
+from cellcheck.building.origins import downloads_of, made_from
+from cellcheck.building.source import EXPERIMENT
+from cellcheck.errors import GraderError
+from cellcheck.repository import Repository
+from cellcheck.syllabus import load_lesson
+from tests.nightly import one_lesson
 from tests.warm import run
+from transformer_course import downloads
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSONS = REPOSITORY.names()
@@ -69,43 +72,37 @@ def test_two_builds_give_the_same_bytes() -> None:
     assert one[1] == two[1]
 
 
-@pytest.fixture(scope="module")
-def released_by_nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What plain `nbgrader generate_assignment` writes in a course that holds the configuration and the solutions."""
-    folder = tmp_path_factory.mktemp("course")
-    shutil.copy(REPOSITORY.root / "nbgrader_config.py", folder)
-    shutil.copytree(REPOSITORY.root / "solutions", folder / "solutions")
-    for lesson in LESSONS:
-        bare: dict[str, str | None] = dict.fromkeys(os.environ)
-        bare |= {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(folder)}
-        done = run(["nbgrader", "generate_assignment", lesson], folder, bare)
-        assert done.code == 0, done.said
-    return folder
-
-
+@one_lesson
 @every_lesson
-def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(released_by_nbgrader: Path, lesson: str) -> None:
-    released = released_by_nbgrader / "notebooks" / lesson / f"{lesson}.ipynb"
+def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(lesson: str, tmp_path: Path) -> None:
+    """What plain `nbgrader generate_assignment` writes in a course that holds the configuration and the solution."""
+    shutil.copy(REPOSITORY.root / "nbgrader_config.py", tmp_path)
+    shutil.copytree(REPOSITORY.root / "solutions" / lesson, tmp_path / "solutions" / lesson)
+    bare: dict[str, str | None] = dict.fromkeys(os.environ)
+    bare |= {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = run(["nbgrader", "generate_assignment", lesson], tmp_path, bare)
+    assert done.code == 0, done.said
+    released = tmp_path / "notebooks" / lesson / f"{lesson}.ipynb"
     assert released.read_bytes() == REPOSITORY.notebook(lesson).read_bytes()
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Repository:
     """A repository of its own, to change things in."""
-    for name in ("lessons", "notebooks", "solutions", "course", "data"):
+    for name in ("transformer_course", "notebooks", "solutions", "data"):
         shutil.copytree(REPOSITORY.root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("nbgrader_config.py", "pyproject.toml"):
         shutil.copy(REPOSITORY.root / name, tmp_path)
-    (tmp_path / "grader").mkdir()  # the course comes with its grader
-    shutil.copy(REPOSITORY.root / "grader" / "repository.py", tmp_path / "grader")
-    return Repository(tmp_path / "lessons")
+    (tmp_path / "grader" / "cellcheck").mkdir(parents=True)  # the course comes with its grader
+    shutil.copy(REPOSITORY.root / "grader" / "cellcheck" / "repository.py", tmp_path / "grader" / "cellcheck")
+    return Repository(tmp_path / "transformer_course" / "lessons")
 
 
 def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> None:
     lesson = LESSONS[0]
     assert building.out_of_step(copy, lesson) == []
     text, notebook = copy.text(lesson), copy.notebook(lesson)
-    course = copy.root / "course" / "tasks" / "curve.py"  # the lesson imports it
+    course = copy.root / "transformer_course" / "tasks" / "curve.py"  # the lesson imports it
     for path, both in ((text, True), (course, False), (notebook, False)):
         kept = path.read_text("utf-8")
         path.write_text(kept.replace("A tensor is", "The tensor is") if both else kept + "\n", "utf-8")
@@ -134,8 +131,8 @@ def test_every_data_file_counts_for_some_solution(copy: Repository) -> None:
         return [made_from(copy, lesson, None)["executed"] for lesson in LESSONS]
 
     before = executed()
-    for path in (copy.root / "data").iterdir():
-        if path.suffix in (".md", ".LICENSE") or path.name in ("catalogue.json", "downloads.json"):
+    for path in (copy.root / "data").rglob("*"):
+        if path.is_dir() or path.suffix in (".md", ".LICENSE") or path.name in ("catalogue.json", "downloads.json"):
             continue
         kept = path.read_bytes()
         path.write_bytes(kept + b" ")
@@ -153,7 +150,11 @@ def test_pictures_are_drawn_again_when_what_draws_them_changes(
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
     assert building.out_of_step(copy, lesson) == []
     assert drawn == []
-    for changed in ("lessons/lesson_01/pictures.py", "course/plots/style.py", "course/tasks/curve.py"):
+    for changed in (
+        "transformer_course/lessons/lesson_01/pictures.py",
+        "transformer_course/plots/style.py",
+        "transformer_course/tasks/curve.py",
+    ):
         path = copy.root / changed
         kept = path.read_text("utf-8")
         path.write_text(kept + "\n# another look\n", "utf-8")
@@ -180,6 +181,47 @@ def test_a_build_that_has_nothing_to_do_executes_nothing(copy: Repository, monke
     assert {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()} == before
 
 
+def test_the_downloads_of_a_lesson_are_those_that_its_code_names() -> None:
+    named = {lesson[:2]: downloads_of(REPOSITORY, lesson) for lesson in LESSONS}
+    assert {lesson: {name.partition("/")[0] for name in names} for lesson, names in named.items() if names} == {
+        "08": {"multi30k"},
+        "11": {"tinyshakespeare"},
+        "12": {"tinyshakespeare"},
+        "13": {"rt-polarity", "flights"},
+        "17": {"tinyshakespeare"},  # it trains with lesson 11's loop, which stands beside that lesson's text
+    }
+    assert len(named["08"]) == 6  # which of them, the code says with an f-string
+
+
+def test_a_solution_is_not_executed_on_another_text_than_its_own(
+    copy: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A learner without the plays reads Moby-Dick meanwhile. A solution that did would look as good, and be wrong."""
+    (lesson,) = copy.called("12")
+    text, solution = copy.text(lesson), copy.solution(lesson).read_bytes()
+    text.write_text(text.read_text("utf-8").replace("plays = lab.book()", "plays = lab.book()  "), "utf-8")
+    monkeypatch.setattr(building, "insist_on_sound", lambda _: None)
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    monkeypatch.setenv("COURSE_MIRROR", str(tmp_path / "empty"))
+    with pytest.raises(GraderError) as refused:
+        building.build(copy, lesson, lambda _: None)
+    (sentence,) = str(refused.value).splitlines()
+    assert lesson in sentence
+    assert f"has no file {tmp_path / 'empty' / 'tinyshakespeare' / 'input.txt'}: put it there" in sentence
+    assert copy.solution(lesson).read_bytes() == solution
+
+
+def test_a_mirror_that_the_cells_would_not_find_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in a folder of their own: a path from here leads nowhere there, and the lesson would go on without."""
+    (lesson,) = REPOSITORY.called("12")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(downloads, "downloaded", lambda name: Path("mirror") / name)
+    with pytest.raises(GraderError, match="full path"):
+        insist_on_downloads(REPOSITORY, lesson)
+    monkeypatch.setattr(downloads, "downloaded", lambda name: tmp_path / name)
+    insist_on_downloads(REPOSITORY, lesson)
+
+
 @every_lesson
 def test_the_solution_is_executed_and_earns_every_point(lesson: str) -> None:
     for cell in solution(lesson).cells:
@@ -188,6 +230,23 @@ def test_the_solution_is_executed_and_earns_every_point(lesson: str) -> None:
             assert marks == [repr(float(cell.metadata.nbgrader.points))]
         assert not any(o.output_type == "error" for o in cell.get("outputs", []))
         assert "execution" not in cell.metadata  # timestamps would change at every build
+
+
+@every_lesson
+def test_the_cards_in_the_solution_call_each_aspect_what_it_is_called_now(lesson: str) -> None:
+    """An aspect that gets another name executes nothing, so its card would stay as it was."""
+    cards = [o.data["text/html"] for c in solution(lesson).cells for o in c.get("outputs", []) if _is_a_card(o)]
+    assert len(cards) >= len(load_lesson(lesson).exercises)
+    for card in cards:
+        (symbol,) = re.findall(r'aria-label="Right: (\w+)"', card)
+        names = tuple(aspect.name for aspect in load_lesson(lesson)[symbol].aspects)
+        shown = re.findall(r'aria-label="holds">&#10003;</span> (.*?)</span>', card)
+        assert shown
+        assert [one for one in map(html.unescape, shown) if not one.startswith(names)] == []  # "shape (heads,)"
+
+
+def _is_a_card(output: NotebookNode) -> bool:
+    return 'aria-label="Right: ' in output.get("data", {}).get("text/html", "")
 
 
 # --- cells ------------------------------------------------------------------------------------------------------
@@ -245,36 +304,30 @@ def test_the_explain_cell_is_empty_and_graded_by_hand(lesson: str) -> None:
     assert not set(re.findall(r"[^.]{40,}\.", model.source)) & set(re.findall(r"[^.]{40,}\.", blank.source))
 
 
-@every_lesson
-def test_the_blank_notebook_holds_no_output_and_no_number_of_a_run(lesson: str) -> None:
-    for cell in learners(lesson).cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
-
-
 # --- no solution in the learner's notebook ----------------------------------------------------------------------
 
 
 def solution_lines(reference: Any) -> set[str]:
-    """The lines a learner has to write: between the marks, without comments, longer than 25 characters."""
+    """The lines a learner has to write: between the marks, without comments, longer than 25 characters.
+
+    Not those that stand outside the marks, too: one method may be given as an example of the next.
+    """
     source = inspect.getsource(reference)
     lines, inside = source.splitlines(keepends=True), False
     starts: dict[int, int] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             starts[token.start[0]] = token.start[1]
-    found = set()
+    written: set[str] = set()
+    given: set[str] = set()
     for number, line in enumerate(lines, start=1):
-        if "### BEGIN SOLUTION" in line:
-            inside = True
-        elif "### END SOLUTION" in line:
-            inside = False
-        elif inside:
-            code = line[: starts.get(number, len(line))].strip()
-            if len(code) > 25:
-                found.add(code)
-    return found
+        if "### BEGIN SOLUTION" in line or "### END SOLUTION" in line:
+            inside = "BEGIN" in line
+            continue
+        code = line[: starts.get(number, len(line))].strip()
+        if len(code) > 25:
+            (written if inside else given).add(code)
+    return written - given
 
 
 @every_lesson
@@ -314,9 +367,11 @@ def test_the_badge_opens_this_notebook_and_its_first_cell_fetches_the_released_c
     assert target == in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
     assert (REPOSITORY.root / target.partition(f"/blob/{REPOSITORY.tag}/")[2]) == REPOSITORY.notebook(lesson)
     setup = by_grade_id(learners(lesson))["setup"].source
-    assert re.findall(r"git\+(\S+?)\"", setup) == [f"https://github.com/{path}@{REPOSITORY.released}"]
+    assert re.findall(r"git\+(\S+?)@", setup) == [f"https://github.com/{path}"]
+    assert f'"{REPOSITORY.name}": ""}}, "{REPOSITORY.released}")\n' in setup
     assert setup.count("http") == 1
-    assert f'\nimport grader\ncheck = grader.checks("{lesson}")\nsubmit = grader.submit\n\n' in setup
+    assert f'\nimport cellcheck\ncheck = cellcheck.checks("{lesson}", made_for="{REPOSITORY.edition}")\n' in setup
+    assert "\nsubmit = cellcheck.submit\n\n" in setup
 
 
 @every_lesson
@@ -367,6 +422,20 @@ def test_what_only_the_build_writes_is_renewed_without_running_anything(
     changed.write_text(changed.read_text("utf-8").replace("# %% setup=true\n", "# %% setup=true\nimport os\n"), "utf-8")
     with pytest.raises(pytest.fail.Exception, match="executed"):
         building.build(copy, lesson, lambda _: None)
+
+
+def test_a_comment_changes_no_output(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = LESSONS[0]
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    text = copy.text(lesson)
+    text.write_text(text.read_text("utf-8").replace(" = None  # ", " = None  # say, ", 1), "utf-8")
+    assert len(building.out_of_step(copy, lesson)) == 2
+    building.build(copy, lesson, lambda _: None)
+    assert building.out_of_step(copy, lesson) == []
+    now = nbformat.read(copy.solution(lesson), as_version=4)
+    assert " = None  # say, " in "".join(cell.source for cell in now.cells)
+    outputs = [[cell.get("outputs") for cell in notebook.cells] for notebook in (now, solution(lesson))]
+    assert outputs[0] == outputs[1]
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------

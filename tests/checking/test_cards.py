@@ -1,7 +1,5 @@
 """The card: readable, self-contained, and never a way for a learner's text to become HTML."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,9 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.authoring.observe import Opaque
-from grader.checking.cards import card, plain, points
-from grader.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
+from cellcheck.authoring.observe import Opaque
+from cellcheck.checking.cards import card, out_of, plain, points
+from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 
@@ -116,9 +114,9 @@ def test_aspects_have_a_sign_and_a_word_beside_their_colour() -> None:
 def test_plain_lines() -> None:
     assert plain(verdict(printed="hello")).splitlines() == [
         "pick: partly right, 1.25 of 2 points",
+        "  Which axis should be gone?",
         "  [x] shape",
         "  [ ] values",
-        "  Which axis should be gone?",
         "  It printed: hello",
     ]
     assert plain(verdict(PASSED)).splitlines() == ["pick: right, 2 of 2 points", "  [x] shape", "  [x] values"]
@@ -138,27 +136,32 @@ def test_a_meaning_is_shown_on_hover_and_in_text_where_the_aspect_fails() -> Non
     html, text = card(found), read(card(found)).text
     assert html.count(" title=") == 2
     assert 'title="float64 stays &quot;float64&quot;."' in html
-    assert 'dtype kept: float64 stays "float64".' in text
+    assert 'What is asked for:dtype kept: float64 stays "float64".' in text
     assert "It has the shape" not in text
-    assert plain(found).splitlines()[1:4] == [
+    assert plain(found).splitlines()[2:] == [
         "  [x] shape",
-        '  [ ] dtype kept: float64 stays "float64".',
+        "  [ ] dtype kept",
         "  [ ] values",
+        "  What is asked for:",
+        '    dtype kept: float64 stays "float64".',
     ]
 
 
 def test_where_the_core_fails_only_the_core_is_explained_in_text() -> None:
-    values = AspectResult("values", False, "The result itself is right.", core=True)
+    values = AspectResult("values", False, "Each entry is right.", core=True)
     kept = AspectResult("dtype kept", False, "float64 stays float64.")
     found = verdict(FAILED, aspects=(kept, values))
     html, text = card(found), read(card(found)).text
     assert html.count(" title=") == 2  # on hover, every name is explained
-    assert "values: The result itself is right." in text
+    assert "values: Each entry is right." in text
     assert "float64 stays" not in text
-    assert plain(found).splitlines()[1:3] == ["  [ ] dtype kept", "  [ ] values: The result itself is right."]
+    asked = "  What is asked for:"
+    lines = ["  [ ] dtype kept", "  [ ] values", asked, "    values: Each entry is right."]
+    assert plain(found).splitlines()[2:] == lines
     right = verdict(aspects=(kept, replace(values, passed=True)))
     assert "dtype kept: float64 stays float64." in read(card(right)).text
-    assert plain(right).splitlines()[1:3] == ["  [ ] dtype kept: float64 stays float64.", "  [x] values"]
+    lines = ["  [ ] dtype kept", "  [x] values", asked, "    dtype kept: float64 stays float64."]
+    assert plain(right).splitlines()[2:] == lines
 
 
 def test_inputs_that_help_stand_beside_the_two() -> None:
@@ -179,14 +182,25 @@ def test_points_are_short() -> None:
     assert [points(score) for score in (3.0, 1.25, 0.0, 0.1 + 0.2)] == ["3", "1.25", "0", "0.3"]
 
 
+@pytest.mark.parametrize(
+    ("score", "most", "said"), [(0.27, 1, "0.27 of 1 point"), (1, 1.5, "1 of 1.5 points"), (1.0, 2.0, "1 of 2 points")]
+)
+def test_what_there_is_to_earn_decides_between_point_and_points(score: float, most: float, said: str) -> None:
+    assert out_of(score, most) == said
+    verdict = Verdict("f", score, most, PARTIAL, "m")
+    assert plain(verdict).splitlines()[0].endswith(f", {said}")
+    assert f"{said}</span>" in card(verdict)
+
+
 def test_expected_stands_beside_yours_with_the_wrong_entries_marked() -> None:
     html = with_evidence(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, -2.0], [3.0, 4.0]]))
     text = read(html).text
     assert "expected (2, 2)" in text
     assert "yours (2, 2)" in text
     assert "The result, seen on a batch of one:" in text
-    assert html.count("&#10007;</td>") == 1
-    assert "&minus;2 &#10007;</td>" in html
+    assert html.count("&#10007;</span></td>") == 1
+    assert re.search(r"&minus;2<span [^>]*> &#10007;</span></td>", html)
+    assert set(re.findall(r"min-width:(\d+)ch", html)) == {"2"}  # all cells, so that the eye can compare
 
 
 def test_of_a_stack_the_first_wrong_matrix_is_shown() -> None:
@@ -218,7 +232,7 @@ def test_the_same_numbers_of_another_dtype_are_shown_without_a_mark() -> None:
     stack = torch.ones(4, 3, 2)
     html = with_evidence(stack, stack.double())
     assert "expected (4, 3, 2), entry [0]" in read(html).text
-    assert "&#10007;</td>" not in html
+    assert "&#10007;</span></td>" not in html
 
 
 @pytest.mark.parametrize(

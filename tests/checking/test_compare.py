@@ -1,7 +1,5 @@
 """Expected beside got: which differences are seen, of what kind, and what rounding is forgiven."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from grader.authoring.observe import Opaque
-from grader.checking.compare import KINDS, Comparing, compare, is_number, near
+from cellcheck.authoring.observe import Opaque
+from cellcheck.checking.compare import KINDS, Comparing, compare, is_number, near
 
 NAN, INF = float("nan"), float("inf")
 EYE = torch.eye(2)

@@ -1,7 +1,5 @@
 """Diagnoses: a mistake is recognised although another slip comes along, and nothing else is called by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from grader.authoring import aspects
-from grader.authoring.calls import call
-from grader.authoring.draw import dims, normal
-from grader.authoring.patients import Patient
-from grader.authoring.spec import Case, Exercise, Mistake
-from grader.checking.judge import PASSED, Judge, Verdict
-from grader.checking.notebook import Checker
-from grader.running.grade import without_hidden_cases
+from cellcheck.authoring import aspects
+from cellcheck.authoring.calls import call, in_order
+from cellcheck.authoring.draw import dims, normal
+from cellcheck.authoring.patients import Patient
+from cellcheck.authoring.spec import Case, Combination, Exercise, Mistake
+from cellcheck.checking.check import Checker
+from cellcheck.checking.judge import PASSED, Judge, Verdict
+from cellcheck.running.grade import without_hidden_cases
 
 
 def row_means(x: torch.Tensor, weight: float) -> torch.Tensor:
@@ -142,6 +140,18 @@ def test_two_mistakes_are_reported_as_two() -> None:
     both = verdict(lambda x, weight: weight * x.sum(dim=1), only)
     assert both.diagnosis == "sum_not_mean"
     assert both.message == f"{SUM.advice} There is a second mistake, too. {NEVER.advice}"
+
+
+def test_of_two_mistakes_neither_is_said_to_be_the_only_one() -> None:
+    """ "The sums are right, but ..." is true of one mistake alone."""
+    for alone, along in (
+        ("The sums are right, but no weight comes in. Why?", "No weight comes in. Why?"),
+        ("Your result is right, but it is a list. Of what?", "Your result is a list. Of what?"),
+        ("The sums are right, but in one list. Why?", "The sums are right, but in one list. Why?"),
+    ):
+        only = replace(EXERCISE, mistakes=(SUM, replace(NEVER, advice=alone)))
+        assert verdict(lambda x, weight: weight * x.sum(dim=1), only).message.endswith(f" too. {along}")
+        assert verdict(_never_refuses, only).message == alone
 
 
 def test_what_looks_alike_gets_no_name() -> None:
@@ -280,6 +290,39 @@ def test_the_notebooks_check_names_the_patients_of_a_lesson() -> None:
     assert "It says True, where False is right, with the suspicious loss" in found.message
 
 
+def _two_overlooked(*overlooked: str) -> Verdict:
+    """What is said of a test that overlooks two of three faults, where each mistake of the catalogue overlooks one."""
+
+    def overlooking(*kinds: str) -> Callable[..., Any]:
+        return lambda ask: ask("look") in ("sound", *kinds)
+
+    mistakes = tuple(Mistake(kind, overlooking(kind), f"What of {kind}?") for kind in ("a cough", "a limp"))
+    exercise = replace(
+        CLINIC,
+        cases=lambda generator: [
+            Case(f"with {kind}", {}, frozenset({tag}), partial(lambda kind: Patient({"look": lambda: kind}), kind))
+            for tag, kind in (("sound", "sound"), ("broken", "a cough"), ("broken", "a limp"), ("broken", "fever"))
+        ],
+        references=(overlooking(),),
+        aspects=aspects.tells_apart(sound="sound ones pass", broken="faults are found"),
+        mistakes=mistakes,
+        combinations=lambda surprise: [Combination(mistakes, Mistake("both", overlooking(*overlooked), ""))],
+    )
+    judge = Judge(exercise, lambda test, inputs: {"output": test(inputs["patient"])}, 0)
+    return judge.verdict(judge.observe(overlooking(*overlooked)))
+
+
+def test_two_mistakes_in_the_test_of_a_clinic_are_both_told() -> None:
+    message = _two_overlooked("a cough", "a limp").message
+    assert "What of a cough?" in message
+    assert "What of a limp?" in message
+
+
+def test_a_test_that_always_says_the_same_is_not_taken_for_two_mistakes() -> None:
+    """Many a pair of mistakes comes down to True, always."""
+    assert "What of" not in _two_overlooked("a cough", "a limp", "fever").message
+
+
 # --- what is shown of a case ---------------------------------------------------------------------------------------
 
 
@@ -297,6 +340,51 @@ def test_an_author_chooses_what_is_shown_and_how_it_is_called() -> None:
     found = verdict(lambda x, weight: 3 * row_means(x, weight), chosen)
     assert found.message.startswith("The share of each row has the right shape")
     assert "(p of shape (2,), seed 7)" in found.message
-    assert found.evidence is not None
     assert found.evidence.called == "the share of each row"
     assert list(found.evidence.beside) == ["p", "seed"]
+
+
+def _halves(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+
+
+def _shifted(x: torch.Tensor) -> torch.Tensor:
+    return x / 2 + 1
+
+
+def _of_the_first_row(x: torch.Tensor) -> torch.Tensor:
+    return _halves(x)[:1].expand_as(x)
+
+
+def _names_told(answer: Callable[..., Any], one: Callable[..., Any], other: Callable[..., Any]) -> set[str]:
+    """The mistakes that an answer is told, of two that do together what it does."""
+    mistakes = tuple(Mistake(each.__name__, each, f"{each.__name__}?") for each in (one, other))
+    exercise = replace(
+        EXERCISE,
+        references=(_halves,),
+        mistakes=mistakes,
+        cases=lambda generator: [Case.of(f"on {n} rows", x=normal(generator, n, 4)) for n in (3, 4, 5)],
+        aspects=(aspects.shape(), aspects.values()),
+        combinations=lambda surprise: [Combination(mistakes, Mistake("both", answer, ""))],
+    )
+    judge = Judge(exercise, in_order, 3)
+    message = judge.verdict(judge.observe(answer)).message
+    return {mistake.name for mistake in mistakes if mistake.advice in message}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        torch.zeros_like,
+        lambda x: torch.full_like(x, torch.nan),
+        lambda x: torch.tensor([[1.0, 2.0, 3.0, 4.0]]).expand_as(x),
+    ],
+)
+def test_two_mistakes_that_leave_nothing_of_an_answer_are_not_told(answer: Callable[..., Any]) -> None:
+    """Whoever returns zeros, or the same for all rows, need not have made either."""
+    assert _names_told(answer, _shifted, torch.neg) == set()
+
+
+def test_two_mistakes_are_told_where_one_of_them_alone_makes_all_rows_alike() -> None:
+    answers = (lambda x: _shifted(x)[:1].expand_as(x)), _of_the_first_row, _shifted
+    assert _names_told(*answers) == {"_of_the_first_row", "_shifted"}

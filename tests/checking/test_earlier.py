@@ -1,13 +1,11 @@
 """One mistake costs one exercise: what a symbol sees of the earlier ones while it is looked at."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
 import pytest
 
-from grader.checking.earlier import bound
+from cellcheck.checking.earlier import bound
 
 
 def make(source: str, **names: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The verdict: partial credit, the core rule, what is said first, and which mistake it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from grader.authoring.calls import call_and_follow
-from grader.authoring.draw import dims, normal
-from grader.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
-from grader.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
+from cellcheck.authoring.calls import call_and_follow
+from cellcheck.authoring.draw import dims, normal
+from cellcheck.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
+from cellcheck.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Judge, Verdict
 
 SHAPE = Aspect("shape", kinds=frozenset({"error", "type", "shape"}))
 VALUES = Aspect("values", weight=2.0, core=True)
@@ -128,7 +126,6 @@ def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
 
     found = verdict(all_wrong)
     assert found.message.startswith("The result")
-    assert found.evidence is not None
     assert found.evidence.label == "on one number"
     assert found.evidence.path == "output"
     assert found.message.endswith("Seen on one number (x of shape (1, 1)).")
@@ -145,22 +142,6 @@ def test_a_mistake_is_diagnosed_by_what_it_does(seed: int) -> None:
     assert by_hand.message == "Yours is the sum. What turns a sum into a mean?"
     assert verdict(lambda x: x.mean(0), seed=seed).diagnosis == "column_means"
     assert verdict(lambda x: x.amax(1), seed=seed).diagnosis is None
-
-
-def test_a_mistake_is_known_by_its_core_when_the_rest_differs() -> None:
-    def sums_and_changes(x: torch.Tensor) -> torch.Tensor:
-        sums = x.detach().sum(dim=1)
-        x.data.add_(1)
-        return sums
-
-    found = verdict(sums_and_changes)
-    assert found.diagnosis == "sum_instead_of_mean"
-    assert found.message == "Yours is the sum. What turns a sum into a mean?"
-
-
-def test_a_slip_beside_a_right_core_is_no_mistake_of_the_core() -> None:
-    """The core agrees with the reference: no mistake's advice may be given."""
-    assert verdict(lambda x: x.detach().mean(dim=1)).diagnosis is None
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -233,23 +214,6 @@ def test_seeds_and_symbols_draw_different_cases_and_the_same_seed_the_same() -> 
     assert torch.equal(first(EXERCISE, 1), first(EXERCISE, 1))
     assert not torch.equal(first(EXERCISE, 1), first(EXERCISE, 2))
     assert not torch.equal(first(EXERCISE, 1), first(replace(EXERCISE, symbol="other"), 1))
-
-
-def test_the_json_entry() -> None:
-    assert verdict(row_sums).to_json() == {
-        "symbol": "row_means",
-        "score": 2.0,
-        "max_score": 5.0,
-        "status": "partial",
-        "aspects": [
-            {"name": "shape", "passed": True},
-            {"name": "values", "passed": False},
-            {"name": "gradients", "passed": False},
-            {"name": "leaves its input alone", "passed": True},
-        ],
-        "diagnosis": "sum_instead_of_mean",
-        "message": "Yours is the sum. What turns a sum into a mean?",
-    }
 
 
 def test_what_only_a_canonical_form_says_is_not_taken_from_a_learner() -> None:

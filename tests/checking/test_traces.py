@@ -1,7 +1,5 @@
 """A check leaves no trace: settings and generators are what they were, and an answer that changes a setting is told."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random
@@ -22,13 +20,13 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.overrides import BaseTorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.authoring.calls import in_order
-from grader.authoring.observe import observe
-from grader.authoring.spec import Case, Exercise, Mistake, Observation
-from grader.authoring.traces import CHANGED, SETTINGS, settings_put_back
-from grader.checking.compare import compare
-from grader.checking.judge import PARTIAL, PASSED, Judge, Verdict
-from grader.checking.notebook import Checker
+from cellcheck.authoring.calls import in_order
+from cellcheck.authoring.observe import observe
+from cellcheck.authoring.spec import Case, Exercise, Mistake, Observation
+from cellcheck.authoring.traces import CHANGED, SETTINGS, settings_put_back
+from cellcheck.checking.check import Checker
+from cellcheck.checking.compare import compare
+from cellcheck.checking.judge import PARTIAL, PASSED, Judge, Verdict
 from tests.checking.test_judge import EXERCISE as WITH_GRADIENTS
 from tests.checking.test_judge import GRADIENTS, row_means
 
@@ -217,7 +215,7 @@ def test_what_is_told_is_told_the_first_time_too() -> None:
     """What reads a setting may import something itself. That excuses nobody."""
     told = (
         "import torch\n"
-        "from grader.authoring.traces import settings_put_back\n"
+        "from cellcheck.authoring.traces import settings_put_back\n"
         "with settings_put_back() as left:\n"
         "    torch.set_default_dtype(torch.float64)\n"
         "print(left)"

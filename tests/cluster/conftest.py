@@ -1,7 +1,5 @@
 """A cluster on this machine: its scheduler here, its workers nannied processes."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from functools import partial
@@ -9,8 +7,8 @@ from functools import partial
 import pytest
 from distributed import Client, LocalCluster, Worker, WorkerPlugin
 
-from grader.cluster import worker as workers
-from grader.running import warming
+from cellcheck.cluster import worker as workers
+from cellcheck.running import warming
 from tests import warm, warm_zygotes
 from tests.gradebook.conftest import alembic_is_asked_once
 

@@ -1,7 +1,5 @@
 """What crosses the network says all that grading needs, and not whose work it is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -12,19 +10,19 @@ from typing import Any
 import pytest
 from distributed.scheduler import KilledWorker
 
-from grader.batch import Job, Work, take
-from grader.cluster import client, messages, worker
-from grader.cluster.messages import Order
-from grader.demo.learners import Learner
-from grader.errors import GraderError
-from grader.gradebook.draft import Drafted, draft
-from grader.gradebook.files import Halt
-from grader.gradebook.writer import released_aside
-from grader.running.assignment import Assignment
-from grader.running.intake import Unreadable
-from grader.running.limits import Limits
-from grader.running.result import Failure
-from grader.syllabus import load_lesson
+from cellcheck.batch import Job, Work, take
+from cellcheck.cluster import client, messages, worker
+from cellcheck.cluster.messages import Order
+from cellcheck.demo.learners import Learner
+from cellcheck.errors import GraderError
+from cellcheck.gradebook.draft import Drafted, draft
+from cellcheck.gradebook.folders import Halt
+from cellcheck.gradebook.writer import released_aside
+from cellcheck.running.assignment import Assignment
+from cellcheck.running.intake import Unreadable
+from cellcheck.running.limits import Limits
+from cellcheck.running.result import Failure
+from cellcheck.syllabus import load_lesson
 from tests.assignments import sources
 from tests.gradebook.small_class import LESSON, REPOSITORY, small_course
 
@@ -50,7 +48,7 @@ def of_plain(tmp_path: Path) -> tuple[Job, Path]:
     root.mkdir()
     (root / "nbgrader_config.py").write_text(sources.CONFIG)
     sources.add(root, "intro", {"variables": sources.VARIABLES})
-    from grader.gradebook.course import Course
+    from cellcheck.gradebook.course import Course
 
     course = Course.open(root)
     folder = course.submission("ada", "intro")
@@ -105,6 +103,8 @@ def test_a_worker_answers_what_this_process_would(tmp_path: Path, kind: str, mon
     expected = draft(job.assignment, notebooks, answer.result)
     assert answer.draft.scores == expected.scores
     assert answer.draft.blank == expected.blank
+    assert answer.draft.answers == expected.answers
+    assert bool(answer.draft.answers)
     assert answer.draft.notebooks.keys() == expected.notebooks.keys()
     assert sum(score or 0.0 for score in answer.draft.scores.values()) == pytest.approx(answer.result.score)
     assert answer.result.score > 0

@@ -1,7 +1,5 @@
 """A cluster whose machines know each other by certificates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +9,15 @@ import pytest
 import trustme
 from distributed import LocalCluster, Security
 
-from grader.batch import Job
-from grader.cluster import client as clients
-from grader.cluster import worker
-from grader.cluster.client import connected
-from grader.demo.learners import Learner
-from grader.errors import GraderError
-from grader.gradebook.autograde import autograde_assignment
-from grader.gradebook.course import Course
-from grader.running.result import Result
+from cellcheck.batch import Job
+from cellcheck.cluster import client as clients
+from cellcheck.cluster import worker
+from cellcheck.cluster.client import connected
+from cellcheck.demo.learners import Learner
+from cellcheck.errors import GraderError
+from cellcheck.gradebook.autograde import autograde_assignment
+from cellcheck.gradebook.course import Course
+from cellcheck.running.result import Result
 from tests.gradebook.small_class import LESSON, REPOSITORY, SEED, hand_in, small_course
 
 

@@ -3,8 +3,6 @@
 The packages are links to the ones installed here, so that nothing is downloaded.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -23,19 +21,16 @@ from nbformat import NotebookNode
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from grader.repository import Repository
+from cellcheck.repository import Repository
 
 # Colab has these and many more. What only belongs to us, or to an instructor, is not among them nor needed by them.
-SHIPPED = ("torch", "numpy", "pandas", "matplotlib", "seaborn", "tqdm", "ipywidgets", "ipykernel", "pip", "setuptools")
+SHIPPED = (
+    *("torch", "numpy", "pandas", "matplotlib", "seaborn", "tqdm"),
+    *("ipywidgets", "ipykernel", "PyYAML", "pip", "setuptools"),
+)
 BLOCKED = (
-    "transformers-cell-by-cell",
-    "nbgrader",
-    "nbformat",
-    "nbclient",
-    "jupytext",
-    "landlock",
-    "pyseccomp",
-    "typer",
+    *("transformers-cell-by-cell", "nbgrader", "nbformat", "nbclient"),
+    *("jupytext", "landlock", "pyseccomp", "typer"),
 )
 
 
@@ -75,7 +70,7 @@ def machine(folder: Path, addresses: Mapping[str, str], packages: Path | None = 
     home.mkdir(parents=True)
     venv.create(python, with_pip=False, symlinks=True)
     (shelf,) = python.glob("lib/python*/site-packages")
-    for name in _closure(SHIPPED):
+    for name in closure(SHIPPED):
         _link(distribution(name), shelf)
     settings = {
         "PATH": f"{python / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -126,13 +121,13 @@ def committed(folder: Path) -> str:
 def packed(name: str, folder: Path) -> None:
     """Makes a wheel of a package that is installed here, since pip builds with packages it fetches."""
     found = distribution(name)
-    with zipfile.ZipFile(folder / f"{name}-{found.version}-py3-none-any.whl", "w") as wheel:
+    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl", "w") as wheel:
         for file in found.files or []:
             if ".." not in file.parts and file.suffix != ".pyc":
                 wheel.write(Path(str(file.locate())), str(file))
 
 
-def _closure(names: Iterable[str]) -> set[str]:
+def closure(names: Iterable[str]) -> set[str]:
     """The packages, and all that they need on this Python."""
     found: set[str] = set()
     waiting = list(names)

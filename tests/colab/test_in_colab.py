@@ -1,7 +1,5 @@
 """In Colab: the first cell fetches the commit that was released, quietly, and nothing else will do; a lesson runs."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -12,9 +10,9 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from grader.building.source import EXPERIMENT
-from grader.repository import Repository
-from tests.colab.simulated import BLOCKED, Machine, cells, committed, machine, packed, published
+from cellcheck.building.source import EXPERIMENT
+from cellcheck.repository import Repository
+from tests.colab.simulated import BLOCKED, Machine, cells, closure, committed, machine, packed, published
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = REPOSITORY.names()[0]
@@ -32,7 +30,7 @@ def first_cell(lesson: str, commit: str) -> str:
     cell = next(cell for cell in nbformat.read(REPOSITORY.notebook(lesson), 4).cells if cell.cell_type == "code")
     assert cell.id == "setup"
     assert REPOSITORY.released is not None
-    assert cell.source.count(f"@{REPOSITORY.released}") == 1
+    assert cell.source.count(REPOSITORY.released) == 1
     return str(cell.source).replace(REPOSITORY.released, commit)
 
 
@@ -50,7 +48,8 @@ def colab(tmp_path_factory: pytest.TempPathFactory) -> Colab:
     folder = tmp_path_factory.mktemp("colab")
     shelf, github = folder / "packages", folder / "github"
     shelf.mkdir()
-    packed("setuptools", shelf)
+    for tool in closure(("hatchling",)):  # what builds the two packages, and all that this needs
+        packed(tool, shelf)
     remote = github / REPOSITORY.address.rpartition("/")[2]
     commit = published(REPOSITORY, remote)
     return Colab(machine(folder, {owner(): f"{github.as_uri()}/"}, shelf), commit, remote)
@@ -103,7 +102,8 @@ def test_a_lesson_from_nothing(colab: Colab) -> None:
         ]
     assert setup.outputs == []  # quiet
     after = colab.machine.installed()
-    ours = {"course", "grader", "lessons", f"transformers_cell_by_cell-{REPOSITORY.tag.removeprefix('v')}.dist-info"}
+    ours = {"cellcheck", "transformer_course"}
+    ours |= {f"{name}-{REPOSITORY.version}.dist-info" for name in ("cellcheck", "transformers_cell_by_cell")}
     assert set(after) - set(before) == ours
     assert {name: after[name] for name in before} == before  # nothing that Colab ships was touched
 
@@ -111,17 +111,19 @@ def test_a_lesson_from_nothing(colab: Colab) -> None:
 EVERY_LESSON = """
 import importlib, pkgutil, sys
 from importlib.metadata import version
-import course, course.data, grader, lessons.tables
-for module in pkgutil.walk_packages(course.__path__, "course."):
-    importlib.import_module(module.name)
-from grader.syllabus import find_lesson, lesson_names
+import transformer_course, transformer_course.data, cellcheck, transformer_course.lessons.tables
+for module in pkgutil.walk_packages(transformer_course.__path__, "transformer_course."):
+    last = module.name.rpartition(".")[2]
+    if not last[0].isdigit() and last != "demo":  # no text of a lesson, and not the class that instructors try
+        importlib.import_module(module.name)
+from cellcheck.syllabus import find_lesson, lesson_names
 for name in lesson_names():
     find_lesson(name)[0].part(name, "experiments")
-assert all(len(lessons.tables.measured(name)) for name in {tables!r})
-checks = [grader.checks(lesson) for lesson in lesson_names()]
-import grader.submitting.notebook
-texts = [course.data.data_file(name).stat().st_size for name in {data!r}]
-assert "machine" in grader.__file__, grader.__file__
+assert all(len(transformer_course.lessons.tables.measured(name)) for name in {tables!r})
+checks = [cellcheck.checks(lesson) for lesson in lesson_names()]
+import cellcheck.submitting.submit
+texts = [transformer_course.data.data_file(name).stat().st_size for name in {data!r}]
+assert "machine" in cellcheck.__file__, cellcheck.__file__
 print(version("transformers-cell-by-cell"), len(checks), min(texts) > 0, [m for m in {blocked!r} if m in sys.modules])
 """
 
@@ -140,7 +142,7 @@ def test_what_was_fetched_is_enough_for_every_lesson(colab: Colab) -> None:
 
 def test_a_tag_that_was_moved_changes_nothing_and_another_commit_is_refused(colab: Colab, tmp_path: Path) -> None:
     """Runs after the lesson: the released commit is installed. A stranger then publishes another under its tag."""
-    (colab.remote / "grader" / "__init__.py").write_text("raise SystemExit('a stranger')\n")
+    (colab.remote / "grader" / "cellcheck" / "__init__.py").write_text("raise SystemExit('a stranger')\n")
     other = committed(colab.remote)
     subprocess.run(["git", "tag", "--force", REPOSITORY.tag], cwd=colab.remote, check=True)
     notebook = cells(first_cell(LESSON, colab.commit))
@@ -156,7 +158,7 @@ def test_what_does_not_say_where_it_comes_from_is_refused(tmp_path: Path) -> Non
     metadata = there.packages / f"{name.replace('-', '_')}-{REPOSITORY.tag.removeprefix('v')}.dist-info" / "METADATA"
     metadata.parent.mkdir()
     metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {REPOSITORY.tag.removeprefix('v')}\n")
-    (there.packages / "grader.py").write_text("raise SystemExit('a stranger')\n")
+    (there.packages / "cellcheck.py").write_text("raise SystemExit('a stranger')\n")
     insist_on_one_sentence(there, first_cell(LESSON, "0" * 40), "Another version of the course is installed here")
 
 

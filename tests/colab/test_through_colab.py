@@ -1,7 +1,5 @@
 """A notebook that went through Colab gets the marks that it would have had without."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable
@@ -10,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from grader.demo.learners import Learner
-from grader.repository import Repository
-from lessons.lesson_01.demo import HONEST, LESSON
+from cellcheck.demo.learners import Learner
+from cellcheck.repository import Repository
 from tests.warm import run
+from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 # Somebody with right answers, a mistake and blanks: marks that all could change.
@@ -62,12 +60,6 @@ def ours_dropped(notebook: Saved) -> Saved:
     return notebook
 
 
-def all_dropped(notebook: Saved) -> Saved:
-    for cell in notebook["cells"]:
-        cell["metadata"] = {}
-    return notebook
-
-
 def answers_marks_dropped(notebook: Saved) -> Saved:
     """The learner deleted the answers' cells, and wrote new ones."""
     for cell in code(saved(notebook)):
@@ -113,7 +105,6 @@ def cells_of_colab(notebook: Saved) -> Saved:
 EDITS: tuple[Callable[[Saved], Saved], ...] = (
     saved,
     ours_dropped,
-    all_dropped,
     answers_marks_dropped,
     checks_marks_dropped,
     submit_left_in,
@@ -124,13 +115,13 @@ EDITS: tuple[Callable[[Saved], Saved], ...] = (
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `grader grade` says of each, in one run; "plain" never saw Colab."""
+    """What `cellcheck grade` says of each, in one run; "plain" never saw Colab."""
     folder = tmp_path_factory.mktemp("handed-in")
     (folder / "plain.ipynb").write_text(json.dumps(finished()))
     for edit in EDITS:
         (folder / f"{edit.__name__}.ipynb").write_text(json.dumps(edit(finished()), ensure_ascii=False), "utf-8")
     names = sorted(path.name for path in folder.iterdir())
-    done = run(["grader", "grade", "--seed", "7", "--json", "marks.json", *names], folder)
+    done = run(["cellcheck", "grade", "--seed", "7", "--json", "marks.json", *names], folder)
     assert done.code == 0, done.said
     results = json.loads((folder / "marks.json").read_text("utf-8"))["results"]
     return {result["notebook"].removesuffix(".ipynb"): result for result in results}

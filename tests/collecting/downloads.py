@@ -1,19 +1,19 @@
 """Downloads as platforms make them, in small."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from cellcheck.collecting.collect import Collected
+
 LESSON, OTHER = "01_pytorch_basics", "02_tokenizer"
 
 
 def notebook(text: str = "", lesson: str | None = LESSON) -> bytes:
     """A small notebook of a lesson; other text makes it another one."""
-    setup = f'import grader\ncheck = grader.checks("{lesson}")' if lesson else "x = 1"
+    setup = f'import cellcheck\ncheck = cellcheck.checks("{lesson}")' if lesson else "x = 1"
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in (setup, f"# {text}")]
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
 
@@ -57,3 +57,8 @@ def tree(into: Path) -> set[str]:
         for path in into.rglob("*")
         if path.is_file() and path.name != ".collected.json"
     }
+
+
+def students(done: Collected) -> list[str]:
+    """Who has a folder now."""
+    return [made.student for made, _ in done.placed]

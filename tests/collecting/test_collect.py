@@ -1,25 +1,19 @@
 """Downloads as platforms name them end where nbgrader looks; doubts are said, and nothing is overwritten."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from grader.collecting.collect import Collected, collect
-from grader.collecting.roster import Roster
-from grader.collecting.tables import in_a_line, to_know
-from grader.gradebook.writer import timestamp
-from grader.submitting.package import Note, pack
-from tests.collecting.downloads import LESSON, OTHER, at, download, folder, notebook, tree, zipped
+from cellcheck.collecting.collect import Collected, collect
+from cellcheck.collecting.roster import Roster
+from cellcheck.collecting.who_is_who import in_a_line, to_know
+from cellcheck.gradebook.writer import timestamp
+from cellcheck.submitting.zip_file import Note, pack
+from tests.collecting.downloads import LESSON, OTHER, at, download, folder, notebook, students, tree, zipped
 
 FILE = f"{LESSON}/{LESSON}.ipynb"
-
-
-def students(done: Collected) -> list[str]:
-    return [made.student for made, _ in done.placed]
 
 
 def said(done: Collected) -> str:
@@ -168,7 +162,7 @@ def test_nobody_hands_in_for_somebody_else(tmp_path: Path) -> None:
     )
     done = collect([path], tmp_path / "submitted")
     assert students(done) == ["Bob"]
-    assert said(done).count("two different notebooks of this learner") == 2  # both Eve's
+    assert said(done).count("two different notebooks of Eve (1),") == 2  # both Eve's
     (tmp_path / "all").mkdir()
     (tmp_path / "all" / "eve.zip").write_bytes(forged)
     done = collect([tmp_path / "all"], tmp_path / "s2")

@@ -1,21 +1,19 @@
-"""`grader collect` on the command line: the table, the doubts, and the exit codes."""
-
-from __future__ import annotations
+"""`cellcheck collect` on the command line: the table, the doubts, and the exit codes."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from grader import cli
-from grader.repository import Repository
+from cellcheck import cli
+from cellcheck.repository import Repository
 from tests.collecting.downloads import LESSON, OTHER, download, notebook, tree
 from tests.shell import Run
 
 
 @pytest.fixture
 def run(grader: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `grader collect` on a wide terminal."""
+    """Runs `cellcheck collect` on a wide terminal."""
     monkeypatch.setattr(cli.classes.out, "width", 200)
     return lambda *arguments: grader("collect", *arguments)
 
@@ -46,14 +44,6 @@ def test_doubts_are_listed_and_the_rest_is_collected(run: Run, tmp_path: Path) -
     doubts = ran.err.splitlines()
     assert doubts[0].startswith("[red]bob/x.ipynb: This is not a notebook: it is not valid JSON (line 1).")
     assert doubts[1] == f"cy/x.ipynb: It is a notebook of lesson {OTHER}, not of {LESSON}."
-
-
-def test_a_roster_says_who_is_who(run: Run, tmp_path: Path) -> None:
-    path = download(tmp_path / "c.zip", ("lovelaceada_41_9_x.ipynb", notebook()), ("who_42_9_x.ipynb", notebook()))
-    (tmp_path / "r.csv").write_text("student,canvas_id\nada,41\n", "utf-8")
-    ran = run(path, "--into", tmp_path / "in", "--roster", tmp_path / "r.csv")
-    assert (ran.code, sorted(path.name for path in (tmp_path / "in").glob("[a-z]*"))) == (1, ["ada"])
-    assert ran.err == "who_42_9_x.ipynb: who (42) is not in the roster, or is there more than once.\n"
 
 
 @pytest.mark.parametrize(

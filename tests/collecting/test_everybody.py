@@ -1,20 +1,19 @@
 """Everybody is accounted for: who handed in no notebook, who handed in nothing, and which notebook counts."""
 
-from __future__ import annotations
-
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from grader import cli
-from grader.collecting.collect import Collected, collect
-from grader.collecting.names import without_teams
-from grader.collecting.roster import Roster
-from grader.collecting.tables import doubt_lines, missing_lines, to_know
-from grader.repository import Repository
-from tests.collecting.downloads import LESSON, OTHER, at, download, notebook, zipped
+from cellcheck import cli
+from cellcheck.collecting.collect import collect
+from cellcheck.collecting.names import without_teams
+from cellcheck.collecting.roster import Roster
+from cellcheck.collecting.who_is_who import doubt_lines, missing_lines, stranger_lines, to_know
+from cellcheck.repository import Repository
+from tests.collecting.downloads import LESSON, OTHER, at, download, notebook, students, zipped
 from tests.shell import Run
 
 BLANK = (Repository.find(Path(__file__).parent).root / "notebooks" / LESSON / f"{LESSON}.ipynb").read_bytes()
@@ -34,10 +33,6 @@ def work(text: str = "x = 1") -> bytes:
 def in_words() -> bytes:
     """The released notebook with nothing but its question answered."""
     return BLANK.replace(b"YOUR ANSWER HERE", b"Because the gradients are added up.")
-
-
-def students(done: Collected) -> list[str]:
-    return [made.student for made, _ in done.placed]
 
 
 def roster(tmp_path: Path, text: str) -> Roster:
@@ -61,13 +56,7 @@ def test_a_line_for_each_owner_without_a_notebook(tmp_path: Path) -> None:
     done = collect([path], tmp_path / "submitted")
     assert students(done) == ["Ada"]
     lines = {line.split(":")[0]: line for line in doubt_lines(done)}
-    assert list(lines) == [
-        "Bo_2_assignsubmission_file_/scan.pdf",
-        "Cy (3)",
-        "Di (4)",
-        "Ed (5)",
-        "Fy (6)",
-    ]
+    assert list(lines) == ["Bo_2_assignsubmission_file_/scan.pdf", "Cy (3)", "Di (4)", "Ed (5)", "Fy (6)"]
     assert lines["Cy (3)"] == "Cy (3): There is no notebook, only hw.rar, notes.txt. Ask for the .ipynb file."
     assert "only text typed into a box" in lines["Ed (5)"]
     assert "scan.jpg" in lines["Fy (6)"]
@@ -88,13 +77,8 @@ def test_what_canvas_and_gradescope_give_out_without_a_notebook(tmp_path: Path) 
         tmp_path / "g.zip", ("e/submission_metadata.yml", metadata.encode()), ("e/submission_1/hw.pdf", b"")
     )
     done = collect([canvas, gradescope], tmp_path / "submitted")
-    assert [line.split(":")[0] for line in doubt_lines(done)] == [
-        "adal (1)",
-        "bob (2)",
-        "cy (3)",
-        "Ada (a@x.org)",
-        "Bo (b@x.org)",
-    ]
+    owners = [line.split(":")[0] for line in doubt_lines(done)]
+    assert owners == ["adal (1)", "bob (2)", "cy (3)", "Ada (a@x.org)", "Bo (b@x.org)"]
     assert [(made.student, made.late) for made, _ in done.placed] == [("anon_aB3xY", True)]
 
 
@@ -148,6 +132,19 @@ def test_who_handed_in_nothing(tmp_path: Path) -> None:
     assert missing_lines(collect([late], into, roster=known)) == [
         f"{LESSON}: 2 on the roster handed in nothing: bo, di"
     ]  # Ada's is there from before
+
+
+def test_who_was_collected_before_there_was_a_roster(tmp_path: Path) -> None:
+    path = download(tmp_path / "m.zip", ("Ada Lovelace_1_assignsubmission_file_/x.ipynb", notebook()))
+    into = tmp_path / "submitted"
+    assert stranger_lines(collect([path], into)) == []
+    known = roster(tmp_path, "student,name\nada,Ada Lovelace\n")
+    (line,) = stranger_lines(collect([path], into, roster=known))
+    assert line.startswith(
+        "Collected earlier and not on the roster (1): Ada_Lovelace. If one of them is on the roster under"
+    )
+    shutil.rmtree(into / "Ada_Lovelace")
+    assert stranger_lines(collect([path], into, roster=known)) == []
 
 
 @pytest.mark.parametrize("real", [work(), in_words()], ids=["code", "words"])
@@ -258,6 +255,27 @@ def test_canvas_gives_a_teams_work_the_number_of_one_member(tmp_path: Path) -> N
     path = download(tmp_path / "c.zip", ("teamred_41_9001_x.ipynb", notebook()))
     known = roster(tmp_path, "student,canvas_id,team\nada,41,Team Red\nbo,42,Team Red\n")
     assert students(collect([path], tmp_path / "submitted", roster=known)) == ["ada", "bo"]
+
+
+def test_a_folder_may_be_a_teams(tmp_path: Path) -> None:
+    """Clones of the teams' repositories, say; somebody of that name goes first."""
+    for folder in ("team-red", "blue"):
+        (tmp_path / "clones" / folder).mkdir(parents=True)
+        (tmp_path / "clones" / folder / "x.ipynb").write_bytes(notebook(folder))
+    known = "student,name,team\nada,Ada,Team Red\nbo,Bo,Team Red\nblue,Blue,\ncy,Cy,Blue\n"
+    done = collect([tmp_path / "clones"], tmp_path / "submitted", roster=roster(tmp_path, known))
+    assert (students(done), doubt_lines(done)) == (["ada", "blue", "bo"], [])
+    assert missing_lines(done) == [f"{LESSON}: 1 on the roster handed in nothing: cy"]
+
+
+def test_a_members_own_work_is_not_replaced_by_a_folder_of_the_teams_name(tmp_path: Path) -> None:
+    for folder in ("ada", "Team Red"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        (tmp_path / "in" / folder / "x.ipynb").write_bytes(notebook(folder))
+    known = roster(tmp_path, "student,team\nada,Team Red\nbo,Team Red\n")
+    done = collect([tmp_path / "in"], tmp_path / "submitted", roster=known)
+    assert students(done) == ["bo"]
+    assert [line for line in doubt_lines(done) if "ada" in line]
 
 
 def test_somebody_who_calls_themselves_a_team_replaces_nothing(tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """Who is who, by a class list."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from grader.collecting.names import CANVAS, GRADESCOPE, MOODLE, PLAIN, Owner
-from grader.collecting.roster import Match, Roster
-from grader.errors import GraderError
+from cellcheck.collecting.names import CANVAS, GRADESCOPE, MOODLE, PLAIN, Owner
+from cellcheck.collecting.roster import Match, Roster
+from cellcheck.errors import GraderError
 
 LIST = """\ufeffid,first_name,last_name,email,lms_user_id,moodle_id
 ada,Ada,Lovelace,Ada@Example.org,41,Participant 12

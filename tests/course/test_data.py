@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course import data
+from transformer_course import data
 
 FOLDER = Path(__file__).resolve().parents[2] / "data"
 CATALOGUE = json.loads((FOLDER / "catalogue.json").read_text())
@@ -18,12 +18,11 @@ def test_each_file_is_what_the_catalogue_says(name: str) -> None:
     assert len(content) == CATALOGUE[name]["bytes"]
     assert hashlib.sha256(content).hexdigest() == CATALOGUE[name]["sha256"]
     assert name in (FOLDER / "README.md").read_text()
-    assert f'"data/{name}"' in (FOLDER.parent / "pyproject.toml").read_text()  # pip brings it along
 
 
 def test_every_file_is_in_the_catalogue() -> None:
-    files = {path.name for path in FOLDER.iterdir()} - {"README.md", "catalogue.json", "downloads.json"}
-    assert files == set(CATALOGUE)
+    files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
+    assert files - {"README.md", "catalogue.json", "downloads.json"} == set(CATALOGUE)
 
 
 def test_it_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,23 +32,13 @@ def test_it_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_without_a_repository_the_installed_one_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "share" / data.DISTRIBUTION / "moby_dick.txt"
-    place.parent.mkdir(parents=True)
-    place.write_text("found")
-
-    class Installed:
-        parts = ("..", "share", data.DISTRIBUTION, "moby_dick.txt")
-
-        def locate(self) -> Path:
-            return place
-
-    monkeypatch.setattr(data, "_IN_REPOSITORY", tmp_path / "nowhere")
-    monkeypatch.setattr(data, "files", lambda name: [Installed()])
-    assert data.data_file("moby_dick.txt") == place
+    (tmp_path / "moby_dick.txt").write_text("found")
+    monkeypatch.setattr(data, "_PLACES", (tmp_path, FOLDER))
+    assert data.data_file("moby_dick.txt") == tmp_path / "moby_dick.txt"
+    assert data.data_file("co2.csv") == FOLDER / "co2.csv"
 
 
 def test_a_missing_file_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "_IN_REPOSITORY", tmp_path)
-    monkeypatch.setattr(data, "files", lambda name: [])
+    monkeypatch.setattr(data, "_PLACES", (tmp_path, tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match="copy that folder too"):
         data.data_file("moby_dick.txt")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course import downloads
-from course.downloads import Listed, NotAvailable, cache_folder, downloaded, listed
-from course.tasks.multi30k import copy, multi30k, word_by_word
+from transformer_course import downloads
+from transformer_course.downloads import Listed, NotAvailable, cache_folder, downloaded, listed
+from transformer_course.tasks.multi30k import copy, multi30k, word_by_word
 
 CONTENT = bytes(range(256)) * 1000
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from course.fitting import accuracy, device_of, evaluating, fit, predict
+from transformer_course.fitting import accuracy, device_of, evaluating, fit, predict
 
 
 class Votes(nn.Module):

@@ -1,21 +1,16 @@
 """The parts of lesson 11's models, held against PyTorch's and against `transformers`, with random weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
-from course.language_model.adapting import LoRALinear
-from course.language_model.batches import bits_per_character, next_token_batches, targets_are_next
-from course.language_model.gpt import DecoderOnlyTransformer
-from course.language_model.modern import ModernLanguageModel, RMSNorm
-from course.language_model.published import from_gpt2, from_llama, load_llama
-from course.language_model.writing import continue_text
+from transformer_course.language_model.gpt import DecoderOnlyTransformer
+from transformer_course.language_model.modern import ModernLanguageModel
+from transformer_course.language_model.published import from_gpt2, from_llama, load_llama, read_safetensors, to_llama
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [5, 3, 5, 8, 9, 7, 9, 3]])
 SIZES = {"vocab_size": 31, "d_model": 48, "num_heads": 6, "num_kv_heads": 2, "d_ff": 80, "num_layers": 3}
@@ -47,6 +42,34 @@ def test_the_modern_model_is_llama() -> None:
     ours.load_state_dict(from_llama(theirs.state_dict(), SIZES["num_heads"]))
     with torch.no_grad():
         assert close(ours(TOKENS), theirs(TOKENS).logits)
+
+
+def test_llama_takes_the_modern_models_weights() -> None:
+    theirs, ours = llama(), scattered(ModernLanguageModel(**SIZES))
+    theirs.load_state_dict(to_llama(ours.state_dict(), SIZES["num_heads"]))
+    with torch.no_grad():
+        assert close(ours(TOKENS), theirs(TOKENS).logits)
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_a_safetensors_file_is_read_as_its_own_library_does(kind: torch.dtype, tmp_path: Path) -> None:
+    weights = {
+        "one": torch.randn(3, 5).to(kind),
+        "another": torch.randn(7).to(kind),
+        "none": torch.zeros(0, 2, dtype=kind),
+    }
+    save_file(weights, tmp_path / "some.safetensors", metadata={"format": "pt"})
+    ours, theirs = read_safetensors(tmp_path / "some.safetensors"), load_file(tmp_path / "some.safetensors")
+    assert ours.keys() == theirs.keys() == weights.keys()
+    for name, tensor in theirs.items():
+        assert ours[name].dtype == kind
+        assert torch.equal(ours[name], tensor)
+
+
+def test_numbers_that_are_no_weights_are_refused(tmp_path: Path) -> None:
+    save_file({"some": torch.arange(3)}, tmp_path / "some.safetensors")
+    with pytest.raises(ValueError, match="keeps some as I64"):
+        read_safetensors(tmp_path / "some.safetensors")
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -82,59 +105,3 @@ def test_the_first_model_is_gpt2(prefix: str) -> None:
     ours.load_state_dict(from_gpt2(weights))
     with torch.no_grad():
         assert close(ours(TOKENS), theirs(TOKENS).logits)
-
-
-def test_the_norm_is_pytorchs() -> None:
-    x = torch.randn(3, 4, 10, dtype=torch.float64) / 100
-    ours, theirs = RMSNorm(10, eps=0.01), nn.RMSNorm(10, eps=0.01).double()
-    assert torch.allclose(ours(x), theirs(x))
-
-
-def test_every_window_is_drawn_about_as_often() -> None:
-    inputs, targets = next_token_batches(torch.arange(10), 3, 7000, torch.Generator().manual_seed(0))
-    assert torch.equal(targets, inputs + 1)
-    counts = torch.bincount(inputs[:, 0])
-    assert counts.shape == (7,)
-    assert counts.min() > 850
-
-
-def test_a_fault_at_the_end_of_the_text_is_found() -> None:
-    ids = torch.tensor([5, 2, 8, 1, 9, 4])
-
-    def wraps(ids: torch.Tensor, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        starts = torch.randint(len(ids) - 2, (2, 1), generator=generator) + torch.arange(3)
-        return ids[starts], ids.roll(-1)[starts]
-
-    assert not targets_are_next(wraps, ids)
-
-
-def test_uniform_guessing_costs_the_logarithm() -> None:
-    assert bits_per_character(7 * torch.tensor(32.0).log().item(), 7) == pytest.approx(5)
-
-
-def test_a_text_longer_than_the_model_is_cropped_from_the_front() -> None:
-    seen: list[list[int]] = []
-
-    def model(tokens: torch.Tensor) -> torch.Tensor:
-        seen.append(tokens[0].tolist())
-        return nn.functional.one_hot((tokens + 1) % 9, 9).float()
-
-    model.max_length = 3  # type: ignore[attr-defined]
-    ids = continue_text(model, torch.tensor([8, 7, 0, 1]), 2, 0.0, 1.0, torch.Generator())
-    assert ids.tolist() == [8, 7, 0, 1, 2, 3]
-    assert seen == [[7, 0, 1], [0, 1, 2]]
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_only_the_correction_learns_and_merging_changes_nothing(bias: bool) -> None:
-    linear = nn.Linear(6, 4, bias=bias).double()
-    before, x = linear.weight.detach().clone(), torch.randn(5, 6, dtype=torch.float64)
-    layer = LoRALinear(linear, rank=2, alpha=6.0)
-    assert torch.equal(layer(x), linear(x))
-    optimizer = torch.optim.Adam([p for p in layer.parameters() if p.requires_grad], lr=0.1)
-    for _ in range(3):
-        layer(x).square().sum().backward()
-        optimizer.step()
-    assert torch.equal(layer.base.weight, before)
-    assert not torch.allclose(layer(x), linear(x))
-    assert torch.allclose(layer.merged()(x), layer(x))

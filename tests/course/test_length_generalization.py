@@ -1,4 +1,4 @@
-"""What lesson 13 builds: sums in every writing, an adder that is told where it is, and entries to the capstone."""
+"""What lesson 14 builds: sums in every writing, an adder that is told where it is, and entries to the capstone."""
 
 import importlib.util
 import random
@@ -10,22 +10,22 @@ import pytest
 import safetensors.torch
 import torch
 
-from course.causal import future_leak
-from course.length_generalization.adder import Adder, Positions
-from course.length_generalization.entries import write_entry
-from course.length_generalization.examining import right_by_length, share_right, write_answers
-from course.length_generalization.letters import HINTS
-from course.length_generalization.places import digit_positions, index_hints
-from course.length_generalization.positions import random_offset_positions, windowed_mask
-from course.length_generalization.writing import FIRST_HINT, MOST_DIGITS, SUMS, SumWriting
-from course.seq2seq import encoder_influence
-from course.seq2seq_fitting import fit
-from course.sequences import shift_right
-from course.tasks import addition
+from transformer_course.causal import future_leak
+from transformer_course.length_generalization.adder import Adder, Positions
+from transformer_course.length_generalization.entries import write_entry
+from transformer_course.length_generalization.examining import right_by_length, share_right, write_answers
+from transformer_course.length_generalization.letters import HINTS
+from transformer_course.length_generalization.places import index_hints
+from transformer_course.length_generalization.writing import FIRST_HINT, MOST_DIGITS, SUMS, SumWriting
+from transformer_course.seq2seq import encoder_influence
+from transformer_course.seq2seq_fitting import fit
+from transformer_course.sequences import shift_right
+from transformer_course.tasks import addition
 
 FLAGS = (False, True)
 WRITINGS = [SumWriting(*flags, width=width) for flags in product(FLAGS, repeat=3) for width in (None, "padded")]
 KINDS: list[tuple[Positions, bool, int | None]] = [
+    ("none", False, 3),
     ("index", False, None),
     ("index", True, None),
     ("place", True, None),
@@ -71,34 +71,9 @@ def test_letters_stand_before_their_digits_either_way_round() -> None:
             assert all(letter in HINTS and digit.isdigit() for letter, digit in pairs)
 
 
-def test_other_writings_are_refused() -> None:
-    with pytest.raises(ValueError, match="width is None or 'padded'"):
-        SumWriting(width=5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="True or False"):
-        SumWriting(least_first="yes")  # type: ignore[arg-type]
+def test_other_positions_are_refused() -> None:
     with pytest.raises(ValueError, match="positions is one of"):
         Adder(SumWriting(), positions="places")  # type: ignore[arg-type]
-
-
-def test_places_of_digits_are_those_of_the_numbers() -> None:
-    generator = random.Random(1)
-    for _ in range(50):
-        pair = (generator.randrange(10 ** generator.randint(1, 9)), generator.randrange(10 ** generator.randint(1, 9)))
-        source, _ = SumWriting().tensors([pair], source_length=25)
-        found = digit_positions(source)[0].tolist()
-        first, second = (list(range(len(str(number)), 0, -1)) for number in pair)
-        assert list(found[: len(first) + 1 + len(second)]) == [*first, 0, *second]
-        assert not any(found[len(first) + 1 + len(second) :])
-
-
-def test_offsets_and_windows() -> None:
-    generator = torch.Generator().manual_seed(0)
-    firsts = {int(random_offset_positions(4, 9, generator)[0]) for _ in range(300)}
-    assert firsts == set(range(6))
-    with pytest.raises(ValueError, match="don't fit"):
-        random_offset_positions(10, 9, generator)
-    assert windowed_mask(torch.arange(6), 2).sum() == 16
-    assert torch.equal(windowed_mask(torch.arange(6), 1), torch.eye(6, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("writing", WRITINGS, ids=str)
@@ -164,8 +139,7 @@ def test_offsets_reach_every_row_of_the_table() -> None:
     model = small(SumWriting(width="padded"), ("place", True, None)).train()
     source, target = model.writing.tensors(addition.draw_pairs(0, 1500, 5))
     model(source, target).sum().backward()
-    assert model.table.weight.grad is not None
-    used = (model.table.weight.grad.abs().sum(dim=1) > 0).nonzero().flatten()
+    used = (model.table.vectors.weight.grad.abs().sum(dim=1) > 0).nonzero().flatten()
     assert {int(used.min()), int(used.max())} <= {0, 1, len(HINTS) - 1, len(HINTS) - 2}
     assert len(used) > len(HINTS) - 4
 
@@ -216,5 +190,5 @@ def test_an_entry_is_the_model_that_it_was_written_from(tmp_path: Path) -> None:
     before = again.head.weight.detach().clone()
     entry.train(again, draw)
     assert not torch.equal(before, again.head.weight)
-    assert "trained anew" in write_entry(tmp_path / "entry", model)
+    assert "retrained" in write_entry(tmp_path / "entry", model)
     assert not (tmp_path / "entry" / "weights.safetensors").exists()

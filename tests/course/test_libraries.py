@@ -12,14 +12,14 @@ from types import ModuleType
 
 import pytest
 
-from course.libraries import keep_tensorflow_apart, quiet, try_to_import
+from transformer_course.libraries import keep_tensorflow_apart, quiet, try_to_import
 
 FLAGS = "tensorflow.python.pywrap_dlopen_global_flags"
 OPTIMISER = "import torch; torch.optim.Adam([torch.zeros(1, requires_grad=True)])"
 ORDERS = {
-    "course, TensorFlow, optimiser": ("import course", "import tensorflow", OPTIMISER),
-    "course, optimiser, TensorFlow": ("import course", OPTIMISER, "import tensorflow"),
-    "TensorFlow, course, optimiser": ("import tensorflow", "import course", OPTIMISER),
+    "course, TensorFlow, optimiser": ("import transformer_course", "import tensorflow", OPTIMISER),
+    "course, optimiser, TensorFlow": ("import transformer_course", OPTIMISER, "import tensorflow"),
+    "TensorFlow, course, optimiser": ("import tensorflow", "import transformer_course", OPTIMISER),
 }
 # The symbol exists, and whoever does not ask TensorFlow's own library for it can't see it.
 OWN_SYMBOL = """
@@ -51,7 +51,9 @@ def test_a_missing_library_is_one_sentence(capfd: pytest.CaptureFixture[str]) ->
 @needs_tensorflow
 @pytest.mark.skipif(sys.platform != "linux", reason="libraries are bound otherwise there")
 def test_tensorflow_keeps_its_symbols_to_itself() -> None:
-    in_a_process("import course, tensorflow", OWN_SYMBOL, "assert tensorflow.constant([1, 2]).numpy().sum() == 3")
+    in_a_process(
+        "import transformer_course, tensorflow", OWN_SYMBOL, "assert tensorflow.constant([1, 2]).numpy().sum() == 3"
+    )
 
 
 def test_tensorflow_is_kept_apart_once_the_course_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

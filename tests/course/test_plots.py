@@ -9,8 +9,8 @@ import pytest
 import torch
 from matplotlib.colors import to_rgb
 
-from course import plots
-from course.plots.style import CARD, COLOURS, DASHES, MARKERS
+from transformer_course import plots
+from transformer_course.plots.style import CARD, COLOURS, DASHES, MARKERS
 
 
 def test_no_figure_stays_open_and_no_style_leaks() -> None:

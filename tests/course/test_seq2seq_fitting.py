@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
-from course.causal import CausalSeq2SeqTransformer
-from course.seq2seq_fitting import best_device, fit, generate, predict
-from course.tasks import reversal
+from transformer_course.causal import CausalSeq2SeqTransformer
+from transformer_course.seq2seq_fitting import best_device, fit, generate, predict
+from transformer_course.tasks import reversal
 
 START, END = reversal.START_ID, reversal.END_ID
 

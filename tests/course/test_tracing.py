@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from course.attention import SelfAttention
-from course.classifier import TransformerClassifier
-from course.tracing import attention_maps, trace
+from transformer_course.attention import SelfAttention
+from transformer_course.classifier import TransformerClassifier
+from transformer_course.tracing import attention_maps, trace
 
 SIZES = {"vocab_size": 13, "max_length": 8, "d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2}
 TOKENS = torch.randint(1, 13, (5, 7), generator=torch.Generator().manual_seed(0))

@@ -7,13 +7,13 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR, SequentialLR
 
-from course.training_well.checkpointing import run_checkpointed
-from course.training_well.dropout import Dropout
-from course.training_well.gradients import accumulated_step, clip_gradients
-from course.training_well.half import half_precision_step
-from course.training_well.overfitting import can_overfit
-from course.training_well.schedule import warmup_schedule
-from course.training_well.stopping import EarlyStopping
+from transformer_course.training_well.checkpointing import run_checkpointed
+from transformer_course.training_well.dropout import Dropout
+from transformer_course.training_well.gradients import accumulated_step, clip_gradients
+from transformer_course.training_well.half import half_precision_step
+from transformer_course.training_well.overfitting import can_overfit
+from transformer_course.training_well.schedule import warmup_schedule
+from transformer_course.training_well.stopping import EarlyStopping
 
 
 def network(seed: int = 0) -> nn.Sequential:
@@ -55,6 +55,13 @@ def test_gradients_are_clipped_as_pytorch_clips_them(max_norm: float) -> None:
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         assert one.grad is not None
         torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_gradients_of_zero_stay_zero() -> None:
+    weight = nn.Parameter(torch.ones(3))
+    weight.grad = torch.zeros(3)
+    assert clip_gradients([weight], 1.0) == 0.0
+    assert torch.equal(weight.grad, torch.zeros(3))
 
 
 def test_pieces_of_any_size_make_the_large_batchs_step() -> None:
@@ -115,6 +122,11 @@ def test_checkpointed_blocks_have_the_same_gradients_with_dropout() -> None:
     torch.testing.assert_close(*found)
 
 
+def test_dropout_keeps_16_bits() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        assert Dropout(0.5)(torch.ones(8, dtype=dtype)).dtype == dtype
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_a_step_in_half_precision_is_close_to_the_full_one(dtype: torch.dtype) -> None:
     inputs, targets = batch(6)
@@ -144,5 +156,8 @@ def test_one_model_gets_all_300_steps() -> None:
 
     assert can_overfit(make, train_step, 7.0) is True
     assert made == [[7.0] * 300]
+    assert (
+        can_overfit(make, lambda model, batch: model.append(1.0) or 0.001 * len(model), 7.0) is False
+    )  # low, then high
     assert can_overfit(make, lambda model, batch: math.nan, 7.0) is False
     assert can_overfit(make, lambda model, batch: 0.05, 7.0) is False

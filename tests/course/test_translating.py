@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from course.scoring import NoSacrebleu, sentence_chrf, translation_score
-from course.subwords import LibrarySubwords, MergedSubwords, NoTokenizers, Subwords, as_examples
+from transformer_course.scoring import NoSacrebleu, sentence_chrf, translation_score
+from transformer_course.subwords import LibrarySubwords, MergedSubwords, NoTokenizers, Subwords, as_examples
 
 SENTENCES = ["Ein Mann schläft in einem grünen Raum.", "A man sleeps in a green room.", "Two men run.", "Ein Hund."]
 

@@ -1,15 +1,16 @@
 """What every gradebook that is made here needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 from nbgrader import api
 
-from grader.gradebook.course import put_environment_on_path
+from cellcheck.gradebook.course import put_environment_on_path
+from tests.gradebook.small_class import course, quick
 from tests.postgres import Server, running
+
+__all__ = ["course", "quick"]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,14 +1,12 @@
 """Three learners whose results are known beforehand: what is tested is what becomes of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,18 +16,18 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader import api
 from rich.console import Console
-from sqlalchemy import Column, MetaData, Table, create_engine, inspect, select
+from sqlalchemy import Column, Engine, MetaData, Table, create_engine, event, inspect, select
 
-from grader import cli
-from grader.batch import Job
-from grader.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
-from grader.gradebook import autograde
-from grader.gradebook.autograde import autograde_assignment
-from grader.gradebook.course import Course
-from grader.gradebook.report import watching
-from grader.repository import Repository
-from grader.running.result import Result
-from grader.syllabus import load_lesson
+from cellcheck import cli
+from cellcheck.batch import Job
+from cellcheck.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Verdict
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.autograde import autograde_assignment
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.report import watching
+from cellcheck.repository import Repository
+from cellcheck.running.result import Result
+from cellcheck.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LESSON = "05_causal_masks"
@@ -109,7 +107,7 @@ def hand_in(course: Course, student: str, data: bytes) -> Path:
 
 
 def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Console | None = None) -> Mapping[str, Any]:
-    """`grader autograde`, without its table."""
+    """`cellcheck autograde`, without its table."""
     with watching(says or Console(quiet=True), "grading") as tell:
         report = autograde_assignment(course, LESSON, Job(seed, LESSON), tell, resume=resume)
     assert resume or report.seed == seed
@@ -117,16 +115,28 @@ def grade(course: Course, *, resume: bool = False, seed: int = SEED, says: Conso
 
 
 def command(course: Course, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """`grader autograde` in this process; its exit code."""
+    """`cellcheck autograde` in this process; its exit code."""
     monkeypatch.chdir(course.root)
-    monkeypatch.setattr(sys, "argv", ["grader", "autograde", LESSON, *options])
-    monkeypatch.setattr("grader.running.zygotes.warm_up", lambda jobs: None)
-    monkeypatch.setattr("grader.running.protection.check_walls", lambda lesson, required: None)
+    monkeypatch.setattr(sys, "argv", ["cellcheck", "autograde", LESSON, *options])
+    monkeypatch.setattr("cellcheck.running.zygotes.warm_up", lambda *_, **__: None)
+    monkeypatch.setattr("cellcheck.running.protection.check_walls", lambda lesson, required: None)
     try:
         cli.main()
     except SystemExit as end:
         return int(end.code or 0)
     return 0
+
+
+@contextmanager
+def heard(listener: Callable[..., object], *names: str) -> Iterator[None]:
+    """While this lasts, such events of every database come to the listener."""
+    for name in names:
+        event.listen(Engine, name, listener)
+    try:
+        yield
+    finally:
+        for name in names:
+            event.remove(Engine, name, listener)
 
 
 def copy_of(course: Course, name: str) -> Course:
@@ -136,7 +146,7 @@ def copy_of(course: Course, name: str) -> Course:
 
 
 def marks(course: Course) -> dict[str, float]:
-    """What `grader export` and Formgrader show."""
+    """What `cellcheck export` and Formgrader show."""
     with course.gradebook() as gradebook:
         return {s.student_id: s.score for s in gradebook.assignment_submissions(LESSON)}
 
@@ -174,9 +184,21 @@ def files(root: Path) -> Mapping[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
 
+def pages(root: Path) -> Mapping[str, bytes]:
+    """What was written, without the seconds that each cell took."""
+    times = re.compile(rb"<h2>How long it took</h2>.*?</main>", re.DOTALL)
+    return {name: times.sub(b"", data) for name, data in files(root).items()}
+
+
+def assert_same(course: Course, other: Course) -> None:
+    """Nobody could tell the two apart."""
+    assert content(course.root) == content(other.root)
+    assert files(course.root) == files(other.root)
+
+
 def journal(root: Path) -> list[str]:
     """Who stands in the journal, line by line."""
-    path = root / ".grader" / f"{LESSON}.jsonl"
+    path = root / ".cellcheck" / f"{LESSON}.jsonl"
     lines = path.read_text("utf-8").splitlines()[1:] if path.exists() else []
     whole = [line for line in lines if line.endswith("}}")]  # a kill may cut one in half
     return [json.loads(line)["student"] for line in whole]

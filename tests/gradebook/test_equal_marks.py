@@ -5,29 +5,29 @@ mutation. Such an answer may fail for some shapes and not for others, so both lo
 check draws.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.audit.mutants import mutants
-from grader.checking.judge import PUBLIC_SEED
-from grader.demo.learners import Learner
-from grader.demo.run import make_course
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from grader.syllabus import lesson_names, load_lesson
+from cellcheck import cli
+from cellcheck.audit.mutants import mutants
+from cellcheck.checking.judge import PUBLIC_SEED
+from cellcheck.demo.learners import Learner
+from cellcheck.demo.run import make_course
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
+from cellcheck.syllabus import lesson_names, load_lesson
 from tests.nightly import one_lesson
 from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
+Scores = dict[str, dict[str, float]]
 
 
 def careless(lesson: str) -> Learner:
@@ -52,7 +52,7 @@ def by_grader(root: Path, lesson: str) -> None:
     assert done.exit_code == 0, done.output
 
 
-def scores(root: Path, lesson: str) -> dict[str, dict[str, float]]:
+def scores(root: Path, lesson: str) -> Scores:
     """Each learner's score in each test, from the gradebook."""
     with Course.open(root).gradebook() as gradebook:
         return {
@@ -61,58 +61,59 @@ def scores(root: Path, lesson: str) -> dict[str, dict[str, float]]:
         }
 
 
-@one_lesson
-@pytest.mark.parametrize("lesson", lesson_names())
-def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
+def both_ways(tmp_path: Path, lesson: str, handed_in: Mapping[str, str]) -> tuple[Course, Scores, Scores]:
+    """The course that we graded, and each learner's score in each test: ours, and nbgrader's."""
     course, _ = make_course(REPOSITORY, tmp_path, (lesson,))
-    released = REPOSITORY.notebook(lesson).read_text("utf-8")
-    for learner in (Learner("right", lesson), careless(lesson)):
-        path = course.submission(learner.name, lesson) / f"{lesson}.ipynb"
+    for learner, notebook in handed_in.items():
+        path = course.submission(learner, lesson) / f"{lesson}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(learner.hand_in(released), "utf-8")
+        path.write_text(notebook, "utf-8")
     course.ensure_assignment(lesson)
     copy = tmp_path / "copy"
     shutil.copytree(course.root, copy)
     by_nbgrader(copy, lesson)
     by_grader(course.root, lesson)
-    ours, theirs = scores(course.root, lesson), scores(copy, lesson)
-    for learner in ("right", "careless"):
+    return course, scores(course.root, lesson), scores(copy, lesson)
+
+
+def points_of(lesson: str) -> dict[str, float]:
+    return {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
+
+
+@one_lesson
+@pytest.mark.parametrize("lesson", lesson_names())
+def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
+    released = REPOSITORY.notebook(lesson).read_text("utf-8")
+    handed_in = {learner.name: learner.hand_in(released) for learner in (Learner("right", lesson), careless(lesson))}
+    _, ours, theirs = both_ways(tmp_path, lesson, handed_in)
+    for learner in handed_in:
         assert ours[learner] == theirs[learner]
-    points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
-    assert points.items() <= ours["right"].items()
-    assert all(ours["careless"][test] < most for test, most in points.items())
+    assert points_of(lesson).items() <= ours["right"].items()
+    assert all(ours["careless"][test] < most for test, most in points_of(lesson).items())
 
 
 SETUPS = {
     "drive": "from google.colab import drive\ndrive.mount('/content/drive')\n{setup}",
     "pip": "!pip install -q torch\n%cd /content\n{setup}",
     "emptied": "",
-    "rewritten": 'import grader\ncheck = grader.checks("{lesson}")\nimport torch as t',
+    "rewritten": 'import cellcheck\ncheck = cellcheck.checks("{lesson}")\nimport torch as t',
 }
 
 
 def test_a_locked_cell_runs_as_it_was_released(tmp_path: Path) -> None:
     """Who mounts a drive or installs a package in the set-up cell keeps all points, here as with nbgrader."""
     lesson = lesson_names()[0]
-    course, _ = make_course(REPOSITORY, tmp_path, (lesson,))
     released = REPOSITORY.notebook(lesson).read_text("utf-8")
+    handed_in = {}
     for name, text in SETUPS.items():
         notebook = Learner(name, lesson).fill_in(released)
         (cell,) = (c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == "setup")
         cell.source = text.format(setup=cell.source, lesson=lesson)
-        path = course.submission(name, lesson) / f"{lesson}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(nbformat.writes(notebook), "utf-8")
-    course.ensure_assignment(lesson)
-    copy = tmp_path / "copy"
-    shutil.copytree(course.root, copy)
-    by_nbgrader(copy, lesson)
-    by_grader(course.root, lesson)
-    ours, theirs = scores(course.root, lesson), scores(copy, lesson)
-    points = {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
+        handed_in[name] = nbformat.writes(notebook)
+    course, ours, theirs = both_ways(tmp_path, lesson, handed_in)
     for name in SETUPS:
         assert ours[name] == theirs[name]
-        assert points.items() <= ours[name].items()
+        assert points_of(lesson).items() <= ours[name].items()
         page = course.feedback(name, lesson).read_text("utf-8")
         assert "The cell setup is locked and had been changed. It ran as released; what was added to it" in page
         assert "left out" not in page

@@ -1,7 +1,5 @@
 """What could spoil marks: changed points, a second grader, a full disk, folders that are no learner's."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import io
@@ -18,38 +16,35 @@ from typing import Any
 import nbformat
 import pytest
 from rich.console import Console
-from sqlalchemy import Engine, event
 
-from grader import files as writing
-from grader.batch import Failure, Job, failure, take
-from grader.errors import GraderError
-from grader.gradebook import autograde
-from grader.gradebook.course import Course
-from grader.gradebook.files import Halt, alone
+from cellcheck import files as writing
+from cellcheck.batch import Failure, Job, failure, take
+from cellcheck.errors import GraderError
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.folders import Halt
 from tests.gradebook.small_class import (
     EXERCISES,
     FIRST,
     LESSON,
     REPOSITORY,
     STANDS,
+    assert_same,
     command,
     content,
     copy_of,
-    course,
     files,
     grade,
     hand_in,
+    heard,
     marks,
-    quick,
     result,
 )
-from tests.warm import run
-
-__all__ = ["course", "quick"]
+from tests.warm import PATH, run
 
 
 def everything(course: Course) -> tuple[Any, ...]:
-    return content(course.root), files(course.root), (course.root / ".grader" / f"{LESSON}.jsonl").read_bytes()
+    return content(course.root), files(course.root), (course.root / ".cellcheck" / f"{LESSON}.jsonl").read_bytes()
 
 
 # --- points -------------------------------------------------------------------------------------------------------
@@ -89,7 +84,7 @@ def test_points_that_are_not_the_lessons_are_reported_once_and_nothing_is_graded
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert f"{FIRST} has {points:g} points, not {EXERCISES[0].points:g}" in said
-    assert f"run grader build {LESSON}, and nbgrader generate_assignment {LESSON}" in said
+    assert f"run cellcheck build {LESSON}, and nbgrader generate_assignment {LESSON}" in said
     if graded:
         assert everything(course) == before
     else:
@@ -126,8 +121,7 @@ def test_changed_points_wait_for_a_command_once_there_are_marks(course: Course) 
         grade(course)
     assert f"nbgrader generate_assignment {LESSON}" in str(said.value)
     assert everything(course) == before
-    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    assert run(["nbgrader", "generate_assignment", LESSON], course.root, environment).code == 0
+    assert run(["nbgrader", "generate_assignment", LESSON], course.root, PATH).code == 0
     assert grade(course, resume=True).keys() == STANDS.keys()
     assert marks(course) == {name: result(name).score for name in STANDS}
 
@@ -147,13 +141,12 @@ def test_a_cell_that_has_marks_and_is_gone_is_reported(course: Course) -> None:
 def test_a_second_grader_is_refused_whatever_its_lesson(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = "import sys; from pathlib import Path; from grader.gradebook.files import alone\n"
+    other = "import sys; from pathlib import Path; from cellcheck.gradebook.folders import alone\n"
     other += "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     lock = str(course.root / "gradebook.db.lock")
     with subprocess.Popen(
         [sys.executable, "-c", other, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
-        assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         assert command(course, monkeypatch) == 2
         said = capsys.readouterr().err
@@ -170,7 +163,7 @@ def test_a_second_grader_is_refused_whatever_its_lesson(
     [
         ("", "gradebook.db.lock"),
         ("sqlite:////srv/marks/book.db", "/srv/marks/book.db.lock"),
-        ("sqlite://", ".grader/gradebook.lock"),
+        ("sqlite://", ".cellcheck/gradebook.lock"),
     ],
 )
 def test_where_the_lock_is(course: Course, url: str, lock: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,15 +176,9 @@ def test_where_the_lock_is(course: Course, url: str, lock: str, monkeypatch: pyt
         asked.append(path)
         yield
 
-    monkeypatch.setattr("grader.gradebook.database.alone", taken)
+    monkeypatch.setattr("cellcheck.gradebook.database.alone", taken)
     with course.alone():
         assert asked == [course.root / lock]
-
-
-def test_a_lock_can_be_taken_again(tmp_path: Path) -> None:
-    for _ in range(2):
-        with alone(tmp_path / "x.lock"):
-            pass
 
 
 # --- a full disk --------------------------------------------------------------------------------------------------
@@ -212,11 +199,8 @@ def full(where: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             def limit(connection: Any, record: Any) -> None:
                 connection.execute("PRAGMA max_page_count = 1")
 
-            event.listen(Engine, "connect", limit)
-            try:
+            with heard(limit, "connect"):
                 yield
-            finally:
-                event.remove(Engine, "connect", limit)
             return
         write, keep = Path.open, writing.keep
         if where == "journal":
@@ -270,8 +254,7 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on(
     assert marks(course)["ada"] == result("ada").score
     assert not list(course.root.rglob(".*.new"))  # what would not fit takes up no room
     assert command(course, monkeypatch, *options) == 0
-    assert content(course.root) == content(straight.root)
-    assert files(course.root) == files(straight.root)
+    assert_same(course, straight)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
@@ -300,8 +283,7 @@ def test_a_disk_that_is_really_full(course: Course) -> None:
         assert [line for line in said if FULL not in line and "disk is full" not in line] == []
         grade(there, resume=True)
         grade(course)
-        assert content(there.root) == content(course.root)
-        assert files(there.root) == files(course.root)
+        assert_same(there, course)
     finally:
         subprocess.run(["umount", small], check=True)
 
@@ -361,7 +343,7 @@ def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
         assert list(paths) == [path.parent]
         yield [(path.parent, Failure(str(path), "The file is empty."))]
 
-    monkeypatch.setattr("grader.gradebook.autograde.grade_in_groups", refused)
+    monkeypatch.setattr("cellcheck.gradebook.autograde.grade_in_groups", refused)
     said = io.StringIO()
     grade(course, resume=True, says=Console(file=said, width=200))
     assert "bea: the gradebook still holds the marks of an earlier submission.\n" in said.getvalue()
@@ -369,14 +351,14 @@ def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
 
 
 def test_a_fault_in_writing_costs_one_learner_only(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.gradebook import writer
+    from cellcheck.gradebook import writer
 
     page = writer.page
 
-    def faulty(found: Any, student: str, cards: Any) -> str:
+    def faulty(found: Any, student: str, cards: Any, answers: Any) -> str:
         if student == "bea":
             raise RecursionError("too deep")
-        return page(found, student, cards)
+        return page(found, student, cards, answers)
 
     monkeypatch.setattr(writer, "page", faulty)
     outcomes = grade(course)
@@ -399,7 +381,7 @@ def test_a_folder_that_can_not_be_written_to_is_one_sentence(course: Course, mon
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr("grader.gradebook.writer.write_whole", read_only)
+        patch.setattr("cellcheck.gradebook.writer.write_whole", read_only)
         with pytest.raises(Halt, match="Read-only file system"):
             grade(course)
     assert marks(course) == {}
@@ -438,7 +420,28 @@ def read_at_once(paths: Iterable[Path], job: Job, others: Callable[..., Any]) ->
 BEA = f"bea/{LESSON}"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
+def command_without(
+    path: Path, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *options: str
+) -> tuple[int, str]:
+    """What the command says, and its exit code, where nobody has any rights to this path."""
+    mode = path.stat().st_mode
+    capsys.readouterr()
+    path.chmod(0)
+    try:
+        with rights_of_the_owner():
+            code = command(course, monkeypatch, *options)
+    finally:
+        path.chmod(mode)
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    assert "Please report" not in said.out + said.err
+    return code, said.err
+
+
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
+
+
+@only_linux
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
 @pytest.mark.parametrize(
     ("where", "who"),
@@ -466,61 +469,34 @@ def test_a_folder_without_permissions_costs_whom_it_belongs_to(
     """One sentence for each of them, and the others go on."""
     monkeypatch.setattr(autograde, "grade_in_groups", read_at_once)
     grade(course)
-    path = course.root / where
-    mode = path.stat().st_mode
-    capsys.readouterr()
-    path.chmod(0)
-    try:
-        with rights_of_the_owner():
-            code = command(course, monkeypatch, *resume)
-    finally:
-        path.chmod(mode)
-    said = capsys.readouterr()
+    code, said = command_without(course.root / where, course, monkeypatch, capsys, *resume)
     assert code == (1 if who else 0), said
-    assert "Traceback" not in said.out + said.err
-    assert "Please report" not in said.out + said.err
     for student in STANDS:
-        lines = [line for line in said.err.splitlines() if line.startswith(f"{student}: ")]
-        assert bool(lines) == (student in who), said.err
+        lines = [line for line in said.splitlines() if line.startswith(f"{student}: ")]
+        assert bool(lines) == (student in who), said
         assert all("Permission denied" in line for line in lines[:1])
     assert command(course, monkeypatch, "--resume") == 0
     assert not [*(course.root / "autograded").rglob(".*")]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
-@pytest.mark.parametrize("where", ["submitted", ".grader", "gradebook.db", "solutions", "notebooks"])
+@only_linux
+@pytest.mark.parametrize("where", ["submitted", ".cellcheck", "gradebook.db", "solutions", "notebooks"])
 def test_a_class_that_can_not_be_read_is_one_sentence(
     where: str, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     grade(course)
-    path = course.root / where
-    mode = path.stat().st_mode
-    capsys.readouterr()
-    path.chmod(0)
-    try:
-        with rights_of_the_owner():
-            code = command(course, monkeypatch)
-    finally:
-        path.chmod(mode)
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
+    code, said = command_without(course.root / where, course, monkeypatch, capsys)
     assert code == 2, said
-    assert len(said.err.strip().splitlines()) == 1
+    assert len(said.strip().splitlines()) == 1
 
 
 # --- git ----------------------------------------------------------------------------------------------------------
 
 
 def test_git_ignores_what_holds_names_and_marks() -> None:
-    names = [
-        ".grader/x.jsonl",
-        "students.csv",
-        "downloads/moodle.zip",
-        "marks.csv",
-        "gradebook.db",
-        "gradebook.db.lock",
-    ]
-    names += ["gradebook.db-journal", "submitted/a/b", "autograded/a/b", "feedback/a/b", "canvas.csv", "results.json"]
+    names = [".cellcheck/x.jsonl", "students.csv", "downloads/moodle.zip", "marks.csv", "canvas.csv", "results.json"]
+    names += ["gradebook.db", "gradebook.db.lock", "gradebook.db-journal"]
+    names += ["submitted/a/b", "autograded/a/b", "feedback/a/b"]
     asked = subprocess.run(
         ["git", "check-ignore", "--no-index", *names], cwd=REPOSITORY.root, capture_output=True, text=True
     )

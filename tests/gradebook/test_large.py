@@ -1,7 +1,5 @@
 """What a large class needs: batches, results that stay on the disk, lines in a log, no table that nobody reads."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
@@ -12,47 +10,36 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from sqlalchemy import Engine, event
 
-from grader import batch
-from grader.cli import grading, shared
-from grader.errors import GraderError
-from grader.gradebook import autograde
-from grader.gradebook.book import Book, Entry
-from grader.gradebook.course import Course
-from grader.gradebook.journal import Journal
-from grader.running.result import Failure, to_json
-from grader.tables import Summary, summary_table
+from cellcheck import batch
+from cellcheck.cli import grading, shared
+from cellcheck.errors import GraderError
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.book import Book, GradebookEntry
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.journal import Journal
+from cellcheck.running.result import Failure, to_json
+from cellcheck.tables import Summary
 from tests.gradebook.small_class import (
     FIRST,
     LESSON,
     STANDS,
+    assert_same,
     command,
     content,
     copy_of,
-    course,
-    files,
     grade,
-    quick,
+    heard,
     result,
 )
-
-__all__ = ["course", "quick"]
 
 
 def commits(work: Course) -> int:
     """How many transactions grading takes."""
     seen: list[None] = []
     work.ensure_assignment(LESSON)
-
-    def committed(connection: object) -> None:
-        seen.append(None)
-
-    event.listen(Engine, "commit", committed)
-    try:
+    with heard(lambda connection: seen.append(None), "commit"):
         grade(work)
-    finally:
-        event.remove(Engine, "commit", committed)
     return len(seen)
 
 
@@ -61,8 +48,7 @@ def test_what_is_done_together_is_one_transaction(course: Course, monkeypatch: p
     together = commits(course)
     monkeypatch.setattr(autograde, "TOGETHER", 1)
     assert commits(one_by_one) == together + 1  # `graded_at_once` has two of the three done at the same time
-    assert content(course.root) == content(one_by_one.root)
-    assert files(course.root) == files(one_by_one.root)
+    assert_same(course, one_by_one)
 
 
 GROWING = ("grade", "comment", "submitted_notebook", "submitted_assignment", "student")
@@ -83,14 +69,11 @@ def test_no_query_looks_at_the_whole_class(course: Course) -> None:
     (course.submission("ada", LESSON) / "timestamp.txt").write_text("2026-01-01 12:00:00 UTC")
     with course.gradebook() as gradebook:
         book = Book(course, gradebook, LESSON)
-        event.listen(Engine, "before_cursor_execute", noted)
-        try:
+        with heard(noted, "before_cursor_execute"):
             for _ in range(2):  # the first time all is new, then it is changed
-                book.write([Entry("ada", datetime(2026, 1, 1), {}, frozenset())])
+                book.write([GradebookEntry("ada", datetime(2026, 1, 1), {}, frozenset())])
             book.marks(["ada"]), book.given(["ada"]), book.students()
             book.write_penalties(book.penalties_due(["ada"])["ada"])
-        finally:
-            event.remove(Engine, "before_cursor_execute", noted)
         raw = gradebook.db.connection()
         for statement, parameters in asked.items():
             plan = [row[3] for row in raw.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)]
@@ -101,7 +84,7 @@ def test_no_query_looks_at_the_whole_class(course: Course) -> None:
 def test_whoever_is_at_fault_pays_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     write = Book.write
 
-    def faulty(self: Book, entries: Sequence[Entry]) -> None:
+    def faulty(self: Book, entries: Sequence[GradebookEntry]) -> None:
         if any(entry.student == "bea" for entry in entries):
             raise GraderError("there is a fault")
         write(self, entries)
@@ -168,7 +151,7 @@ def test_a_summary_counts_on_the_way() -> None:
     ]
     shown = [Console(file=StringIO(), width=200, record=True) for _ in range(2)]
     shown[0].print(summary.table())
-    shown[1].print(summary_table(outcomes))
+    shown[1].print(Summary.of(outcomes).table())
     assert shown[0].export_text() == shown[1].export_text()
     assert summary.standings()[0].right == 1
 
@@ -179,6 +162,6 @@ def test_a_large_class_gets_no_table_of_everybody(
     monkeypatch.setattr(grading, "LONG", 2)
     assert command(course, monkeypatch, "--seed", "7") == 0
     said = capsys.readouterr().out
-    assert f"3 submissions, 0 not graded: grader export {LESSON} lists them all." in said
+    assert f"3 submissions, 0 not graded: cellcheck export {LESSON} lists them all." in said
     assert not re.search("^ada ", said, re.MULTILINE)
     assert FIRST in said

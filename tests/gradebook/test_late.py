@@ -1,21 +1,17 @@
 """A due date, an extension or a rule for late work that comes after grading: `--resume` applies it to everybody."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
-from grader.gradebook import autograde
-from grader.gradebook.course import Course
-from grader.running.result import Result
-from tests.gradebook.small_class import LESSON, course, grade, marks, quick
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.course import Course
+from cellcheck.running.result import Result
+from tests.gradebook.small_class import LESSON, grade, heard, marks
 
-__all__ = ["course", "quick"]
 RULE = '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
 LATE = "taken off for being late"
 
@@ -74,7 +70,7 @@ def test_killed_between_the_page_and_the_gradebook(late: Course, monkeypatch: py
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("grader.gradebook.book.Book.write_penalties", kill)
+        patch.setattr("cellcheck.gradebook.book.Book.write_penalties", kill)
         with pytest.raises(KeyboardInterrupt):
             grade(late, resume=True)
     assert set(penalties(late).values()) == {0.0}
@@ -88,14 +84,11 @@ def test_where_nothing_has_changed_nothing_is_written(late: Course) -> None:
     before = {path: path.stat().st_mtime_ns for path in (late.root / "feedback").rglob("*.html")}
     written: list[str] = []
 
-    def heard(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+    def noted(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
         if not statement.lstrip().upper().startswith(("SELECT", "PRAGMA")):
             written.append(statement)
 
-    event.listen(Engine, "before_cursor_execute", heard)
-    try:
+    with heard(noted, "before_cursor_execute"):
         grade(late, resume=True)
-    finally:
-        event.remove(Engine, "before_cursor_execute", heard)
     assert written == []
     assert {path: path.stat().st_mtime_ns for path in (late.root / "feedback").rglob("*.html")} == before

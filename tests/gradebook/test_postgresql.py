@@ -1,7 +1,5 @@
 """A gradebook on a PostgreSQL server: it holds what a file of SQLite's would, whatever happens on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -16,10 +14,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.batch import Job
-from grader.gradebook import autograde
-from grader.gradebook.course import Course
+from cellcheck import cli
+from cellcheck.batch import Job
+from cellcheck.gradebook import autograde
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.database import Database
 from tests.assignments import sources
 from tests.gradebook.small_class import (
     FIRST,
@@ -28,20 +27,16 @@ from tests.gradebook.small_class import (
     command,
     content,
     copy_of,
-    course,
     files,
     grade,
     graded_at_once,
     journal,
     marks,
-    quick,
     result,
 )
 from tests.gradebook.test_resume import each_step
 from tests.postgres import PASSWORD, Server
-from tests.warm import run
-
-__all__ = ["course", "quick"]
+from tests.warm import PATH, run
 
 
 def on(course: Course, address: str, name: str = "served") -> Course:
@@ -124,8 +119,7 @@ def test_every_command_says_the_same(tmp_path: Path, address: str, monkeypatch: 
     assert content(address) == content(root)
     assert not list(served.root.glob("gradebook*"))
     # and nbgrader itself, beside us
-    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    listed = run(["nbgrader", "db", "student", "list"], served.root, environment)
+    listed = run(["nbgrader", "db", "student", "list"], served.root, PATH)
     assert (listed.code, listed.said.count("(")) == (0, 2), listed.said
 
 
@@ -261,14 +255,8 @@ def test_a_second_grader_is_refused_wherever_its_folder_is(
     server.wait_until(lambda: not server.others())
     assert command(two, monkeypatch, "--seed", "7") == 0
     assert command(one, monkeypatch, "--resume") == 0
-    with grading_elsewhere(server.new()):  # another gradebook on the same server is nobody's business
+    with Database(server.new(), "another", Path()).alone():  # another gradebook on the same server is nobody's business
         pass
-
-
-def grading_elsewhere(address: str) -> Any:
-    from grader.gradebook.database import Database
-
-    return Database(address, "another", Path()).alone()
 
 
 # --- a server that doesn't take us --------------------------------------------------------------------------------

@@ -1,16 +1,12 @@
 """nbgrader's way and ours, side by side in one small class: the same marks, and pages that teach.
 
 One course is made, released, handed in and collected with nbgrader's own exchange. A copy of it is graded by plain
-`nbgrader autograde`, the original by `grader autograde`; the original also holds submissions that are broken.
+`nbgrader autograde`, the original by `cellcheck autograde`; the original also holds submissions that are broken.
 """
 
-from __future__ import annotations
-
 import json
-import os
 import re
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,16 +17,16 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
-from grader import cli
-from grader.demo.learners import Learner
-from grader.demo.run import exchange_step, hand_in, make_course
-from grader.errors import GraderError
-from grader.gradebook.course import Course
-from grader.repository import Repository
-from grader.syllabus import load_lesson
-from lessons.lesson_01.demo import HONEST, LESSON
-from lessons.lesson_02 import demo as lesson_02
-from tests.warm import run
+from cellcheck import cli
+from cellcheck.demo.learners import Learner
+from cellcheck.demo.run import exchange_step, hand_in, make_course
+from cellcheck.errors import GraderError
+from cellcheck.gradebook.course import Course
+from cellcheck.repository import Repository
+from cellcheck.syllabus import load_lesson
+from tests.warm import PATH, run
+from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
+from transformer_course.lessons.lesson_02 import demo as lesson_02
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 SYMBOLS = [exercise.symbol for exercise in load_lesson(LESSON).exercises]
@@ -82,12 +78,7 @@ class Class:
 
 def nbgrader(folder: Path, *arguments: str) -> str:
     """Runs plain nbgrader as an instructor would; returns what it says."""
-    environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(folder.parent),
-        "OMP_NUM_THREADS": "1",
-    }
-    done = run(["nbgrader", *arguments], folder, environment)
+    done = run(["nbgrader", *arguments], folder, PATH | {"HOME": str(folder.parent), "OMP_NUM_THREADS": "1"})
     assert done.code == 0, done.said
     return done.said
 
@@ -205,8 +196,9 @@ def test_the_autograded_notebook_opens_and_holds_the_cards(school: Class, studen
 def test_each_learner_has_a_page_of_their_own(school: Class, student: str) -> None:
     page = school.course.feedback(student, LESSON).read_text("utf-8")
     assert f"Feedback for {student}" in page
-    for other in [*NAMES, *BROKEN]:
-        assert other == student or not re.search(rf"\b{other}\b", page)
+    notebook = json.dumps(autograded(school.course, student))
+    for other in {*NAMES, *BROKEN} - {student}:
+        assert not re.search(rf"\b{other}\b", page + notebook)
     for symbol in SYMBOLS:
         assert f'id="{symbol}"' in page
         assert f'href="#{symbol}"' in page
@@ -249,7 +241,7 @@ def test_a_report_before_any_grading_says_what_to_do(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     said = CliRunner().invoke(cli.app, ["report", LESSON])
     assert isinstance(said.exception, GraderError)
-    assert "run grader autograde" in str(said.exception)
+    assert "run cellcheck autograde" in str(said.exception)
 
 
 # --- broken submissions -----------------------------------------------------------------------------------------
@@ -312,11 +304,6 @@ def test_list_fetch_submit_and_collect(school: Class, tmp_path: Path) -> None:
     assert len(collected) == len(NAMES) + 1  # and whoever runs the tests
 
 
-def test_the_release_that_was_handed_out_is_the_committed_one(school: Class) -> None:
-    released = school.course.root / "notebooks" / LESSON / f"{LESSON}.ipynb"
-    assert released.read_bytes() == REPOSITORY.notebook(LESSON).read_bytes()
-
-
 def test_a_second_run_gives_the_same_marks_and_keeps_a_hand_given_one(school: Class, tmp_path: Path) -> None:
     copy = tmp_path / "course"
     shutil.copytree(school.course.root, copy, symlinks=True)
@@ -337,9 +324,3 @@ def test_a_second_run_gives_the_same_marks_and_keeps_a_hand_given_one(school: Cl
     assert {name: mark[:4] for name, mark in after.items()} == {name: mark[:4] for name, mark in before.items()}
     with Gradebook(course.directory.db_url, course.directory.course_id) as gradebook:
         assert gradebook.find_grade("explain", LESSON, LESSON, "gwen").extra_credit == 0.5
-
-
-def test_no_name_of_a_learner_stands_in_another_ones_notebook(school: Class) -> None:
-    for name in NAMES:
-        text = json.dumps(autograded(school.course, name))
-        assert not [other for other in NAMES if other != name and re.search(rf"\b{other}\b", text)]

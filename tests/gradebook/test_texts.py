@@ -1,7 +1,5 @@
 """Texts that were found harmless are not looked at again; those that were not, always are."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -9,8 +7,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grader.gradebook import draft
-from grader.running.cleaning import cleaned
+from cellcheck.gradebook import draft
+from cellcheck.running.cleaning import cleaned
 
 HARMLESS = "**Why?** Since $a < b$."
 HARMFUL = "<script>alert(1)</script>"

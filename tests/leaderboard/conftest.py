@@ -1,7 +1,5 @@
 """A course with a contest in it, made of files, as the command line finds one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -33,7 +31,7 @@ def klass(tmp_path: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     folder = tmp_path / "class"
     folder.mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    monkeypatch.setenv("GRADER_LESSONS", str(lessons))
+    monkeypatch.setenv("CELLCHECK_LESSONS", str(lessons))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(folder)
     return folder

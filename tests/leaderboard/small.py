@@ -1,19 +1,17 @@
 """A contest that takes no time: rows of digits are to be copied. And entries to it, honest and otherwise."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from course.decoding import greedy_decode
-from grader.authoring.contest import Allowance, Contest, Notation
-from grader.leaderboard.contest import entry_setting
-from grader.leaderboard.entries import read_entry
-from grader.leaderboard.files import Refused
-from grader.leaderboard.scoring import Outcome, score
+from cellcheck.authoring.contest import Allowance, Contest, Notation
+from cellcheck.leaderboard.entries import read_entry
+from cellcheck.leaderboard.entry_files import EntryRefused
+from cellcheck.leaderboard.find_contest import entry_setting
+from cellcheck.leaderboard.scoring import Outcome, score
+from transformer_course.decoding import greedy_decode
 
 START, END, SIZE = 11, 12, 13  # the digit d has id d + 1
 LESSON = "01_some_topic"
@@ -117,5 +115,5 @@ def outcome(folder: Path, contest: Contest = CONTEST, seed: int = 1, name: str =
     """What comes of the entry in a folder."""
     try:
         return score(read_entry(name, folder, contest), contest, SETTING, seed)
-    except Refused as refused:
+    except EntryRefused as refused:
         return Outcome(name, refused=str(refused))

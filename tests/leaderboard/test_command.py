@@ -1,6 +1,4 @@
-"""`grader leaderboard`: a class's table in text, as data and as a page, and what it says when something is wrong."""
-
-from __future__ import annotations
+"""`cellcheck leaderboard`: a class's table in text, as data and as a page, and what it says when something is wrong."""
 
 import json
 import re
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 import safetensors.numpy
 
-from grader.leaderboard import run
+from cellcheck.leaderboard import contest_run as run
 from tests.leaderboard.small import COPY, HONEST, LESSON, MODEL, put
 from tests.leaderboard.test_scoring import learnt
 from tests.shell import Run
@@ -103,38 +101,34 @@ def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Run, arguments
     assert "Traceback" not in ran.err
 
 
-def test_a_run_that_is_stopped_shows_what_it_has(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(klass, "ada", IDLE)
-    hand_in(klass, "bob", IDLE)
-    score = run.score
-
-    def interrupted(entry: Any, *more: Any) -> Any:
-        if entry.name == "bob":
-            raise KeyboardInterrupt
-        return score(entry, *more)
-
-    monkeypatch.setattr(run, "score", interrupted)
-    ran = grader("leaderboard", "01")
-    assert ran.code == 1
-    assert re.search(r"^1\. +ada ", ran.out, re.MULTILINE)
-    assert "No place: bob: The run was stopped before its turn." in ran.out
-
-
-def test_a_fault_of_ours_costs_one_entry(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(klass, "ada", IDLE)
-    hand_in(klass, "bob", IDLE)
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (KeyboardInterrupt(), "The run was stopped before its turn."),
+        (
+            ZeroDivisionError("one of ours"),
+            "The grader itself failed (ZeroDivisionError: one of ours). Please report it.",
+        ),
+    ],
+    ids=["stopped", "a fault of ours"],
+)
+def test_what_has_a_place_by_then_keeps_it(
+    klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, why: str
+) -> None:
+    for name in ("ada", "bob"):
+        hand_in(klass, name, IDLE)
     score = run.score
 
     def broken(entry: Any, *more: Any) -> Any:
-        if entry.name == "ada":
-            raise ZeroDivisionError("one of ours")
+        if entry.name == "bob":
+            raise error
         return score(entry, *more)
 
     monkeypatch.setattr(run, "score", broken)
-    ran = grader("leaderboard", "01", "--jobs", "2")
+    ran = grader("leaderboard", "01", "--jobs", "1")
     assert ran.code == 1
-    assert re.search(r"^1\. +bob ", ran.out, re.MULTILINE)
-    assert "No place: ada: The grader itself failed (ZeroDivisionError: one of ours). Please report it." in ran.out
+    assert re.search(r"^1\. +ada ", ran.out, re.MULTILINE)
+    assert f"No place: bob: {why}" in ran.out
 
 
 def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +166,8 @@ def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatc
     ("written", "arguments", "said"),
     [
         (None, ["--resume"], "name that file with --json"),
-        ("[]", ["--resume", "--json", "table.json"], "isn't a table that grader leaderboard wrote"),
-        ("{", ["--resume", "--json", "table.json"], "isn't a table that grader leaderboard wrote"),
+        ("[]", ["--resume", "--json", "table.json"], "isn't a table that cellcheck leaderboard wrote"),
+        ("{", ["--resume", "--json", "table.json"], "isn't a table that cellcheck leaderboard wrote"),
         (
             '{"lesson": "x", "terms": {}, "seed": 1, "entries": []}',
             ["--resume", "--json", "table.json"],

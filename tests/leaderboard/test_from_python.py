@@ -1,6 +1,4 @@
-"""`grader.score_entries`: the page's example, and what a run that is stopped leaves behind."""
-
-from __future__ import annotations
+"""`cellcheck.score_entries`: the page's example, and what a run that is stopped leaves behind."""
 
 import contextlib
 import io
@@ -11,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from grader import GraderError, score_entries
-from grader.leaderboard import run
+from cellcheck import GraderError, score_entries
+from cellcheck.leaderboard import contest_run as run
 from tests.leaderboard.small import HONEST
 from tests.leaderboard.test_command import IDLE, hand_in
 
@@ -28,7 +26,7 @@ def test_the_example_prints_what_the_page_shows(klass: Path, monkeypatch: pytest
     klass.rename(klass.with_name("my_course"))
     monkeypatch.chdir(klass.parent)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(source.replace('"13"', '"01"'), {})
+        exec(source.replace('"14"', '"01"'), {})
     assert re.fullmatch(".*".join(re.escape(part) for part in shown.split("...")), printed.getvalue())
     table = json.loads(Path("table.json").read_text("utf-8"))
     assert [(entry["name"], entry["place"]) for entry in table["entries"]] == [("ada", 1), ("bob", 2)]

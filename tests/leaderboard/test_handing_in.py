@@ -1,6 +1,4 @@
-"""The whole way of an entry: `submit()`, a platform or the exchange, `grader collect`, and what the table finds."""
-
-from __future__ import annotations
+"""The whole way of an entry: `submit()`, a platform or the exchange, `cellcheck collect`, and what the table finds."""
 
 import io
 import json
@@ -13,22 +11,22 @@ from pathlib import Path
 import pytest
 import safetensors.numpy
 
-import grader
-from grader.collecting.collect import Collected, collect
-from grader.leaderboard.entries import find_entries, read_entry
-from grader.submitting import notebook as submitting
-from grader.submitting.errors import NotSubmitted
+import cellcheck
+from cellcheck.collecting.collect import Collected, collect
+from cellcheck.leaderboard.entries import find_entries, read_entry
+from cellcheck.submitting import submit as submitting
+from cellcheck.submitting.not_submitted import NotSubmitted
 from tests.leaderboard.small import CONTEST, LESSON, MODEL, put
 from tests.leaderboard.test_scoring import learnt
+from tests.submitting import small_notebooks
+from tests.submitting.small_notebooks import exchange
 
 WEIGHTS = safetensors.numpy.save(learnt())
 FILES = {f"entry/{CONTEST.code}": MODEL.encode(), f"entry/{CONTEST.weights}": WEIGHTS}
 
 
-def notebook(text: str = "x = 1", lesson: str = LESSON) -> bytes:
-    setup = f'import grader\ncheck = grader.checks("{lesson}")'
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in (setup, text)]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
+def notebook(lesson: str = LESSON) -> bytes:
+    return small_notebooks.notebook("x = 1", setup=f'import cellcheck\ncheck = cellcheck.checks("{lesson}")')
 
 
 @pytest.fixture
@@ -41,8 +39,8 @@ def home(klass: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def submit(home: Path) -> grader.submitting.notebook.Receipt:  # type: ignore[name-defined]
-    return grader.submit(path=home / f"{LESSON}.ipynb")
+def submit(home: Path) -> cellcheck.submitting.submit.Receipt:  # type: ignore[name-defined]
+    return cellcheck.submit(path=home / f"{LESSON}.ipynb")
 
 
 def downloaded(tmp_path: Path, data: bytes) -> Collected:
@@ -155,24 +153,16 @@ def test_a_plain_folder_will_do(home: Path, tmp_path: Path) -> None:
 
 def test_by_the_exchange(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """nbgrader takes the whole folder; a changed entry counts as a change."""
-    exchange = tmp_path / "exchange"
-    for name in ("inbound", f"outbound/{LESSON}"):
-        (exchange / "a-course" / name).mkdir(parents=True)
-    for folder in (exchange, exchange / "a-course" / "inbound"):
-        folder.chmod(0o777)
-    (exchange / "a-course" / "outbound" / LESSON / f"{LESSON}.ipynb").write_bytes(notebook())
-    (home.parent / "nbgrader_config.py").write_text(
-        f"c = get_config()\nc.CourseDirectory.course_id = 'a-course'\nc.Exchange.root = {str(exchange)!r}\n"
-        f"c.Exchange.cache = {str(tmp_path / 'cache')!r}\n"
-    )
+    inbound, settings = exchange(tmp_path, LESSON, notebook())
+    (home.parent / "nbgrader_config.py").write_text(settings)
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
     assert "Your entry to the contest goes with it" in repr(submit(home))
-    (sent,) = (exchange / "a-course" / "inbound").iterdir()
+    (sent,) = inbound.iterdir()
     assert {name: (sent / name).read_bytes() for name in FILES} == FILES
     assert "nothing was sent again" in repr(submit(home))
     (home / "entry" / CONTEST.code).write_text(MODEL + "\n")
     assert repr(submit(home)).startswith("Submitted")
-    assert len(list((exchange / "a-course" / "inbound").iterdir())) == 2
+    assert len(list(inbound.iterdir())) == 2
 
 
 def test_in_colab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +173,7 @@ def test_in_colab(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (types.ModuleType("google"), types.ModuleType("google.colab"), message, files):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.chdir(home)
-    receipt = grader.submit()
+    receipt = cellcheck.submit()
     assert receipt.path is not None
     assert "Your entry to the contest goes with it" in repr(receipt)
     with zipfile.ZipFile(receipt.path) as archive:

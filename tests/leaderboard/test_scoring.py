@@ -1,7 +1,5 @@
 """What a score is made of: hidden problems, names of ids, places, and weights that are counted once."""
 
-from __future__ import annotations
-
 import io
 import random
 import re
@@ -16,13 +14,12 @@ import pytest
 import safetensors.numpy
 from rich.console import Console
 
-from grader.authoring.contest import Notation
-from grader.leaderboard import scoring, standings, suspicion
-from grader.leaderboard.contest import contest_of, load_contest
-from grader.leaderboard.entries import count, find_entries, read_entry, shared
-from grader.leaderboard.files import Refused
-from grader.leaderboard.scoring import Names, Outcome, hidden_problems, rows
-from grader.leaderboard.sitting import sitting
+from cellcheck.authoring.contest import Notation
+from cellcheck.leaderboard import scoring, standings, suspicion
+from cellcheck.leaderboard.entries import count, find_entries, read_entry, shared
+from cellcheck.leaderboard.entry_files import EntryRefused
+from cellcheck.leaderboard.scoring import Names, Outcome, hidden_problems, rows
+from cellcheck.leaderboard.sitting import sitting
 from tests.leaderboard.small import CONTEST, COPY, HONEST, LESSON, MODEL, SETTING, TRAINING, outcome, put
 
 FULL = {3: (10, 10), 12: (6, 6)}
@@ -171,7 +168,7 @@ def test_nothing_is_suspected_of_what_got_nothing_right() -> None:
     ],
 )
 def test_what_is_suspicious(shares: list[float], said: str) -> None:
-    question = suspicion.Question(np.ones((4, 2)), np.ones((4, 1)), np.array([1, 2, 3, 4]))
+    question = suspicion.NextTokenQuestion(np.ones((4, 2)), np.ones((4, 1)), np.array([1, 2, 3, 4]))
     asked = iter(shares)
     weights = {"a": np.arange(5, dtype=np.float32), "b": np.arange(5)}
     seen = []
@@ -181,7 +178,7 @@ def test_what_is_suspicious(shares: list[float], said: str) -> None:
         return next(asked)
 
     if said:
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(EntryRefused, match=said):
             suspicion.look_at(weights, [question], ask, random.Random(0))  # type: ignore[arg-type]
     else:
         suspicion.look_at(weights, [question], ask, random.Random(0))  # type: ignore[arg-type]
@@ -269,13 +266,6 @@ def test_an_entry_is_the_same_under_any_name(tmp_path: Path) -> None:
     one = read_entry("a", put(tmp_path / "a", MODEL, weights), CONTEST)
     assert one.digest == read_entry("b", put(tmp_path / "b", MODEL, weights), CONTEST).digest
     assert one.digest != read_entry("c", put(tmp_path / "c", MODEL + "\n", weights), CONTEST).digest
-
-
-def test_a_lesson_says_whether_it_has_a_contest(klass: Path) -> None:
-    assert contest_of("02") is None
-    name, contest, setting = load_contest("01")
-    assert (name, contest.title) == (LESSON, "Copying")
-    assert setting.blanked == ()
 
 
 def test_a_process_knows_only_the_library_and_its_own_code(tmp_path: Path) -> None:

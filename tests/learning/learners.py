@@ -1,13 +1,11 @@
 """A learner's folder to try things on."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
-from grader.learning.lessons import released
+from cellcheck.learning.offers import released
 
 LESSON = "01_pytorch_basics"
 

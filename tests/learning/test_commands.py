@@ -1,14 +1,13 @@
-"""`grader progress` and `grader reset`, as a learner types them."""
-
-from __future__ import annotations
+"""`cellcheck progress` and `cellcheck reset`, as a learner types them."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from grader.learning import progress
-from grader.learning.lessons import offers
+from cellcheck.learning import progress
+from cellcheck.learning.offers import offers
 from tests.learning.learners import LESSON, answer, cells, own
 from tests.shell import Run as Grader
 
@@ -31,9 +30,19 @@ def test_progress_is_shown_for_the_folder_one_is_in(run: Run, tmp_path: Path, mo
         monkeypatch.chdir(folder)
         code, said = run("progress", *([tmp_path] if folder == tmp_path.parent else []))
         assert code == 0
-        assert "1 of 13  2 / 24  #...........  pick" in said
+        assert "1/13    2/24  #...........  pick" in said
+        assert "not in this folder" in " ".join(said.split())
         exercises, points = sum(len(offer.exercises) for offer in offers()), sum(offer.points for offer in offers())
         assert f"1 of {exercises} exercises, 2 of {points:g} points, in" in said.replace("\n", " ")
+
+
+def test_no_name_is_broken_in_a_narrow_terminal(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson, first = max(((offer.name, offer.exercises[0].symbol) for offer in offers()), key=lambda one: len(one[1]))
+    own(tmp_path, lesson)
+    monkeypatch.setattr("cellcheck.cli.learning.out", Console(width=80))
+    _, said = run("progress", tmp_path)
+    assert any(line.startswith(lesson) and line.endswith(first) for line in map(str.rstrip, said.splitlines()))
+    assert "...." not in said  # there is no room for bars
 
 
 def test_a_folder_without_lessons(run: Run, tmp_path: Path) -> None:
@@ -53,11 +62,3 @@ def test_reset_says_where_the_old_answers_are(run: Run, tmp_path: Path) -> None:
     code, said = run("reset", path)
     assert said.startswith(f"Blank again: {path}\n")
     assert "raise NotImplementedError" in "".join(cells(path)["batched_dot"]["source"])
-
-
-def test_what_can_not_be_reset_is_said_in_one_sentence(run: Run, tmp_path: Path) -> None:
-    path = own(tmp_path, LESSON)
-    code, said = run("reset", path, "--exercise", "nonsense")
-    assert code == 2
-    assert said.startswith("There is no exercise nonsense in 01_pytorch_basics.")
-    assert len(said.strip().splitlines()) == 1

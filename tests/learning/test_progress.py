@@ -1,8 +1,5 @@
 """The record of what was solved: kept, never in the way, and only of what a person does."""
 
-from __future__ import annotations
-
-import json
 import os
 import subprocess
 import sys
@@ -12,8 +9,9 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from grader.learning import progress
-from tests.learning.learners import LESSON, own
+from cellcheck.learning import progress
+from cellcheck.tutoring.desk import Desk
+from tests.learning.learners import LESSON, answer, own
 
 
 def test_the_best_score_is_kept(tmp_path: Path) -> None:
@@ -74,8 +72,8 @@ def test_the_record_stands_beside_the_lessons(tmp_path: Path) -> None:
 
 
 CHECK = """
-import grader, torch
-check = grader.checks("01_pytorch_basics")
+import cellcheck, torch
+check = cellcheck.checks("01_pytorch_basics")
 def batched_dot(a, b):
     return a @ b.transpose(1, 2)
 result = check(batched_dot)
@@ -83,10 +81,46 @@ print(float(result))
 """
 
 
+TWICE = """
+import cellcheck, torch
+check = cellcheck.checks("01_pytorch_basics")
+def tried(cell, symbol):
+    get_ipython().run_cell(cell, store_history=True)
+    try:
+        check(symbol)
+    except Exception:
+        print(2.0)
+tried(FIRST, "batched_dot")
+tried(FIRST + "  # a remark", "batched_dot")
+tried(FIRST.replace("return a", "return b"), "batched_dot")
+tried(CLASS, "batched_dot")
+tried(CLASS, "batched_dot")
+"""
+FIRST = "def batched_dot(a, b):\n    return a"
+CLASS = "class batched_dot:\n    size = 3\n    def __init__(self, a, b):\n        pass"
+
+
+def test_the_same_wrong_answer_counts_once_in_the_notebook_and_for_the_tutor(tmp_path: Path) -> None:
+    path = own(tmp_path, LESSON)
+    recorded_by_a_kernel(
+        tmp_path, TWICE.replace("FIRST", repr(FIRST)).replace("CLASS", repr(CLASS)), JPY_SESSION_NAME=str(path)
+    )
+    assert progress.record(tmp_path).wrong == {LESSON: {"batched_dot": 3}}
+    for text, count in ((FIRST, 3), (f"\n{FIRST}\n", 3), (f"{FIRST} + b", 4)):
+        answer(path, batched_dot=text)
+        assert Desk(tmp_path).check("batched_dot")["status"] != "passed"
+        assert progress.record(tmp_path).wrong == {LESSON: {"batched_dot": count}}
+    for _ in range(2):  # who knows whether it's the same
+        progress.note(tmp_path, LESSON, "batched_dot", 0.0, "failed")
+    assert progress.record(tmp_path).wrong == {LESSON: {"batched_dot": 6}}
+    progress.forget(tmp_path, LESSON, ["batched_dot"])
+    assert progress.record(tmp_path) == progress.Record()
+
+
 def recorded_by_a_kernel(folder: Path, code: str, **env: str) -> progress.Scores:
     """Runs code in a kernel that a Jupyter server might have started, in a folder of its own."""
     surroundings = {k: v for k, v in os.environ.items() if k not in ("NBGRADER_EXECUTION", "JPY_SESSION_NAME")}
-    manager, client = start_new_kernel(kernel_name="python3", env=surroundings | env, cwd=str(folder))
+    manager, client = start_new_kernel(300, "python3", env=surroundings | env, cwd=str(folder))
     said: list[str] = []
     try:
         reply = client.execute_interactive(
@@ -103,20 +137,15 @@ def recorded_by_a_kernel(folder: Path, code: str, **env: str) -> progress.Scores
 SOLVED = {LESSON: {"batched_dot": 2.0}}
 
 
-def test_a_check_in_jupyter_is_recorded(tmp_path: Path) -> None:
-    path = own(tmp_path, LESSON)
-    assert recorded_by_a_kernel(tmp_path, CHECK, JPY_SESSION_NAME=str(path)) == SOLVED
-
-
-def test_a_check_in_vs_code_is_recorded(tmp_path: Path) -> None:
-    path = own(tmp_path, LESSON)
-    assert recorded_by_a_kernel(tmp_path, f"__vsc_ipynb_file__ = {str(path)!r}" + CHECK) == SOLVED
-
-
-def test_grading_is_not_recorded(tmp_path: Path) -> None:
-    path = own(tmp_path, LESSON)
-    names = {"JPY_SESSION_NAME": str(path), "NBGRADER_EXECUTION": "autograde"}
-    assert recorded_by_a_kernel(tmp_path, CHECK, **names) == {}
+@pytest.mark.parametrize(
+    ("where", "wanted"), [("jupyter", SOLVED), ("vs code", SOLVED), ("jupyter, while it is graded", {})]
+)
+def test_what_a_person_checks_is_recorded(tmp_path: Path, where: str, wanted: progress.Scores) -> None:
+    path = str(own(tmp_path, LESSON))
+    code = f"__vsc_ipynb_file__ = {path!r}{CHECK}" if where == "vs code" else CHECK
+    env = {"JPY_SESSION_NAME": path} if "jupyter" in where else {}
+    graded = {"NBGRADER_EXECUTION": "autograde"} if "graded" in where else {}
+    assert recorded_by_a_kernel(tmp_path, code, **env, **graded) == wanted
 
 
 def test_a_check_outside_a_notebook_is_not_recorded(tmp_path: Path) -> None:
@@ -136,17 +165,12 @@ def test_in_colab_nothing_is_recorded(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_it_needs_nothing_that_colab_lacks() -> None:
-    """What `grader.checks` brings in is the standard library, and what it has brought in before."""
+    """What `cellcheck.checks` brings in is the standard library, and what it has brought in before."""
     code = """
     import sys
     before = set(sys.modules)
-    import grader.learning.progress
+    import cellcheck.learning.progress
     print(*sorted({name.split(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["grader"]
-
-
-def test_the_file_is_plain_json(tmp_path: Path) -> None:
-    progress.remember(tmp_path, LESSON, "pick", 1.0)
-    assert json.loads((tmp_path / progress.FILE).read_text()) == {"version": 1, "best": {LESSON: {"pick": 1.0}}}
+    assert done.stdout.split() == ["cellcheck"]

@@ -1,7 +1,5 @@
 """Beginning anew: blank again, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -10,11 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.errors import GraderError
-from grader.learning import progress
-from grader.learning.lessons import released
-from grader.learning.reset import place, reset
-from grader.running.intake import read_submission
+from cellcheck.errors import GraderError
+from cellcheck.learning import progress
+from cellcheck.learning.offers import released
+from cellcheck.learning.reset import place, reset
+from cellcheck.running.intake import read_submission
 from tests.learning.learners import LESSON, answer, cells, notebook, own
 
 MINE = "def pick(values, index):\n    return values[0]"

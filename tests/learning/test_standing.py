@@ -1,7 +1,5 @@
 """What the course offers, and where a learner stands with it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -10,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderError
-from grader.learning import lessons, progress
-from grader.learning.lessons import offers, released
-from grader.learning.standing import Standing, course_folder, next_up, standings
-from grader.learning.table import in_a_line, progress_table
-from grader.syllabus import Syllabus, find_lesson, lesson_names, load_lesson
+from cellcheck.errors import GraderError
+from cellcheck.learning import offers as lessons
+from cellcheck.learning import progress
+from cellcheck.learning.offers import offers, released
+from cellcheck.learning.standing import LessonStanding, course_folder, next_up, standings
+from cellcheck.syllabus import Syllabus, find_lesson, lesson_names, load_lesson
 from tests.learning.learners import LESSON, own
 
 
@@ -29,45 +27,37 @@ def test_every_lesson_says_what_it_offers(name: str) -> None:
     }
     assert [exercise.symbol for exercise in offer.exercises] == [exercise.symbol for exercise in lesson.exercises]
     assert len(offer.gives) >= 3
-    assert "minutes" in offer.time
+    assert "minutes" in offer.head.time
     assert offer.builds_on
     assert offer.title
-    texts = [offer.title, offer.time, offer.builds_on, *offer.gives]
+    texts = [offer.title, offer.head.time, offer.builds_on, *offer.gives]
     assert not any(mark in text for text in texts for mark in ("](", "`", "**", "\n"))
 
 
 def test_they_are_found_without_torch_and_without_nbgrader() -> None:
     code = (
         "import sys; sys.modules.update(torch=None, nbgrader=None, rich=None)\n"
-        "from grader.learning.standing import standings; import grader.learning.reset\n"
+        "from cellcheck.learning.standing import standings; import cellcheck.learning.reset\n"
         "from pathlib import Path; print(len(standings(Path('.'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
     assert done.stdout.strip() == str(len(lesson_names())), done.stderr
 
 
-def test_an_installed_course_finds_them_where_pip_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "share" / "some-course" / "notebooks"
-    folder.mkdir(parents=True)
-    (folder / f"{LESSON}.ipynb").write_bytes(released()[LESSON].read_bytes())
-
-    class File:
-        parts = ("..", "share", "some-course", "notebooks", f"{LESSON}.ipynb")
-
-        def locate(self) -> Path:
-            return folder / f"{LESSON}.ipynb"
-
-    shelf = tmp_path / "packages" / "lessons"  # no folder of notebooks beside it
+def test_an_installed_course_has_them_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = tmp_path / "packages" / "some_course" / "lessons"
     shutil.copytree(find_lesson(LESSON)[0].folder, shelf, ignore=shutil.ignore_patterns("__pycache__"))
+    (shelf.parent / "__init__.py").touch()
     monkeypatch.setattr(lessons, "syllabi", lambda: (Syllabus(shelf, "some-course"),))
-    monkeypatch.setattr(lessons, "files", lambda name: [File()] if name == "some-course" else [])
-    assert released() == {LESSON: folder / f"{LESSON}.ipynb"}
-    monkeypatch.setattr(lessons, "syllabi", lambda: (Syllabus(shelf, "a-course-without-notebooks"),))
     with pytest.raises(GraderError, match="The course's notebooks are missing"):
         released()
+    notebook = shelf.parent / "notebooks" / LESSON / f"{LESSON}.ipynb"
+    notebook.parent.mkdir(parents=True)
+    notebook.touch()
+    assert released() == {LESSON: notebook}
 
 
-def standing(folder: Path, lesson: str) -> Standing:
+def standing(folder: Path, lesson: str) -> LessonStanding:
     return next(standing for standing in standings(folder) if standing.offer.name == lesson)
 
 
@@ -81,7 +71,6 @@ def test_where_a_learner_stands(tmp_path: Path) -> None:
     progress.remember(tmp_path, LESSON, "no longer asked", 1.0)
     begun = standing(tmp_path, LESSON)
     assert (begun.done, begun.points, begun.begun) == (2, 4.5, True)
-    assert begun.next is not None
     assert begun.next.symbol == "mlp_predict_numpy"
     assert standing(tmp_path, "02_tokenizer").notebook is None
 
@@ -115,13 +104,3 @@ def test_the_lessons_are_found_around_and_below(tmp_path: Path) -> None:
     (tmp_path / "flat" / f"{LESSON}.ipynb").write_bytes(b"{}")
     assert course_folder(tmp_path / "flat") == tmp_path / "flat"
     assert course_folder(tmp_path / "nowhere") is None
-
-
-def test_the_table_says_it_in_a_terminal(tmp_path: Path) -> None:
-    own(tmp_path, LESSON)
-    progress.remember(tmp_path, LESSON, "batched_dot", 2.0)
-    found = standings(tmp_path)
-    columns = [list(column.cells) for column in progress_table(found).columns]
-    assert [column[0] for column in columns] == [LESSON, "1 of 13", "2 / 24", "#...........", "pick"]
-    assert columns[-1][1] == "not in this folder"
-    assert in_a_line(found, tmp_path).startswith("1 of ")

@@ -7,7 +7,7 @@ are graded on five seeds. Where the seeds agree, and nearly all do, the table sa
 
 A change of wording changes nothing here. A change of marks is a diff, and that diff is what a reviewer reads.
 
-    make marks              writes all tables anew (eight minutes of processor time, in two processes)
+    make marks              writes all tables anew (an hour, in two processes)
     make marks LESSON=03    writes one
 """
 
@@ -17,16 +17,16 @@ import csv
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
-from grader.checking.judge import Judge, Verdict
-from grader.syllabus import find_lesson, lesson_names, load_lesson, load_probes
-from grader.testing import SEEDS
+from cellcheck.authoring.spec import Combination, Exercise, Observation, Surprise
+from cellcheck.checking.judge import Judge, Verdict
+from cellcheck.syllabus import find_lesson, lesson_names, load_lesson, load_probes
+from cellcheck.testing import SEEDS
 
 FOLDER = Path(__file__).resolve().parents[1] / "marks"
 COLUMNS = ("symbol", "kind", "name", "points", "diagnosis")
@@ -68,8 +68,12 @@ Marks = dict[Answer, dict[int, Mark]]
 
 
 def answers(lesson: str, symbol: str) -> dict[Answer, Any]:
-    """All the answers to an exercise that there are, each with its function or class."""
-    exercise = load_lesson(lesson)[symbol]
+    """All the answers to an exercise of a lesson that there are, each with its function or class."""
+    return answers_to(load_lesson(lesson)[symbol])
+
+
+def answers_to(exercise: Exercise) -> dict[Answer, Any]:
+    """The same for an exercise by itself."""
     listed: dict[str, Mapping[str, Any]] = {
         "reference": dict(_named(exercise.references)),
         "variant": exercise.variants,
@@ -77,7 +81,7 @@ def answers(lesson: str, symbol: str) -> dict[Answer, Any]:
         "honest": exercise.honest,
         "wrong": exercise.wrong,
     }
-    return {Answer(symbol, kind, name): one for kind, named in listed.items() for name, one in named.items()}
+    return {Answer(exercise.symbol, kind, name): one for kind, named in listed.items() for name, one in named.items()}
 
 
 def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:
@@ -89,16 +93,43 @@ def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         yield (f"{name} {counted[name]:02}" if times[name] > 1 else name), one
 
 
-def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
-    """The judge of an exercise who draws cases from a seed."""
+def judge_of(
+    lesson: str, symbol: str, seed: int, combining_seconds: float = math.inf, tries: float = math.inf
+) -> Judge:
+    """The judge of an exercise who draws cases from a seed.
+
+    For an answer that is no known mistake, two at once are tried in so many cases, all pairs together.
+    """
+
+    def tried(surprise: Surprise) -> Iterator[Combination]:
+        before = len(judge._seen)
+        for combination in exercise.combinations(surprise):
+            if len(judge._seen) - before >= tries:
+                return
+            yield combination
+
+    exercise = load_lesson(lesson)[symbol]
     # Without end: what is found of two mistakes must not depend on how busy a machine is.
-    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed, combining_seconds=math.inf)
+    judge = Judge(replace(exercise, combinations=tried), load_probes(lesson)[symbol], seed, combining_seconds)
+    return judge
 
 
-def marks_now(lesson: str, symbol: str, seed: int) -> dict[Answer, Mark]:
-    """What each answer to an exercise earns with a seed."""
+def seen_of(one: Any, judge: Judge) -> list[Observation]:
+    """What an answer does in each case; a grader asks in a new process."""
+    if isfunction(one):  # what it has kept on itself, for whoever asked before
+        vars(one).clear()
+    return judge.observe(one)
+
+
+def marks_now(lesson: str, symbol: str, seed: int, only: Container[Answer] | None = None) -> dict[Answer, Mark]:
+    """What each answer to an exercise earns with a seed, or `only` some of them."""
     judge = judge_of(lesson, symbol, seed)
-    return {answer: Mark.of(judge.verdict(judge.observe(one))) for answer, one in answers(lesson, symbol).items()}
+    marks = {}
+    for answer, one in answers(lesson, symbol).items():
+        if only is not None and answer not in only:
+            continue
+        marks[answer] = Mark.of(judge.verdict(seen_of(one, judge)))
+    return marks
 
 
 def marks_on_all_seeds(lesson: str, symbol: str) -> Marks:
@@ -164,6 +195,9 @@ def _in_short(by_seed: Sequence[str]) -> str:
 
 def main(lessons: Sequence[str]) -> None:
     """Writes the tables of these lessons anew, two at a time; of all when none is named."""
+    from concurrent.futures import ProcessPoolExecutor  # not in a browser, where the marks are compared as well
+    from multiprocessing import get_context
+
     names = [find_lesson(number)[1] for number in lessons] or lesson_names()
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         tables = {lesson: [pool.submit(marks_on_all_seeds, *pair) for pair in exercises(lesson)] for lesson in names}

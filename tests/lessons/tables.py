@@ -1,12 +1,10 @@
-"""Writing a table of measurements where `lessons.tables.measured` finds it."""
-
-from __future__ import annotations
+"""Writing a table of measurements where `transformer_course.lessons.tables.measured` finds it."""
 
 from pathlib import Path
 
 import pandas as pd
 
-LESSONS = Path(__file__).resolve().parents[2] / "lessons"
+LESSONS = Path(__file__).resolve().parents[2] / "transformer_course" / "lessons"
 
 
 def write(name: str, table: pd.DataFrame) -> None:

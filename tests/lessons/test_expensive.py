@@ -4,8 +4,7 @@ The process that judges would be ended where it isn't (`tests/running/test_judgi
 Here every patient and every canonical form is to stay within that by itself.
 """
 
-from __future__ import annotations
-
+import gc
 import os
 import resource
 import signal
@@ -19,15 +18,15 @@ import numpy as np
 import pytest
 import torch
 
-from grader.authoring.observe import MAX_TEXT, Opaque
-from grader.authoring.patients import asked_here
-from grader.authoring.spec import Observation
-from grader.checking.judge import Judge
-from grader.running.judging import Bench
-from grader.running.limits import JUDGING_BYTES, REPLY_SECONDS
-from grader.running.wire import MAX_TEXT as MAX_JSON
-from grader.running.wire import BadMessage, encode
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from cellcheck.authoring.observe import MAX_TEXT, Opaque
+from cellcheck.authoring.patients import asked_here
+from cellcheck.authoring.spec import Observation
+from cellcheck.checking.judge import Judge
+from cellcheck.running.judging import Bench
+from cellcheck.running.limits import JUDGING_BYTES, REPLY_SECONDS
+from cellcheck.running.wire import MAX_TEXT as MAX_JSON
+from cellcheck.running.wire import BadMessage, encode
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import later
 
 SEED = 3
@@ -166,6 +165,7 @@ def too_expensive(tries: list[tuple[str, Callable[[], Any]]]) -> list[str]:
     """Which of them a process with these limits does not get through; each is tried, whatever came before."""
     failed: list[str] = []
     start, tired = 0, False
+    gc.freeze()  # as the process that judges does: else each of its children looks through all that this one has
     while start < len(tries):
         reading, writing = os.pipe()
         pid = os.fork()
@@ -190,6 +190,7 @@ def too_expensive(tries: list[tuple[str, Callable[[], Any]]]) -> list[str]:
                 failed.append(f"{tries[start][0]}: ended by signal {-status}")
                 start += 1
             tired = not tired
+    gc.unfreeze()
     return failed
 
 

@@ -4,8 +4,7 @@ What the tables say is read whole each time. Whether it is so is tried for a sam
 touches; `make claims` tries it all.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,23 +12,28 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.spec import Exercise, Lesson, Observation
-from grader.checking.compare import compare
-from grader.checking.judge import ERROR, FAILED, PARTIAL, PASSED, Judge, Verdict
-from grader.syllabus import lesson_names, load_lesson
-from grader.testing import MOST_FOR_A_CENTRAL_MISTAKE, SEEDS
+from cellcheck.authoring.spec import Exercise, Lesson, Observation
+from cellcheck.checking.compare import compare
+from cellcheck.checking.judge import ERROR, FAILED, PARTIAL, PASSED, Judge, Verdict
+from cellcheck.syllabus import lesson_names, load_lesson
+from cellcheck.testing import MOST_FOR_A_CENTRAL_MISTAKE, SEEDS
 from tests.lessons import marks
-from tests.lessons.marks import RIGHT, Answer, Mark, answers, differences, exercises, judge_of, marks_now, recorded
+from tests.lessons.marks import (
+    RIGHT,
+    Answer,
+    Mark,
+    answers,
+    differences,
+    exercises,
+    judge_of,
+    marks_now,
+    recorded,
+    seen_of,
+)
 from tests.nightly import changed_lessons, drawn
 
 every_lesson = pytest.mark.parametrize("lesson", lesson_names())
 ROUNDING = 0.005  # marks have two digits behind the point
-LUCKY = {
-    "mse_loss_numpy, wrong through float32",
-    "scaled_dot_product_attention, wrong attention_without_temperature_on_long_rows",
-    "top_p_filter, wrong at_least_three_tenths",
-}
-"""Wrong answers that earn all points with some seeds, whose cases are too few for them."""
 
 
 def insist_on_none(lines: Sequence[str], lesson: str) -> None:
@@ -66,8 +70,7 @@ def test_it_says_what_marks_should_be(lesson: str) -> None:
             assert mark.diagnosis == answer.name
             assert mark.points < points, answer
         else:
-            lucky = any(mark.points == points for mark in given)
-            assert lucky == (str(answer) in LUCKY), answer
+            assert all(mark.points < points for mark in given), answer
 
 
 @every_lesson
@@ -97,42 +100,56 @@ every_exercise_on_every_seed = pytest.mark.parametrize(
     ("lesson", "symbol", "seed"), ALL, ids=[f"{lesson[:2]}-{symbol}-{seed}" for lesson, symbol, seed in ALL]
 )
 a_sample = drawn(60)
+TRIES = 60
+"""In how many cases two mistakes at once are tried by day, for each answer that is none of them: half of what the
+grader tries of an expensive exercise in its second. The table was written with all pairs, which are thousands."""
+
+
+@pytest.fixture
+def tries(pytestconfig: pytest.Config) -> float:
+    """So many; without end at night."""
+    return math.inf if pytestconfig.getoption("--long") else TRIES
 
 
 @cache
-def observed(lesson: str, symbol: str, seed: int) -> tuple[Judge, dict[Answer, list[Observation]]]:
-    judge = judge_of(lesson, symbol, seed)
-    return judge, {answer: judge.observe(one) for answer, one in answers(lesson, symbol).items()}
+def observed(lesson: str, symbol: str, seed: int, tries: float) -> tuple[Judge, dict[Answer, list[Observation]]]:
+    judge = judge_of(lesson, symbol, seed, tries=tries)
+    return judge, {answer: seen_of(one, judge) for answer, one in answers(lesson, symbol).items()}
 
 
 @cache
-def graded(lesson: str, symbol: str, seed: int) -> dict[Answer, Verdict]:
-    judge, seen = observed(lesson, symbol, seed)
+def graded(lesson: str, symbol: str, seed: int, tries: float) -> dict[Answer, Verdict]:
+    judge, seen = observed(lesson, symbol, seed, tries)
     return {answer: judge.verdict(observations) for answer, observations in seen.items()}
 
 
+def changes(lesson: str, symbol: str, seed: int, tries: float) -> list[str]:
+    """What the table says otherwise. Before that is believed of an answer, all pairs are tried with it."""
+    table = table_of(lesson, symbol)
+    now = {answer: Mark.of(verdict) for answer, verdict in graded(lesson, symbol, seed, tries).items()}
+    doubtful = {answer for answer, mark in now.items() if table.get(answer, {}).get(seed) != mark}
+    if doubtful and tries < math.inf:
+        now |= marks_now(lesson, symbol, seed, doubtful)
+    return differences(table, {answer: {seed: mark} for answer, mark in now.items()})
+
+
 @a_sample
 @every_exercise_on_every_seed
-def test_the_marks_are_those_of_the_table(lesson: str, symbol: str, seed: int) -> None:
-    now = {answer: {seed: Mark.of(verdict)} for answer, verdict in graded(lesson, symbol, seed).items()}
-    lines = differences(table_of(lesson, symbol), now)
-    insist_on_none(lines, lesson)
+def test_the_marks_are_those_of_the_table(lesson: str, symbol: str, seed: int, tries: float) -> None:
+    insist_on_none(changes(lesson, symbol, seed, tries), lesson)
 
 
-def test_a_lesson_that_a_change_touches_has_the_marks_of_its_table() -> None:
+def test_a_lesson_that_a_change_touches_has_the_marks_of_its_table(tries: float) -> None:
     for lesson in changed_lessons():
-        seed, pairs = SEEDS[0], exercises(lesson)
-        now = {answer: {seed: mark} for pair in pairs for answer, mark in marks_now(*pair, seed).items()}
-        lines = differences(recorded(lesson), now)
-        insist_on_none(lines, lesson)
+        insist_on_none([line for pair in exercises(lesson) for line in changes(*pair, SEEDS[0], tries)], lesson)
 
 
 @a_sample
 @every_exercise_on_every_seed
-def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int) -> None:
+def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int, tries: float) -> None:
     """Somebody who made a known mistake reads its advice."""
     advice = {mistake.name: mistake.advice for mistake in load_lesson(lesson)[symbol].mistakes}
-    for answer, verdict in graded(lesson, symbol, seed).items():
+    for answer, verdict in graded(lesson, symbol, seed, tries).items():
         if answer.kind == "mistake":
             assert verdict.message == " ".join(filter(None, (advice[answer.name], verdict.patients)))
         full = verdict.score == verdict.max_score
@@ -143,17 +160,19 @@ def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int) -
 
 @a_sample
 @every_exercise_on_every_seed
-def test_an_answer_is_right_to_the_end_when_it_earns_all_points(lesson: str, symbol: str, seed: int) -> None:
+def test_an_answer_is_right_to_the_end_when_it_earns_all_points(
+    lesson: str, symbol: str, seed: int, tries: float
+) -> None:
     """The audit goes case by case, and stops where nothing can be right any more."""
-    judge, seen = observed(lesson, symbol, seed)
-    for answer, verdict in graded(lesson, symbol, seed).items():
+    judge, seen = observed(lesson, symbol, seed, tries)
+    for answer, verdict in graded(lesson, symbol, seed, tries).items():
         assert judge.right_so_far(seen[answer]) == (verdict.status == PASSED), answer
 
 
 @a_sample
 @every_exercise_on_every_seed
-def test_answering_leaves_the_cases_as_they_were(lesson: str, symbol: str, seed: int) -> None:
-    judge, _ = observed(lesson, symbol, seed)
+def test_answering_leaves_the_cases_as_they_were(lesson: str, symbol: str, seed: int, tries: float) -> None:
+    judge, _ = observed(lesson, symbol, seed, tries)
     for used, new in zip(judge.cases, judge_of(lesson, symbol, seed).cases, strict=True):
         assert not compare(dict(new.inputs), dict(used.inputs))
 

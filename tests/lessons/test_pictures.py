@@ -1,7 +1,5 @@
 """The pictures in the lessons' prose: each draws, on a solid light card, the same each time."""
 
-from __future__ import annotations
-
 import inspect
 from types import ModuleType
 
@@ -10,9 +8,9 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from course import plots
-from course.plots.style import CARD
-from grader.syllabus import find_lesson, lesson_names
+from cellcheck.syllabus import find_lesson, lesson_names
+from transformer_course import plots
+from transformer_course.plots.style import CARD
 
 MODULES = {name: find_lesson(name)[0].part(name, "pictures") for name in lesson_names()}
 

@@ -1,9 +1,7 @@
 """What the start page shows of the finished course is what lesson 5's model really writes, in lesson 1's opening."""
 
-from __future__ import annotations
-
-from grader.syllabus import find_lesson
-from lessons.lesson_01 import experiments as lab
+from cellcheck.syllabus import find_lesson
+from transformer_course.lessons.lesson_01 import experiments as lab
 
 
 def test_the_preview_is_what_lesson_1_opens_with() -> None:

@@ -1,10 +1,8 @@
-"""`grader package --for gradescope`: the file, and what it does where Gradescope's harness runs it.
+"""`cellcheck package --for gradescope`: the file, and what it does where Gradescope's harness runs it.
 
 The harness unpacks the file into /autograder/source, runs setup.sh once as root, copies run_autograder beside it, puts
 a submission into /autograder/submission and reads /autograder/results/results.json.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -21,15 +19,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.checking.judge import PARTIAL, AspectResult, Verdict
-from grader.demo.learners import Learner
-from grader.packing import package
-from grader.packing.gradescope import results
-from grader.packing.package import VERSIONS
-from grader.repository import Repository
-from grader.running.result import Result
-from grader.syllabus import load_lesson
+from cellcheck import cli
+from cellcheck.checking.judge import PARTIAL, AspectResult, Verdict
+from cellcheck.demo.learners import Learner
+from cellcheck.packing import package
+from cellcheck.packing.gradescope import results
+from cellcheck.packing.package import VERSIONS
+from cellcheck.repository import Repository
+from cellcheck.running.result import Result
+from cellcheck.syllabus import load_lesson
 from tests.nightly import later
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -87,8 +85,8 @@ def test_the_file_has_what_the_harness_looks_for(made: Path) -> None:
         scripts = archive.read("setup.sh").decode() + archive.read("run_autograder").decode()
     assert entries["setup.sh"] == entries["run_autograder"] == 0o755
     assert entries["package.json"] == 0o600
-    assert "course/grader/api.py" in entries
-    assert "course/lessons/lesson_09/probes.py" in entries
+    assert "course/cellcheck/api.py" in entries
+    assert "course/transformer_course/lessons/lesson_09/probes.py" in entries
     assert not [
         name for name in entries if "__pycache__" in name or name.startswith(("course/notebooks", "course/tests"))
     ]
@@ -121,7 +119,10 @@ def test_no_cuda_packages_where_the_cpu_build_is_asked_for(monkeypatch: pytest.M
     monkeypatch.setattr(
         package, "distribution", lambda name: Torch() if name == "torch" else known(there.get(name, name))
     )
-    names = [[Requirement(pin).name for pin in package.pins(cpu=cpu)] for cpu in (False, True)]
+    names = [
+        [Requirement(pin).name for pin in package.pins(["cellcheck", "transformers-cell-by-cell"], cpu=cpu)]
+        for cpu in (False, True)
+    ]
     assert set(names[0]) - set(names[1]) == set(there)
     assert {"torch", "numpy"} < set(names[1])
 

@@ -1,18 +1,16 @@
 """What an exercise needs is what its answer in the library uses."""
 
-from __future__ import annotations
-
 import pytest
 
-from grader.publishing.exercises import Map, Place
-from grader.syllabus import lesson_names, load_lesson
+from cellcheck.publishing.exercises import ExerciseAddress, Map
+from cellcheck.syllabus import lesson_names, load_lesson
 
 MAP = Map({name: load_lesson(name) for name in lesson_names()})
 CAUSAL, NUMPY = "05_causal_masks", "09_numpy_transformer"
 
 
 def needs(lesson: str, symbol: str) -> set[tuple[str, str]]:
-    return {(place.lesson[:2], place.symbol) for place in MAP.needs(Place(lesson, symbol))}
+    return {(place.lesson[:2], place.symbol) for place in MAP.needs(ExerciseAddress(lesson, symbol))}
 
 
 @pytest.mark.parametrize(
@@ -28,7 +26,9 @@ def test_what_an_answer_uses(lesson: str, symbol: str, wanted: set[tuple[str, st
 
 
 def test_nothing_needs_itself_or_what_comes_later() -> None:
-    order = [Place(name, exercise.symbol) for name, lesson in MAP.lessons.items() for exercise in lesson.exercises]
+    order = [
+        ExerciseAddress(name, exercise.symbol) for name, lesson in MAP.lessons.items() for exercise in lesson.exercises
+    ]
     linked = 0
     for place in order:
         found = MAP.needs(place)
@@ -40,18 +40,20 @@ def test_nothing_needs_itself_or_what_comes_later() -> None:
 
 def test_the_next_exercise() -> None:
     exercises = MAP.lessons[CAUSAL].exercises
-    assert MAP.after(Place(CAUSAL, exercises[0].symbol, "de")) == Place(CAUSAL, exercises[1].symbol, "de")
-    assert MAP.after(Place(CAUSAL, exercises[-1].symbol)) is None
+    assert MAP.after(ExerciseAddress(CAUSAL, exercises[0].symbol, "de")) == ExerciseAddress(
+        CAUSAL, exercises[1].symbol, "de"
+    )
+    assert MAP.after(ExerciseAddress(CAUSAL, exercises[-1].symbol)) is None
 
 
 def test_labels_differ() -> None:
-    places = [Place(name, e.symbol) for name, lesson in MAP.lessons.items() for e in lesson.exercises]
+    places = [ExerciseAddress(name, e.symbol) for name, lesson in MAP.lessons.items() for e in lesson.exercises]
     assert len({place.label.lower() for place in places}) == len(places)
-    assert Place(CAUSAL, "causal_mask", "de").label == "exercise-de-05-causal_mask"
+    assert ExerciseAddress(CAUSAL, "causal_mask", "de").label == "exercise-de-05-causal_mask"
 
 
 def test_what_it_does_is_one_sentence() -> None:
-    assert MAP.does(Place(CAUSAL, "causal_mask")) == "Which positions may each position look at?"
+    assert MAP.does(ExerciseAddress(CAUSAL, "causal_mask")) == "Which positions may each position look at?"
     for name, lesson in MAP.lessons.items():
         for exercise in lesson.exercises:
-            assert len(MAP.does(Place(name, exercise.symbol))) > 10
+            assert len(MAP.does(ExerciseAddress(name, exercise.symbol))) > 10

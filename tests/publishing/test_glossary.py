@@ -1,16 +1,15 @@
 """The glossary is the lessons' own, word for word; links lead to where a word is introduced."""
 
-from __future__ import annotations
-
 import nbformat
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from grader.errors import GraderError
-from grader.learning.lessons import Offer
-from grader.publishing.glossary import glossary
+from cellcheck.errors import GraderError
+from cellcheck.learning.offers import Offer
+from cellcheck.lesson_text import Head
+from cellcheck.publishing.glossary import glossary, identity, words
 
-OFFER = Offer("05_masks", 5, "Masks", (), "", "", ())
+OFFER = Offer("05_masks", Head("Masks", (30,), (), ()), ())
 TEXT = """\
 # Lesson 5 · Masks
 
@@ -47,17 +46,31 @@ def lesson(table: str = TABLE) -> nbformat.NotebookNode:
 
 def test_each_word_leads_to_where_it_is_introduced() -> None:
     page = glossary([(OFFER, lesson())])
-    link = "05_masks.ipynb#exercise-causal_mask--core--difficulty-1--5-minutes"
-    assert f"\nmask\n: a grid of yes and no ([lesson 5: `causal_mask`]({link}))\n" in page
-    assert "\nleak\n: a way to read ahead ([lesson 5: Part 1 · The leak](05_masks.ipynb#part-1--the-leak))\n" in page
-    assert "([lesson 5: Glossary](05_masks.ipynb#glossary))" in page
+    part = "05_masks/a-two-minute-test.ipynb"  # the text is so short that it has one part
+    link = f"{part}#causal_mask"
+    assert f"\n[mask]{{#term-mask}}\n: a grid of yes and no ([lesson 5: `causal_mask`]({link}))\n" in page
+    leak = f"[lesson 5: Part 1 · The leak]({part}#part-1--the-leak)"
+    assert f"\n[leak]{{#term-leak}}\n: a way to read ahead ({leak})\n" in page
+    assert f"([lesson 5: Glossary]({part}#glossary))" in page
 
 
 def test_two_lessons_may_explain_the_same_word() -> None:
-    other = Offer("06_more", 6, "More", (), "", "", ())
+    other = Offer("06_more", Head("More", (30,), (), ()), ())
     page = glossary([(OFFER, lesson()), (other, lesson(TABLE.replace("| mask | a grid", "| Mask | a table")))])
-    assert page.count("\nmask\n: a grid") == 1
+    assert page.count("\n[mask]{#term-mask}\n: a grid") == 1
     assert "\n: a table of yes and no ([lesson 6" in page
+
+
+def test_words_stand_below_their_letter() -> None:
+    page = glossary([(OFFER, lesson(TABLE.replace("| sieve | not", "| `[UNK]`, unknown | not")))])
+    assert "{.letters}\n[Signs and numbers](#letter-signs) [L](#letter-l) [M](#letter-m)\n" in page
+    assert page.index("(letter-l)=\n## L") < page.index("#term-leak") < page.index("## M") < page.index("#term-mask")
+
+
+def test_a_word_is_found_by_each_of_its_names() -> None:
+    found = words([(OFFER, lesson(TABLE.replace("| sieve |", "| Sieve, `Filter` |")))])
+    assert found["mask"] == identity("mask") == "term-mask"
+    assert found["sieve"] == found["filter"] == found["sieve, filter"] == "term-sieve-filter"
 
 
 def test_a_lesson_without_a_glossary_is_named() -> None:

@@ -1,14 +1,12 @@
 """Links in the repository's texts: to pages where there are some, else to the repository, and never to nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderError
-from grader.publishing.links import Links
-from grader.repository import Repository
+from cellcheck.errors import GraderError
+from cellcheck.publishing.links import Links
+from cellcheck.repository import Repository
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 AUTHORS, LIMITS = Path("docs/authors.md"), Path("docs/limits.md")
@@ -26,6 +24,8 @@ LINKS = Links(REPOSITORY, {AUTHORS: "guides/authors.md", LIMITS: "guides/limits.
         ("`[a](nowhere.md)` and [b](limits.md)", "`[a](nowhere.md)` and [b](limits.md)"),
         ("```\n[a](nowhere.md)\n```\n[b](limits.md)", "```\n[a](nowhere.md)\n```\n[b](limits.md)"),
         ("![a](attachment:picture.png)", "![a](attachment:picture.png)"),
+        ("![a [b]](class.png)", "![a [b]](../../docs/class.png)"),
+        ("![a](../lessons/pictures/b.png)", "![a](../lessons/pictures/b.png)"),
     ],
 )
 def test_links_to_pages(text: str, made: str) -> None:

@@ -1,7 +1,5 @@
 """A lesson in another language is the same lesson: its prose alone differs, and it is graded as any other."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -14,10 +12,10 @@ from babel.messages.pofile import write_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
-from grader.demo.learners import Learner
-from grader.publishing.translations import Translation, template, translations, write_template
-from grader.repository import Repository
-from grader.running.grade import grade
+from cellcheck.demo.learners import Learner
+from cellcheck.publishing.translations import Translation, template, translations, write_template
+from cellcheck.repository import Repository
+from cellcheck.running.grade import grade
 from tests.nightly import later
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -42,7 +40,7 @@ def test_the_committed_translation(german: Translation, english: NotebookNode) -
     assert opening.startswith("# Lektion 5 · Die Zukunft verbergen\n\n[![Open in Colab](")
     assert "(attachment:nudged_token.png)" in opening
     assert german.language == "Deutsch"
-    assert german.so_far.startswith("3 of ")
+    assert german.is_whole(english)
     assert [c.id for c in made.cells] == [c.id for c in english.cells]
     assert [c for c in made.cells if c.cell_type == "code"] == [c for c in english.cells if c.cell_type == "code"]
     locked = [cell for cell in made.cells if "checksum" in cell.metadata.get("nbgrader", {})]
@@ -105,6 +103,20 @@ def test_a_doubtful_translation_is_not_shown(tmp_path: Path, english: NotebookNo
     with path.open("wb") as file:
         write_po(file, catalogue)
     assert Translation("de", path).notebook(english).cells[0].source == english.cells[0].source
+
+
+def test_a_translation_is_whole_when_no_cell_is_missing(tmp_path: Path, english: NotebookNode) -> None:
+    catalogue = template(english, "A course")
+    prose = [message for message in catalogue if message.id]
+    path = tmp_path / "locale" / "de" / "notebooks" / f"{LESSON}.po"
+    path.parent.mkdir(parents=True)
+    for message in prose:
+        message.string = f"Auf Deutsch: {message.id}"
+    for last, whole in (("", False), ("Das Letzte", True)):
+        prose[-1].string = last
+        with path.open("wb") as file:
+            write_po(file, catalogue)
+        assert Translation("de", path).is_whole(english) == whole
 
 
 def message_of(catalogue: Catalog, context: str) -> Message:

@@ -1,6 +1,4 @@
-"""`grader report --html`: what the page says about a class."""
-
-from __future__ import annotations
+"""`cellcheck report --html`: what the page says about a class."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,12 +7,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.checking.judge import FAILED, MISSING, PASSED, Verdict
-from grader.exporting import Mark
-from grader.gradebook.course import Course
-from grader.reporting.page import BINS, GROUND, HEIGHT, WIDTH, histogram, page, timeline
-from grader.running.result import Result
+from cellcheck import cli
+from cellcheck.checking.judge import FAILED, MISSING, PASSED, Verdict
+from cellcheck.exporting import Mark
+from cellcheck.gradebook.course import Course
+from cellcheck.reporting.class_page import BINS, GROUND, HEIGHT, WIDTH, histogram, page, timeline
+from cellcheck.running.result import OwnResult, Result
 from tests.gradebook.small_class import EXERCISES, LESSON, REPOSITORY, course, grade, hand_in, quick
 
 __all__ = ["course", "quick"]
@@ -30,10 +28,46 @@ def test_the_bars_hold_everybody() -> None:
     assert histogram([], 10.0) == histogram([0.0], 0.0) == []
 
 
+@pytest.mark.parametrize(
+    ("full", "edges"),
+    [
+        (24.0, [0, 3, 6, 9, 12, 15, 18, 21, 24]),
+        (22.5, [0, 3, 6, 9, 12, 15, 18, 21, 22.5]),
+        (7.0, [0, 1, 2, 3, 4, 5, 6, 7]),
+        (100.0, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]),
+        (2.0, [0, 0.5, 1, 1.5, 2]),
+        (0.25, [0, 0.25]),
+    ],
+)
+def test_bars_begin_at_whole_points(full: float, edges: list[float]) -> None:
+    bars = histogram([0.0, full, full + 1], full)
+    assert [bar.low for bar in bars] + [bars[-1].high] == edges
+    assert sum(bar.count for bar in bars) == 3
+
+
+def test_every_column_has_a_heading() -> None:
+    tests = tuple(OwnResult(name, 0.0, 1.0, "It fails.", FAILED) for name in "fg")
+    results = {who: Result("x", "mine", (), (), 0.1, tests) for who in ("ada", "bob", "cy")}
+    made = page("mine", [Mark(who, "", "", "", "", 2.0, 0.0) for who in results], results, None)
+    assert "<h2>Mistakes made by the same people</h2>" in made
+    heads = re.findall(r"<th [^>]*>(.*?)</th>", made)
+    assert len(heads) > 15
+    assert all(heads)
+
+
+def test_work_that_cannot_be_graded_was_handed_in() -> None:
+    refused = Mark("bob", "", "", "", "", 2.0, None, refused="The file is empty.")
+    marks = [Mark("ada", "", "", "", "", 2.0, 1.0), refused, Mark("cy", "", "", "", "", 2.0, None)]
+    made = page("mine", marks, {}, None)
+    assert "<dt>handed in</dt><dd>2 of 3</dd>" in made
+    assert "<dt>not graded</dt><dd>1</dd>" in made
+    assert "<td>bob</td>" in made
+    assert "The file is empty." in made
+
+
 def test_the_line_climbs_to_the_last_hand_in() -> None:
     times = [NOON + timedelta(hours=hours) for hours in (2, 0, 4)]
     line = timeline(times, NOON + timedelta(hours=1))
-    assert line is not None
     places = [float(x) for x in re.findall(r"H([\d.]+)", line.path)]
     heights = [float(y) for y in re.findall(r"V([\d.]+)", line.path)]
     assert places == [0, WIDTH / 2, WIDTH]
@@ -42,7 +76,6 @@ def test_the_line_climbs_to_the_last_hand_in() -> None:
     assert (line.first, line.last) == ("2026-03-01 12:00", "2026-03-01 16:00")
     assert timeline([NOON], None) is timeline([NOON, NOON], None) is None
     late = timeline(times, NOON - timedelta(days=1))
-    assert late is not None
     assert (late.due, late.late) == (None, 3)
 
 
@@ -84,6 +117,7 @@ def test_the_command_says_the_same_as_the_gradebook(course: Course, monkeypatch:
     done = CliRunner().invoke(cli.app, ["report", LESSON, "--html", "class.html"])
     assert done.exit_code == 0, done.output
     made = Path("class.html").read_text("utf-8")
+    assert "<h1>Lesson 5: Hide the future: the class</h1>" in made
     assert "<dd>4 of 5</dd>" in made
     assert "<p>eve</p>" in made
     assert "Due 2026-03-02 00:00; 1 came later." in made

@@ -1,7 +1,5 @@
 """Notebooks as they come in, made by editing the released one."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterable, Mapping
@@ -13,14 +11,14 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.demo.learners import Learner
-from grader.repository import Repository
-from grader.running.assignment import Assignment
-from grader.running.blanks import blank
-from grader.running.cells import SourceCell
-from grader.running.result import OwnTest
-from grader.syllabus import load_lesson
-from lessons.lesson_01.demo import LESSON
+from cellcheck.demo.learners import Learner
+from cellcheck.repository import Repository
+from cellcheck.running.assignment import Assignment
+from cellcheck.running.blanks import blank
+from cellcheck.running.cells import SourceCell
+from cellcheck.running.result import OwnTest
+from cellcheck.syllabus import load_lesson
+from transformer_course.lessons.lesson_01.demo import LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 EXERCISES = load_lesson(LESSON).exercises

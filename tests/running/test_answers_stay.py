@@ -1,19 +1,17 @@
 """What a NAME.md says never reaches a learner's process; a NAME.py with a probe does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from grader.audit.audit import MUTANT_LIMITS
-from grader.errors import GraderError
-from grader.running.session import Session
-from grader.running.setting import setting_of
-from grader.syllabus import find_lesson, load_lesson
+from cellcheck.audit.audit import MUTANT_LIMITS
+from cellcheck.errors import GraderError
+from cellcheck.running.session import Session
+from cellcheck.running.setting import setting_of
+from cellcheck.syllabus import find_lesson, load_lesson
 from tests.authors.test_new import edit, lesson_folder, root  # noqa: F401 (root is a fixture)
 
-LESSON, SYMBOL = "13_length_generalization", "random_offset_positions"
+LESSON, SYMBOL = "14_length_generalization", "random_offset_positions"
 # Looks at every text that anything in memory holds. The texts are turned around: this one would find itself.
 LOOK = """
 import gc, sys
@@ -41,10 +39,9 @@ def test_no_answer_is_in_the_learners_process() -> None:
     probe = "What many draws have in common, and which offsets they have."
     texts = [probe, wrong, *(mistake.advice for mistake in exercise.mistakes[:2])]
     setting = setting_of(LESSON)
-    assert setting.probes == (f"lessons.lesson_13.{SYMBOL}",)
+    assert f"transformer_course.lessons.lesson_14.{SYMBOL}" in setting.probes
     with Session(setting, MUTANT_LIMITS) as session:
         error = session.run(LOOK.replace("{turned}", repr([text[::-1] for text in texts])))
-    assert error is not None
     assert error["message"] == str([[True, False, False, False], []])
 
 

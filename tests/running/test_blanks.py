@@ -1,28 +1,26 @@
 """Blanked modules of the course, and what becomes of a blank that other modules have imported."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
 
-from course.attention import MultiHeadAttention
-from grader.running.blanks import blank, sources
+from cellcheck.running.blanks import blank, sources
+from transformer_course.attention import MultiHeadAttention
 
 ASK = """
 import sys
-from grader.running.blanks import blank_modules, restore
-blank_modules(["course.attention", "course.blocks"])
-import course.blocks  # holds the blank of MultiHeadAttention now
+from cellcheck.running.blanks import blank_modules, restore
+blank_modules(["transformer_course.attention", "transformer_course.blocks"])
+import transformer_course.blocks  # holds the blank of MultiHeadAttention now
 import torch
 try:
-    course.blocks.MultiHeadAttention(4, 2)
+    transformer_course.blocks.MultiHeadAttention(4, 2)
 except NotImplementedError:
     print("blank")
 for line in sys.stdin:
     symbol, module, source = eval(line)
-    restore(module, source, symbol, ("course",))
-print(type(course.blocks.MultiHeadAttention(4, 2).query).__name__)
+    restore(module, source, symbol, ("transformer_course",))
+print(type(transformer_course.blocks.MultiHeadAttention(4, 2).query).__name__)
 """
 
 

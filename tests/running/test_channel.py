@@ -1,7 +1,6 @@
 """Nothing that the other end does can hold up the parent."""
 
-from __future__ import annotations
-
+import contextlib
 import os
 import socket
 import struct
@@ -11,7 +10,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from grader.running.channel import Channel, Closed
+from cellcheck.running.channel import Channel, Closed
 
 
 @pytest.fixture
@@ -24,10 +23,8 @@ def ends() -> Iterator[tuple[Channel, int, int]]:
     yield channel, child_reads, child_writes
     channel.close()
     for descriptor in (child_reads, child_writes):
-        try:
+        with contextlib.suppress(OSError):
             os.close(descriptor)
-        except OSError:
-            continue
 
 
 def soon() -> float:

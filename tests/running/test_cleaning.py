@@ -1,7 +1,5 @@
 """What is taken out of force in a learner's text, and what stays as it was written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -12,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from grader.running import cleaning
-from grader.running.cleaning import as_typed, clean, serialised
+from cellcheck.running import cleaning
+from cellcheck.running.cleaning import as_typed, clean, serialised
 
 PNG = {"plot.png": {"image/png": "iVBORw0KGgo="}}
 
@@ -195,49 +193,10 @@ def test_what_is_harmful_is_taken_out_of_force(name: str) -> None:
 
 PIECES = [
     *(piece for text in [*HARMFUL.values(), *PLAIN.values()] for piece in re.findall(r"<|>|[\w-]+|\s+|.", text)),
-    *(
-        "<img ",
-        "<details open ",
-        "<svg>",
-        "<style>",
-        "<!--",
-        "-->",
-        "<![CDATA[",
-        "]]>",
-        "</p>",
-        "</div>",
-        "<table>",
-        "<a ",
-    ),
-    *(
-        "onerror=alert(1) ",
-        "ontoggle=alert(1) ",
-        '=="x ',
-        "src=x ",
-        "href=javascript:alert(1) ",
-        "\n\n",
-        "```",
-        "~~~",
-        "    ",
-    ),
-    *(
-        "\\href{",
-        "\\bbox[",
-        "$",
-        "$$",
-        "&lt;",
-        "&#60;",
-        "\0",
-        "\f",
-        "\x85",
-        "\u2028",
-        "\r",
-        "`",
-        "\\",
-        "[",
-        "](",
-        "\n- ",
-    ),
+    *("<img ", "<details open ", "<svg>", "<style>", "<!--", "-->", "<![CDATA[", "]]>", "</p>", "</div>", "<table>"),
+    *("<a ", "onerror=alert(1) ", "ontoggle=alert(1) ", '=="x ', "src=x ", "href=javascript:alert(1) ", "\n\n"),
+    *("```", "~~~", "    ", "\\href{", "\\bbox[", "$", "$$", "&lt;", "&#60;", "\0", "\f", "\x85", "\u2028", "\r"),
+    *("`", "\\", "[", "](", "\n- "),
 ]
 
 

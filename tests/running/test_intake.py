@@ -1,7 +1,5 @@
 """Reading a submission, whatever state it is in."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -11,30 +9,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.errors import GraderError
-from grader.running import reading
-from grader.running.cells import Cell
-from grader.running.intake import Submission, Unreadable, read_file, read_submission, understood
-from grader.running.reading import cells_of
-from lessons.lesson_01.demo import LESSON
+from cellcheck.errors import GraderError
+from cellcheck.running import plain_cells as reading
+from cellcheck.running.cells import Cell
+from cellcheck.running.intake import GradingPlan, Unreadable, read_file, read_submission, understood
+from cellcheck.running.plain_cells import cells_of
 from tests.running.submissions import SYMBOLS, add, answer, as_bytes, filled_in, place_of, rough, stub, without_metadata
+from transformer_course.lessons.lesson_01.demo import LESSON
 
-SETUP = f'import grader\ncheck = grader.checks("{LESSON}")'
+SETUP = f'import cellcheck\ncheck = cellcheck.checks("{LESSON}")'
 
 
-def asked(submission: Submission) -> list[str]:
+def asked(submission: GradingPlan) -> list[str]:
     return [step for step in submission.steps if isinstance(step, str)]
 
 
-def run(submission: Submission) -> list[Cell]:
+def run(submission: GradingPlan) -> list[Cell]:
     return [step for step in submission.steps if isinstance(step, Cell)]
 
 
-def sources(submission: Submission) -> str:
+def sources(submission: GradingPlan) -> str:
     return "\n\n".join(cell.source for cell in run(submission))
 
 
-def before(submission: Submission, symbol: str) -> str:
+def before(submission: GradingPlan, symbol: str) -> str:
     """All that has run by the time a symbol is asked for."""
     steps = submission.steps[: submission.steps.index(symbol)]
     return "\n\n".join(step.source for step in steps if isinstance(step, Cell))
@@ -64,7 +62,7 @@ def test_experiments_and_checks_are_not_run() -> None:
 
 def test_the_lesson_is_known_from_the_set_up_cell() -> None:
     assert read_submission(rough(SETUP), None).lesson.name == LESSON
-    assert read_submission(rough("check = grader.checks( '01' )"), "99_nothing").lesson.name == LESSON
+    assert read_submission(rough("check = cellcheck.checks( '01' )"), "99_nothing").lesson.name == LESSON
 
 
 def test_the_lesson_is_known_from_the_symbols() -> None:
@@ -85,7 +83,7 @@ def test_the_lesson_can_be_named_and_an_unknown_one_is_said() -> None:
     with pytest.raises(Unreadable, match="No lesson of this course fits"):
         read_submission(rough("x = 1"))
     # A set-up cell that names no lesson is no reason to give up.
-    assert read_submission(rough('check = grader.checks("77_other")', stub("pick")), "01").lesson.name == LESSON
+    assert read_submission(rough('check = cellcheck.checks("77_other")', stub("pick")), "01").lesson.name == LESSON
 
 
 def test_the_files_name_says_nothing(tmp_path: Path) -> None:
@@ -133,7 +131,7 @@ def test_an_enormous_file_is_not_read(tmp_path: Path) -> None:
         (b"", "The file is empty"),
         (b" \n", "The file is empty"),
         (b'{"cells": [', r"not valid JSON \(line 1\)"),
-        (b"PK\x03\x04\xff\xfe", "zip file, not a notebook: `grader collect FILE`"),
+        (b"PK\x03\x04\xff\xfe", "zip file, not a notebook: `cellcheck collect FILE`"),
         (b"\n<!DOCTYPE html><html></html>", "a web page, not a notebook"),
         (b"<HTML lang='de'>", "a web page, not a notebook"),
         (b"<not valid", "not valid JSON"),
@@ -141,9 +139,12 @@ def test_an_enormous_file_is_not_read(tmp_path: Path) -> None:
         (b'{"cells": [1], "n": ' + b"1" * 5000 + b"}", "not valid JSON"),
         (b"[]", "it has no cells"),
         (b"3", "it has no cells"),
-        (b'{"worksheets": []}', "it has no cells"),
+        (b'{"worksheets": []}', "old format 3"),
         (b'{"cells": {}}', "it has no cells"),
         (b'{"cells": []}', "The notebook has no cells"),
+        (b"\0" * 1000, "not valid JSON"),
+        ("{}".encode("utf-16"), "not in UTF-8"),
+        (b"cos\nsystem\n(S'touch /tmp/attacked'\ntR.", "not valid JSON"),
         (b'{"cells": [1, null, "a", {}]}', "No lesson of this course fits"),
     ],
 )
@@ -186,12 +187,6 @@ def test_cells_of_any_form_are_read_or_passed_over(cells: list[Any]) -> None:
     assert asked(found) == SYMBOLS
 
 
-def test_a_byte_order_mark_and_sources_in_lines() -> None:
-    cells = [{"cell_type": "code", "source": ["import grader\n", f'check = grader.checks("{LESSON}")']}]
-    found = read_submission(b"\xef\xbb\xbf" + json.dumps({"cells": cells}).encode())
-    assert found.lesson.name == LESSON
-
-
 # --- notebooks that were moved about ----------------------------------------------------------------------------
 
 
@@ -224,16 +219,6 @@ def test_a_symbol_defined_in_an_extra_cell() -> None:
     assert "values.gather" in before(read_submission(as_bytes(notebook)), "pick")
     del notebook.cells[place_of(notebook, "pick")]
     assert "values.gather" in before(read_submission(as_bytes(notebook)), "pick")
-
-
-def test_missing_check_cells_and_doubled_cells() -> None:
-    notebook = filled_in()
-    del notebook.cells[place_of(notebook, "test_pick")]
-    notebook.cells.insert(place_of(notebook, "batched_dot"), notebook.cells[place_of(notebook, "batched_dot")])
-    found = read_submission(json.dumps(notebook).encode())  # nbformat would refuse to write it
-    assert sorted(asked(found)) == sorted(SYMBOLS)
-    assert len(asked(found)) == len(set(asked(found)))
-    assert "values.gather" in before(found, "pick")
 
 
 def test_a_foreign_grade_id_and_tag_buy_nothing() -> None:

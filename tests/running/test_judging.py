@@ -1,7 +1,5 @@
 """Judging in a process of its own: the same verdicts, and whatever is too expensive costs one exercise."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,13 +7,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from grader.authoring.spec import Case, Observation
-from grader.checking.judge import PUBLIC_SEED, Judge
-from grader.running import limits
-from grader.running.hearing import _NOTES, Hearing, Undecided
-from grader.running.judging import Judging, of_tree, to_tree
-from grader.running.wire import decode, encode
-from grader.syllabus import lesson_names, load_lesson, load_probes
+from cellcheck.authoring.spec import Case, Observation
+from cellcheck.checking.judge import PUBLIC_SEED, Judge
+from cellcheck.running import limits
+from cellcheck.running.hearing import _NOTES, Hearing, Undecided
+from cellcheck.running.judging import Judging, of_tree, to_tree
+from cellcheck.running.wire import decode, encode
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import later
 
 SEED = 5
@@ -106,10 +104,11 @@ def test_whatever_a_child_had_to_look_up_the_warm_process_can(lesson: str) -> No
     known = [
         [PUBLIC_SEED, exercise.symbol, mistake.name, place]
         for exercise in load_lesson(lesson).exercises
+        for cases in [len(of(exercise.symbol, lesson, PUBLIC_SEED).cases)]
         for mistake in exercise.mistakes
-        for place in range(len(of(exercise.symbol, lesson, PUBLIC_SEED).cases))
+        for place in range(cases)
     ]
-    judging.prepare(PUBLIC_SEED, known, lambda work: list(work()))
+    judging.prepare(PUBLIC_SEED, known, lambda works: [message for work in works for message in work()])
     for exercise in load_lesson(lesson).exercises:
         looked_up = judging._judge(exercise.symbol, True).looked_up
         assert {mistake for mistake, _ in looked_up} == {mistake.name for mistake in exercise.mistakes}
@@ -148,7 +147,10 @@ def test_as_many_notes_are_passed_on_as_fit_into_one_piece(hearing: Hearing) -> 
 ODD_COURSE = {
     "odd_lessons/__init__.py": "",
     "odd_lessons/lesson_01/__init__.py": "",
-    "odd_lessons/lesson_01/01_odd.py": '# %% exercise="answer"\n\n# %% exercise="ask"\n',
+    "odd_lessons/lesson_01/01_odd.py": (
+        '# %% [markdown] exercise="answer" kind="core" difficulty=1 minutes=5\n\n'
+        '# %% [markdown] exercise="ask" kind="core" difficulty=1 minutes=5\n'
+    ),
     "odd_lessons/lesson_01/work.py": """
 import os
 def work(what):
@@ -159,7 +161,7 @@ def work(what):
     return what
 """,
     "odd_lessons/lesson_01/answer.py": """
-from grader.authoring import Aspect, Case, Trial
+from cellcheck.authoring import Aspect, Case, Trial
 from odd_lessons.lesson_01.work import work
 def canonical(observation, case):
     return {"output": work(observation["output"])}
@@ -172,8 +174,8 @@ TRIAL = Trial(
 )
 """,
     "odd_lessons/lesson_01/ask.py": """
-from grader.authoring import Aspect, Case, Trial
-from grader.authoring.patients import Patient
+from cellcheck.authoring import Aspect, Case, Trial
+from cellcheck.authoring.patients import Patient
 from odd_lessons.lesson_01.work import work
 CASES = lambda generator: [Case("with a patient", {}, patient=lambda: Patient({"work": work}))]
 TRIAL = Trial(module="odd_library", points=1, cases=CASES, aspects=(Aspect("values", core=True),))
@@ -200,7 +202,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearing]:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADER_LESSONS", str(root / "odd_lessons"))
+        patch.setenv("CELLCHECK_LESSONS", str(root / "odd_lessons"))
         patch.setattr(limits, "VERDICT_SECONDS", 0.5)
         patch.setattr(limits, "REPLY_SECONDS", 0.5)
         with Hearing("01_odd", SEED) as opened:
@@ -226,9 +228,8 @@ def test_a_question_that_is_too_expensive_ends_there(odd: Hearing, what: str) ->
     with pytest.raises(Undecided) as undecided:
         odd.reply("ask", False, 0, encode({"ask": "work", "arguments": [what]}))
     assert undecided.value.status == EXPENSIVE[what]
-    reply, seconds = odd.reply("ask", False, 0, encode({"ask": "work", "arguments": ["b"]}))
+    reply, _ = odd.reply("ask", False, 0, encode({"ask": "work", "arguments": ["b"]}))
     assert decode(reply) == {"value": "b"}
-    assert 0 <= seconds < 0.5
 
 
 def test_what_does_not_fit_into_memory_is_an_error_or_no_canonical_form(odd: Hearing) -> None:
@@ -238,14 +239,9 @@ def test_what_does_not_fit_into_memory_is_an_error_or_no_canonical_form(odd: Hea
     assert decode(reply)["raised"]["type"] == "MemoryError"
 
 
-def test_what_could_not_be_judged_leaves_no_process_behind(odd: Hearing) -> None:
-    """What it held would be missing where the next answer is judged."""
-    with pytest.raises(Undecided):
-        odd.verdict(load_lesson("01_odd")["answer"], False, [b"nothing"])
-    assert odd._channel is None
-
-
-def test_no_message_is_no_answer(odd: Hearing) -> None:
+def test_no_message_is_no_answer_and_leaves_no_process_behind(odd: Hearing) -> None:
+    """What that process held would be missing where the next answer is judged."""
     with pytest.raises(Undecided) as undecided:
         odd.verdict(load_lesson("01_odd")["answer"], False, [b"nothing"])
     assert undecided.value.status == "crashed"
+    assert odd._channel is None

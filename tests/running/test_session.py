@@ -1,23 +1,19 @@
 """What a learner's process can do, as in a notebook, and where it is stopped, with a sentence for each limit."""
 
-from __future__ import annotations
-
-import time
 from collections.abc import Iterator
 from dataclasses import replace
-from statistics import median
 
 import pytest
 from nbformat import v4
 
-from grader.authoring.spec import Case
-from grader.errors import GraderError
-from grader.running import zygotes
-from grader.running.grade import grade, grade_submission
-from grader.running.limits import Limits
-from grader.running.result import OwnTest, Result
-from grader.running.session import Answers, Question, Session, Stopped
-from grader.running.setting import setting_of
+from cellcheck.authoring.spec import Case
+from cellcheck.errors import GraderError
+from cellcheck.running import zygotes
+from cellcheck.running.grade import grade, grade_submission
+from cellcheck.running.limits import Limits
+from cellcheck.running.result import OwnTest, Result
+from cellcheck.running.session import Answers, Question, Session, Stopped
+from cellcheck.running.setting import setting_of
 from tests.running.submissions import FULL, LESSON, answer, as_bytes, filled_in, place_of, with_tests
 
 ROOMY = Limits(cell_seconds=60.0, probe_seconds=60.0, cpu_seconds=300.0, memory_bytes=2**30)
@@ -55,7 +51,7 @@ AS_IN_A_KERNEL = {
     "temporary files": "import tempfile\nwith tempfile.TemporaryFile() as file:\n    file.write(b'x')",
     "random numbers": "import random, os, numpy as np\nrandom.random(), os.urandom(2), np.random.rand()",
     "time": "import time, datetime\ntime.time(), datetime.datetime.now()",
-    "the course": "from course import plots\nplots.bars({'a': 1.0}, title='t')",
+    "the course": "from transformer_course import plots\nplots.bars({'a': 1.0}, title='t')",
     "the home folder": "from pathlib import Path\n(Path.home() / 'x').write_text('y')",
 }
 
@@ -82,7 +78,6 @@ def test_other_files_of_the_submission_can_be_imported_and_read(session: Session
 def test_an_error_within_a_magic_is_an_error(session: Session, around: str) -> None:
     session.hand_over({"broken.py": b"1 / 0\n"})
     error = session.run(around)
-    assert error is not None
     assert error["type"] in ("ZeroDivisionError", "SyntaxError")
     assert session.run("1 + 1") is None
 
@@ -106,23 +101,19 @@ def graded(limits: Limits = ROOMY, **types: str) -> Result:
     return grade(as_bytes(filled_in(types)), seed=5, limits=limits)
 
 
+# Time, and what ends the process, stand in test_grade.py.
 @pytest.mark.parametrize(
     ("before", "status", "sentence"),
     [
-        ("while True: pass\n", "timeout", "ran longer than 1 s: is there a loop that never ends?"),
-        ("import time\ntime.sleep(1000)\n", "timeout", "ran longer than 1 s"),
         ("x = bytearray(2**31)\n", "memory", "MemoryError"),
         ("while True: print('x' * 100_000)\n", "error", "characters were printed: is there a loop that never stops"),
         ("open('big', 'wb').write(b'x' * 2**27)\n", "error", "It stops with OSError"),
-        ("import os\nos._exit(0)\n", "crashed", "ended the Python process"),
-        ("import ctypes\nctypes.string_at(0)\n", "crashed", "ended the Python process"),
-        ("import sys\nsys.exit()\n", "error", "It stops with SystemExit"),
     ],
 )
 def test_each_limit_has_its_status_and_its_sentence_and_costs_one_exercise(
     before: str, status: str, sentence: str
 ) -> None:
-    result = graded(QUICK if status == "timeout" else ROOMY, pick=before + answer("pick"))
+    result = graded(pick=before + answer("pick"))
     (pick,) = [verdict for verdict in result.verdicts if verdict.symbol == "pick"]
     assert (pick.status, pick.score) == (status, 0.0)
     assert sentence in pick.message
@@ -140,19 +131,9 @@ def test_memory_is_counted_over_all_processes() -> None:
     assert result.score == FULL - pick.max_score
 
 
-def test_the_time_of_each_cell_is_kept() -> None:
-    result = graded(pick="import time\ntime.sleep(0.3)\n" + answer("pick"))
-    took = dict(result.cells)
-    assert took.pop(place_of(filled_in(), "pick") + 1) >= 0.3
-    assert len(took) > 10
-    assert median(took.values()) < 0.3
-
-
 def test_an_evening_of_loops_ends() -> None:
     loops = dict.fromkeys(("batched_dot", "pick", "mse_loss", "mlp_predict", "sgd_step"), "while True: pass")
-    start = time.monotonic()
     result = graded(replace(QUICK, cpu_seconds=2.0), **loops)
-    assert time.monotonic() - start < 300
     assert any("had used up the 2 s of processor time" in v.message for v in result.verdicts)
     assert {v.status for v in result.verdicts if v.symbol in loops} == {"timeout"}
 
@@ -206,4 +187,6 @@ def test_own_tests_run_where_they_stand_in_the_learners_process() -> None:
 
 def test_a_lesson_whose_modules_are_missing_is_one_sentence() -> None:
     with pytest.raises(GraderError, match="did not start"):
-        zygotes.Zygote(replace(setting_of(LESSON), lesson="99_nothing", probes=("lessons.lesson_99.probes",)))
+        zygotes.Zygote(
+            replace(setting_of(LESSON), lesson="99_nothing", probes=("transformer_course.lessons.lesson_99.probes",))
+        )

@@ -1,16 +1,22 @@
 """The order in which a walk asks and has judged."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 
-from grader.checking.judge import CRASHED, FAILED, PASSED, Status, Verdict, drawn, without_score
-from grader.running.hearing import Hearing, Undecided
-from grader.running.limits import Limits
-from grader.running.session import Answers, Question, Session
-from grader.running.walk import Walk
+from cellcheck.checking.judge import CRASHED, FAILED, PASSED, Status, Verdict, drawn, without_score
+from cellcheck.running.hearing import Hearing, Undecided
+from cellcheck.running.limits import Limits
+from cellcheck.running.session import Answers, Question, Session
+from cellcheck.running.walk import Walk
 from tests.running.submissions import EXERCISES
+
+
+def walk_of(questions: dict[str, Question], probe: Any, verdict: Any) -> Walk:
+    """Through the first exercises, with a session and a hearing that only do this."""
+    session = SimpleNamespace(limits=Limits(), probe=probe, restore=lambda *_, **__: None)
+    sources = {symbol: {"module": "", "source": ""} for symbol in questions}
+    hearing = SimpleNamespace(verdict=verdict)
+    return Walk(cast(Session, session), EXERCISES[: len(questions)], cast(Hearing, hearing), questions, sources)
 
 
 def test_nothing_is_judged_while_patients_are_asked() -> None:
@@ -27,11 +33,8 @@ def test_nothing_is_judged_while_patients_are_asked() -> None:
     def verdict(exercise: Any, public: bool, messages: Any) -> Verdict:
         return without_score(exercise, FAILED, "")
 
-    session = SimpleNamespace(limits=Limits(), probe=probe, restore=lambda *_, **__: None)
-    sources = {symbol: {"module": "", "source": ""} for symbol in questions}
-    hearing = cast(Hearing, SimpleNamespace(verdict=verdict))
-    walk = Walk(cast(Session, session), EXERCISES, hearing, questions, sources)
-    walk.go([each.symbol for each in EXERCISES], {})
+    walk = walk_of(questions, probe, verdict)
+    walk.go([*questions], {})
     symbols = [*questions]
     (clinic,) = [symbol for symbol in symbols if questions[symbol].with_patients]
     assert judged_by_then[clinic] == {*symbols[: symbols.index(clinic)]}
@@ -49,9 +52,6 @@ def test_an_answer_is_judged_once_more_where_the_process_was_ended() -> None:
             return without_score(exercise, PASSED, "")
 
         questions = {each.symbol: Question.of(each.symbol, [], 5) for each in EXERCISES[:1]}
-        session = SimpleNamespace(limits=Limits(), probe=lambda *_: Answers((b"",)), restore=lambda *_, **__: None)
-        sources = {symbol: {"module": "", "source": ""} for symbol in questions}
-        hearing = cast(Hearing, SimpleNamespace(verdict=verdict))
-        walk = Walk(cast(Session, session), EXERCISES[:1], hearing, questions, sources)
+        walk = walk_of(questions, lambda *_: Answers((b"",)), verdict)
         walk.go([*questions], {})
         assert [each.status for each in walk.verdicts.values()] == [status]

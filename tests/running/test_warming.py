@@ -1,7 +1,5 @@
 """One process imports, the others are forked from it: who is whose child, and what becomes of one without the other."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -14,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderError
-from grader.running import warming, zygotes
-from grader.running.limits import Limits
-from grader.running.session import Session, Stopped
-from grader.running.setting import setting_of
-from grader.running.warming import NoChild, Warm
-from grader.sandbox import fences
+from cellcheck.errors import GraderError
+from cellcheck.running import warming, zygotes
+from cellcheck.running.limits import Limits
+from cellcheck.running.session import Session, Stopped
+from cellcheck.running.setting import judging_of, setting_of
+from cellcheck.running.warming import NoChild, Warm
+from cellcheck.sandbox import fences
 from tests.running.submissions import LESSON
 
 SETTING = setting_of(LESSON)
@@ -36,15 +34,21 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[zygotes._Pool]:
     made.close()
 
 
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one whenever a process begins to do its imports."""
+    started: list[int] = []
+    own = warming.start
+    monkeypatch.setattr(warming, "start", lambda *to: started.append(1) or own(*to))
+    return started
+
+
 def parent_of(pid: int) -> int:
     status = Path("/proc", str(pid), "status").read_text("utf-8")
     return int(status.split("PPid:")[1].split()[0])
 
 
-def test_only_the_first_does_the_imports(pool: zygotes._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[int] = []
-    own = warming.start
-    monkeypatch.setattr(warming, "start", lambda *to: started.append(1) or own(*to))
+def test_only_the_first_does_the_imports(pool: zygotes._Pool, starts: list[int]) -> None:
     zygotes.warm_up(3)
     first, *twins = pool.warming
     with Session(SETTING, Limits()) as one, Session(SETTING, Limits()) as two, Session(SETTING, Limits()) as three:
@@ -55,9 +59,43 @@ def test_only_the_first_does_the_imports(pool: zygotes._Pool, monkeypatch: pytes
         everyone = {process.process.pid for process in (first, *twins)}
         assert len(everyone) == 3
         assert not everyone & {parent_of(twin.process.pid) for twin in twins}
-    assert started == [1]
+    assert starts == [1]
     pool.close()
     assert all(twin.process.poll() is not None for twin in twins)
+
+
+def test_a_light_one_judges_and_can_do_the_others_work(pool: zygotes._Pool, starts: list[int]) -> None:
+    zygotes.warm_up(1, judging=1)
+    first, light = pool.warming
+    with zygotes.borrowed(SETTING) as learners, zygotes.borrowed(judging_of(LESSON)) as judging:
+        assert (learners._process, judging._process) == (first, light)
+    pool.close()
+    zygotes.warm_up(1, judging=1)
+    first, light = pool.warming
+    assert light.process.pid
+    pool.warming.remove(first)
+    first.kill()
+    with Session(SETTING, Limits()) as session:
+        assert session._zygote._process is light
+        assert session.run("import matplotlib.pyplot\n%time 1 + 1") is None
+    assert starts == [1, 1]
+
+
+def test_more_are_added_in_the_same_proportion(pool: zygotes._Pool) -> None:
+    zygotes.warm_up(1, judging=1)
+    zygotes.warm_up(3, judging=3)
+    assert [process.light for process in pool.warming] == [False, True, True, True, False, False]
+
+
+def test_what_was_started_ahead_is_the_first(pool: zygotes._Pool, starts: list[int]) -> None:
+    warming.start_ahead()
+    (ahead,) = warming.AHEAD
+    zygotes.warm_up(1)
+    assert (pool.warming, warming.AHEAD, starts) == ([ahead], [], [1])
+    warming.start_ahead()
+    (unused,) = warming.AHEAD
+    warming._end_ahead()
+    assert unused.process.poll() is not None  # at once: nobody waits for what it still imports
 
 
 def test_without_pidfds_each_does_its_own_imports(pool: zygotes._Pool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,8 +119,8 @@ def test_one_lives_without_the_other(pool: zygotes._Pool, ended: str) -> None:
 
 def test_what_twins_share_is_not_taken_off_what_a_submission_fills(pool: zygotes._Pool) -> None:
     zygotes.warm_up(8)
-    eater = "    if os.fork() == 0:\n        filled = b'x' * 75_000_000\n        time.sleep(20)\n"
-    cell = f"import os, time\nfor _ in range(4):\n{eater}time.sleep(20)\n"
+    eater = "    if os.fork() == 0:\n        filled = b'x' * 75_000_000\n        time.sleep(60)\n"
+    cell = f"import os, time\nfor _ in range(4):\n{eater}time.sleep(60)\n"
     with Session(SETTING, replace(Limits(), memory_bytes=2**28)) as session:
         with pytest.raises(Stopped) as stopped:
             session.run(cell)
@@ -122,15 +160,6 @@ def in_pythons_folder() -> Iterator[Path]:
     (made / "hand-in.txt").write_text("mine")
     yield made
     shutil.rmtree(made)
-
-
-@pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Grows by one whenever a process begins to do its imports."""
-    started: list[int] = []
-    own = warming.start
-    monkeypatch.setattr(warming, "start", lambda *to: started.append(1) or own(*to))
-    return started
 
 
 def test_one_process_serves_whatever_folder_is_out_of_sight(

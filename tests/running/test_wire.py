@@ -1,7 +1,5 @@
 """What crosses the border: plain data comes back as it was, and garbage is a BadMessage and nothing else."""
 
-from __future__ import annotations
-
 import json
 import math
 import struct
@@ -15,22 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from grader.authoring.observe import Opaque, snapshot
-from grader.running import wire
-from grader.running.wire import BadMessage, decode, decode_words, encode
+from cellcheck.authoring.observe import Opaque, snapshot
+from cellcheck.running import wire
+from cellcheck.running.wire import BadMessage, decode, decode_words, encode
 
-DTYPES = [
-    torch.float64,
-    torch.float32,
-    torch.float16,
-    torch.bfloat16,
-    torch.int64,
-    torch.int32,
-    torch.int16,
-    torch.int8,
-    torch.uint8,
-    torch.bool,
-]
+FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
+DTYPES = [*FLOATS, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 shapes = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
@@ -105,53 +93,15 @@ def test_every_dtype_and_layout(dtype: torch.dtype) -> None:
     assert decode(encode(wide.transpose(1, 2))).stride() == wide.transpose(1, 2).stride()
 
 
-def test_special_numbers_and_words() -> None:
-    assert decode(encode([math.inf, -math.inf])) == [math.inf, -math.inf]
-    assert math.isnan(decode(encode(math.nan)))
-    assert decode(encode({"$": "tensor", "at": "0"})) == {"$": "tensor", "at": "0"}  # a dict that looks like a mark
-
-
 def test_half_a_character_can_be_written_to_a_file_afterwards() -> None:
     for tree in ("\ud800", {"\ud800": 1}, ["a\udfff"], Opaque("\ud800")):
         str(decode(encode(tree))).encode("utf-8")
-
-
-def test_the_grader_and_a_sent_array_share_no_memory() -> None:
-    tensor = torch.zeros(3)
-    back = decode(encode(tensor))
-    back[0] = 1
-    assert tensor[0] == 0
 
 
 @given(st.binary(max_size=200))
 def test_garbage_is_a_bad_message(garbage: bytes) -> None:
     with pytest.raises(BadMessage):
         decode(garbage)
-
-
-GOOD = encode({"output": [torch.ones(2, 3).T, (1, "a"), np.ones(2), Opaque("x")]})
-
-
-@given(st.integers(0, len(GOOD) - 1), st.integers(0, 255))
-def test_a_flipped_byte_is_data_or_a_bad_message(place: int, byte: int) -> None:
-    message = bytearray(GOOD)
-    message[place] = byte
-    try:
-        tree = decode(bytes(message))
-    except BadMessage:
-        return
-    assert_plain(tree)
-
-
-def assert_plain(value: Any) -> None:
-    if isinstance(value, dict):
-        assert all(type(key) is str for key in value)
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            assert_plain(item)
-        return
-    assert value is None or type(value) in (bool, int, float, str, torch.Tensor, np.ndarray, Opaque)
 
 
 def message(tree: Any, **tensors_: torch.Tensor) -> bytes:

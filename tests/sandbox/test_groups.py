@@ -1,7 +1,5 @@
 """Where control groups can be made, on machines of every kind. What they are good for, tests/attacks/ shows."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox.groups import Home, NoGroups, find, home, sweep
+from cellcheck.sandbox.groups import Home, NoGroups, find, home, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are control groups on Linux only")
 UNIFIED = "30 23 0:26 {root} /sys/fs/cgroup {options} shared:9 - cgroup2 cgroup2 rw,nsdelegate"
@@ -188,10 +186,16 @@ def test_a_killed_grader_leaves_nothing_for_long() -> None:
         here = home()
     except NoGroups as reason:
         pytest.skip(f"there are no control groups: {reason}")
-    lines = "import os\nfrom grader.sandbox.groups import Group, home\nGroup(home())\nprint(os.getpid(), flush=True)"
-    command = [sys.executable, "-c", f"{lines}\nos.kill(os.getpid(), 9)"]
-    killed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    left = [group for folder in here.folders.values() for group in folder.glob(f"grader-{killed}-*")]
+    # It says itself what it has made: once it's dead, any other grader on this machine may remove that.
+    lines = """
+import os
+from cellcheck.sandbox.groups import Group, home
+Group(home())
+for folder in home().folders.values():
+    print(*folder.glob(f"grader-{os.getpid()}-*"), sep="\\n", flush=True)
+os.kill(os.getpid(), 9)"""
+    said = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False).stdout
+    left = [Path(line) for line in said.splitlines()]
     assert len(left) == len(here.folders)
     sweep(here)
     assert not [group for group in left if group.exists()]

@@ -1,7 +1,5 @@
 """What is shown and what is hidden: a course below /usr, an environment inside a course, a course above Python."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -11,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import sight
-from grader.sandbox.reasons import why_no_namespaces
-from grader.sandbox.sight import CannotHide, Sight
+from cellcheck.sandbox import sight
+from cellcheck.sandbox.reasons import why_no_namespaces
+from cellcheck.sandbox.sight import CannotHide, Sight
 from tests.sandbox.test_walls import behind_walls
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")

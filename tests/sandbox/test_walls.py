@@ -1,7 +1,5 @@
 """What each wall does by itself, and what is missing without it; as root, and as an ordinary user."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -15,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import fences, kernel
-from grader.sandbox.walls import NAMES
+from cellcheck.sandbox import fences, kernel
+from cellcheck.sandbox.walls import NAMES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are walls on Linux only")
+needs_seccomp = pytest.mark.skipif(bool(fences.seccomp_missing()), reason=fences.seccomp_missing() or "")
 ROOT = Path(__file__).parents[2]
 USERS = [
     pytest.param("root", marks=pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="not root")),
@@ -166,9 +165,8 @@ attempt("fork", lambda: os.waitpid(os.fork() or os._exit(0), 0)[1])
 
 
 @pytest.mark.parametrize("who", USERS)
+@needs_seccomp
 def test_system_calls_that_no_lesson_needs_are_refused(who: str) -> None:
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     told = behind_walls(who, CALLS)["told"]
     refused = dict.fromkeys(("unshare", "ptrace", "prctl", "internet"), "Operation not permitted")
     assert told == {**refused, "here": None, "pair": None, "fork": 0}
@@ -196,10 +194,9 @@ for name, number, error in CALLS:
 
 @pytest.mark.parametrize("who", USERS)
 @pytest.mark.parametrize("lacking", ["", "namespaces"])
+@needs_seccomp
 def test_every_system_call_on_the_list_is_refused(who: str, lacking: str) -> None:
     """With its own error each, which the kernel itself would not give: their arguments make no sense."""
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     numbers = {name: fences.number_of(name) for name in fences.refused_calls(alone=not lacking)}
     calls = [(name, numbers[name], error) for name, error in fences.refused_calls(alone=not lacking).items()]
     here = [call for call in calls if call[1] is not None]
@@ -212,10 +209,9 @@ def test_every_system_call_on_the_list_is_refused(who: str, lacking: str) -> Non
     assert found["told"] == {}
 
 
+@needs_seccomp
 def test_recent_numbers_are_those_of_the_library() -> None:
     """As far as the installed library knows the calls: what it is too old to know is on a list of ours."""
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     import pyseccomp
 
     known = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in kernel.RECENT_CALLS}
@@ -234,19 +230,17 @@ told["unshare"] = libc.unshare(0)
 """
 
 
+@needs_seccomp
 def test_a_call_that_can_not_be_refused_is_a_missing_wall() -> None:
     """One that the library is too old to know is refused by its number; one that nobody knows is named."""
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     found = behind_walls("user", NEW_CALLS, "namespaces, names")
     assert found["missing"]["seccomp"] == "the installed libseccomp can't refuse unshare: update it"
     assert found["told"]["unshare"] == 0
     assert found["told"]["457"] == "Operation not permitted"  # statmount
 
 
+@needs_seccomp
 def test_calls_that_the_list_is_too_old_to_know_do_not_exist() -> None:
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     told = behind_walls("user", NEW_CALLS, "namespaces, news")["told"]
     assert {told[str(number)] for number in (454, 455, 456)} == {"Function not implemented"}
 
@@ -266,9 +260,8 @@ for lock in (fcntl.flock, fcntl.lockf):  # what HDF5, SQLite and file locks need
 
 @pytest.mark.parametrize("who", USERS)
 @pytest.mark.parametrize("lacking", ["", "namespaces"])
+@needs_seccomp
 def test_nobody_watches_who_uses_a_file(who: str, lacking: str) -> None:
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     refused = dict.fromkeys((str(fcntl.F_SETLEASE), "1036", "1038", "notify"), "Operation not permitted")
     assert behind_walls(who, WATCHES, lacking)["told"] == {**refused, "flock": None, "lockf": None}
 
@@ -447,9 +440,8 @@ told["user"], told["groups"] = os.getuid(), os.getgroups()
 
 
 @pytest.mark.parametrize("who", USERS)
+@needs_seccomp
 def test_without_namespaces_nobody_else_can_be_reached(who: str) -> None:
-    if fences.seccomp_missing():
-        pytest.skip(fences.seccomp_missing())
     found = behind_walls(who, AMONG_OTHERS, "namespaces")
     told = found["told"]
     refused = "Operation not permitted"

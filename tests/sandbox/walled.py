@@ -8,8 +8,6 @@ The lines find `told`, a dict; they run in the first child of a process that bui
 afterwards is printed, with the `account` that built them.
 """
 
-from __future__ import annotations
-
 import glob
 import importlib
 import json
@@ -19,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.sandbox import fences, kernel, place
-from grader.sandbox.sight import CannotHide
-from grader.sandbox.walls import Unsafe, Walls
+from cellcheck.sandbox import fences, kernel, place
+from cellcheck.sandbox.sight import CannotHide
+from cellcheck.sandbox.walls import Unsafe, Walls
 
 UNKNOWN = ("statmount", "mseal", "unshare")
 NEEDED = ("ctypes", "encodings.ascii", "encodings.idna", "landlock", "pyseccomp", "resource", "signal", "time")

@@ -5,8 +5,6 @@ on purpose. In one class no two learners have the same answer to an exercise, un
 may well hit on the same.
 """
 
-from __future__ import annotations
-
 import builtins
 import io
 import keyword
@@ -16,12 +14,12 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from grader.authoring.catalogue import HONEST, VARIANTS, Catalogue
-from grader.authoring.spec import Exercise
-from grader.repository import Repository
-from grader.running.reading import cells_of
-from grader.similarity.texts import Answer, Known, as_answer, known_text
-from grader.syllabus import load_lesson
+from cellcheck.authoring.catalogue import HONEST, VARIANTS, Catalogue
+from cellcheck.authoring.spec import Exercise
+from cellcheck.repository import Repository
+from cellcheck.running.plain_cells import cells_of
+from cellcheck.similarity.texts import Answer, Known, as_answer, known_text
+from cellcheck.syllabus import load_lesson
 
 REPOSITORY = Repository.find(Path(__file__).parent)
 LEARNERS = 4

@@ -1,15 +1,13 @@
 """How often honest learners are listed, and copies are not. The guide gives these numbers."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from grader.similarity.alike import Pair, alike
-from grader.syllabus import lesson_names
+from cellcheck.similarity.alike import Pair, alike
+from cellcheck.syllabus import lesson_names
 from tests.nightly import later
 from tests.similarity.honest import honest_class, known, renamed
 
@@ -35,7 +33,6 @@ def test_honest_learners_are_not_listed_and_copies_are(lesson: str) -> None:
     assert count == 6
     assert not [pair.students for pair in found if pair.listed]
     copied = copy_of(lesson, 0)
-    assert copied is not None
     assert copied.listed
 
 
@@ -54,7 +51,6 @@ def test_the_numbers_in_the_guide() -> None:
         r"Of (\d+) copies with new names, (\d+) (?:is|are|were) listed; the least alike share (\d+) %\.",
         " ".join(GUIDE.split()),
     )
-    assert told is not None
     assert [float(number.replace(",", "")) for number in told.groups()] == [
         counts,
         listed,

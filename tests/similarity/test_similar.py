@@ -1,6 +1,4 @@
-"""`grader similar`: what counts as a learner's own text, what is found, and how it is shown."""
-
-from __future__ import annotations
+"""`cellcheck similar`: what counts as a learner's own text, what is found, and how it is shown."""
 
 import json
 import re
@@ -11,12 +9,13 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
-from grader.authoring.catalogue import HONEST, Catalogue
-from grader.gradebook.course import Course
-from grader.similarity.alike import alike
-from grader.similarity.texts import ADDED, as_answer, known_text, own_answers
-from grader.syllabus import load_lesson
+from cellcheck import cli
+from cellcheck.authoring.catalogue import HONEST, Catalogue
+from cellcheck.gradebook.course import Course
+from cellcheck.running.plain_cells import cells_of
+from cellcheck.similarity.alike import alike
+from cellcheck.similarity.texts import ADDED, as_answer, known_text, own_answers
+from cellcheck.syllabus import lesson_names, load_lesson
 from tests.gradebook.small_class import LESSON, REPOSITORY, hand_in, small_course
 from tests.similarity.honest import in_other_words, known
 
@@ -81,6 +80,28 @@ def test_the_published_solution_is_no_sign_of_anything(course: Course) -> None:
     handed_in(course, "cy", {})
     assert "no two of them are alike" in said(LESSON, "--html", "alike.html")
     assert "No two of them" in Path("alike.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("lesson", lesson_names())
+def test_only_what_is_ones_own_is_shown_as_alike(lesson: str) -> None:
+    """Two learners with the published answers, with and without their markers, and one that was copied."""
+    published = {
+        cell["grade_id"]: cell["source"]
+        for cell in cells_of(REPOSITORY.solution(lesson).read_bytes())
+        if cell["kind"] == "code" and (cell["marks"] or {}).get("solution")
+    }
+    of_their_own = "\n".join(
+        f"def step_{i}(a, b):\n    return [a * {i} + x for x in range(b) if x > {i}]" for i in range(4)
+    )
+    copied = next(iter(published))
+    ada = {**published, copied: of_their_own}
+    bob = {name: re.sub(r"\n.*(BEGIN|END) SOLUTION.*", "", text) for name, text in ada.items()}
+    written = {
+        student: tuple(as_answer(name, text, known(lesson)) for name, text in answers.items())
+        for student, answers in (("ada", ada), ("bob", bob))
+    }
+    (pair,) = alike(written, known(lesson))
+    assert [answer.name for answer in pair.answers] == [copied]
 
 
 def test_what_a_learner_writes_is_shown_as_text_and_what_cannot_be_read_is_said(course: Course) -> None:

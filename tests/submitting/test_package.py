@@ -1,7 +1,5 @@
 """The note that travels with a notebook."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile
@@ -11,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.submitting.package import NOTE, Damaged, Note, made_before, pack
+from cellcheck.submitting.zip_file import NOTE, Damaged, Note, made_before, pack
 
 
 @given(st.binary(max_size=50), st.one_of(st.none(), st.text(min_size=1, max_size=30)))

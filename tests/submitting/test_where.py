@@ -1,7 +1,5 @@
 """Finding the notebook's file: VS Code, Jupyter's sessions, the environment; a real server as well."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -17,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from jupyter_client import BlockingKernelClient
 
-from grader.submitting import where
+from cellcheck.submitting import where
 from tests.submitting.small_notebooks import LESSON, notebook
 
 KERNEL = "0f2c"
@@ -133,12 +131,12 @@ def test_in_a_real_jupyter_server(tmp_path: Path) -> None:
         client.load_connection_file()
         client.start_channels()
         _wait_until_ready(client)
-        assert _run(client, "import grader; grader.submit()").startswith("Ready to hand in")
+        assert _run(client, "import cellcheck; cellcheck.submit()").startswith("Ready to hand in")
         assert (root / f"{LESSON}.submission.zip").is_file()
         (root / "a b.ipynb").rename(root / "new.ipynb")
         call(f"sessions/{made['id']}", {"path": "new.ipynb"}, "PATCH")
         _run(client, "def mse_loss(a, b):\n    return 1")
-        assert "(mse_loss) is not in new.ipynb yet." in _run(client, "grader.submit()")
+        assert "(mse_loss) is not in new.ipynb yet." in _run(client, "cellcheck.submit()")
     finally:
         if client is not None:
             client.stop_channels()

@@ -1,8 +1,6 @@
 """A zygote that finds this on its path believes that the machine has no namespaces, as in Docker."""
 
-from __future__ import annotations
-
-from grader.sandbox import kernel
+from cellcheck.sandbox import kernel
 
 
 def refuse(*_: object) -> None:

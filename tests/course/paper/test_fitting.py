@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from course.paper.batches import Batches, write_all
-from course.paper.fitting import Parts, Run, fit, mean_loss
-from course.paper.interrupting import stop_on_request
-from course.paper.recipes import Recipe
-from course.paper.smoothing import LabelSmoothingLoss
-from course.paper.training import train_epoch
-from course.tasks.ten_pairs import ten_pairs
+from transformer_course.paper.batches import Batches, write_all
+from transformer_course.paper.fitting import Parts, Run, fit, mean_loss
+from transformer_course.paper.interrupting import stop_on_request
+from transformer_course.paper.recipes import Recipe
+from transformer_course.paper.smoothing import LabelSmoothingLoss
+from transformer_course.paper.training import train_epoch
+from transformer_course.tasks.ten_pairs import ten_pairs
 
 ENGLISH, GERMAN, PAIRS = ten_pairs()
 TINY = Recipe(16, 1, 2, 32, 0.1, 9, steps=12, warmup_steps=20, max_tokens=20)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from course.causal import causal_mask, decoder_mask
-from course.paper.masks import create_masks, create_padding_mask, masks_are_sound
+from transformer_course.causal import causal_mask, decoder_mask
+from transformer_course.paper.masks import create_masks, create_padding_mask, masks_are_sound
 
 Make = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from course.paper.built_in import BuiltInTransformer
-from course.paper.layers import DecoderLayer, EncoderLayer, PositionwiseFeedForward
-from course.paper.masks import create_masks
-from course.paper.model import Decoder, Encoder, Transformer, count_parameters
-from course.paper.recipes import GPU
+from transformer_course.paper.built_in import BuiltInTransformer
+from transformer_course.paper.layers import DecoderLayer, EncoderLayer, PositionwiseFeedForward
+from transformer_course.paper.masks import create_masks
+from transformer_course.paper.model import Decoder, Encoder, Transformer, count_parameters
+from transformer_course.paper.recipes import BASE
 
 SOURCE = torch.tensor([[5, 3, 8, 0, 0], [4, 9, 12, 2, 7], [1, 0, 0, 0, 0]])
 TARGET = torch.tensor([[1, 6, 4, 0], [1, 7, 10, 2], [1, 3, 0, 0]])
@@ -61,7 +61,7 @@ def test_padding_and_the_future_are_hidden() -> None:
 
 def test_the_base_model_is_about_as_large_as_in_the_papers_table() -> None:
     with torch.device("meta"):  # sizes only
-        model = GPU.build(37000, 37000)
+        model = BASE.build(37000, 37000)
         apart = Transformer(37000, 37000, 512, 6, 8, 2048, 0.1, 512)
     assert count_parameters(model) == 63_119_496
     assert abs(count_parameters(model) / 65e6 - 1) < 0.03

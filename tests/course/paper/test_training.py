@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from course.paper.checkpoints import load_checkpoint, save_checkpoint
-from course.paper.model import Transformer
-from course.paper.schedule import Counted, NoamSchedule, noam_learning_rate
-from course.paper.smoothing import LabelSmoothingLoss
-from course.paper.training import train_epoch
+from transformer_course.paper.checkpoints import load_checkpoint, save_checkpoint
+from transformer_course.paper.model import Transformer
+from transformer_course.paper.schedule import Counted, NoamSchedule, noam_learning_rate
+from transformer_course.paper.smoothing import LabelSmoothingLoss
+from transformer_course.paper.training import train_epoch
 
 
 def some_optimizer(groups: int = 1) -> torch.optim.Optimizer:

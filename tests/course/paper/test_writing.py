@@ -3,12 +3,12 @@
 import torch
 from torch import nn
 
-from course.beam import beam_search
-from course.decoding import greedy_decode
-from course.paper.built_in import BuiltInTransformer
-from course.paper.looking import last_crossing, translation_maps
-from course.paper.model import Transformer
-from course.paper.writing import ReadsOnce, write
+from transformer_course.beam import beam_search
+from transformer_course.decoding import greedy_decode
+from transformer_course.paper.built_in import BuiltInTransformer
+from transformer_course.paper.looking import last_crossing, translation_maps
+from transformer_course.paper.model import Transformer
+from transformer_course.paper.writing import ReadsOnce, write
 
 
 def model() -> Transformer:

@@ -1,27 +1,23 @@
-"""`grader autograde`, killed at 30 random moments of its run, goes on with --resume as if nothing had happened."""
-
-from __future__ import annotations
+"""`cellcheck autograde`, killed at 30 random moments of its run, goes on with --resume as if nothing had happened."""
 
 import contextlib
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from grader.demo.learners import Learner
-from grader.gradebook.course import Course
-from tests.gradebook.small_class import LESSON, OTHER, REPOSITORY, SEED, content, files, hand_in, small_course
+from cellcheck.demo.learners import Learner
+from cellcheck.gradebook.course import Course
+from tests.gradebook.small_class import LESSON, OTHER, REPOSITORY, SEED, content, hand_in, pages, small_course
 
 KILLS = 30
-COMMAND = [sys.executable, "-m", "grader", "autograde", LESSON, "--seed", str(SEED)]
+COMMAND = [sys.executable, "-m", "cellcheck", "autograde", LESSON, "--seed", str(SEED)]
 TICK = os.sysconf("SC_CLK_TCK")
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads processor times in /proc")
 
@@ -47,12 +43,6 @@ def run(root: Path, command: list[str], seconds: float | None = None) -> tuple[i
             time.sleep(0.001)
         said.seek(0)
         return process.returncode, used, said.read()
-
-
-def pages(root: Path) -> Mapping[str, bytes]:
-    """What was written, without the seconds that each cell took."""
-    times = re.compile(rb"<h2>How long it took</h2>.*?</main>", re.DOTALL)
-    return {name: times.sub(b"", data) for name, data in files(root).items()}
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +75,7 @@ def test_thirty_kills(handed_in: Course) -> None:
         code, used, _ = run(root, COMMAND, moment)
         killed += code == -signal.SIGKILL
         # Killed before it wrote down its seed, a run has left nothing to go on with: the seed is named again.
-        begun = (root / ".grader" / f"{LESSON}.jsonl").exists()
+        begun = (root / ".cellcheck" / f"{LESSON}.jsonl").exists()
         code, _, said = run(root, [*(COMMAND[:-2] if begun else COMMAND), "--resume"])
         print(
             f"{number}: killed after {used:.2f} of {total:.2f} s, {'begun' if begun else 'nothing begun'}", flush=True

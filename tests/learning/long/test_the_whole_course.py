@@ -1,10 +1,8 @@
 """One learner goes through the whole course in Jupyter, lesson by lesson, and hands everything in.
 
 In each lesson they look at the blank notebook, get the first exercise wrong, and then write every answer. Experiments
-are left out: `grader build` runs them, with these answers, when it makes the solutions.
+are left out: `cellcheck build` runs them, with these answers, when it makes the solutions.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -19,9 +17,9 @@ import nbformat
 from jupyter_client.manager import start_new_kernel
 from nbformat import NotebookNode
 
-from grader.demo.learners import Learner
-from grader.learning.standing import next_up, standings
-from grader.syllabus import lesson_names, load_lesson
+from cellcheck.demo.learners import Learner
+from cellcheck.learning.standing import next_up, standings
+from cellcheck.syllabus import lesson_names, load_lesson
 from tests.learning.learners import notebook, own
 
 WRONG = "def {symbol}(*arguments, **named):\n    return None"
@@ -74,7 +72,6 @@ def test_from_the_first_lesson_to_the_last(tmp_path: Path) -> None:
     own(tmp_path, *names)
     for place, lesson in enumerate(names):
         up = next_up(standings(tmp_path))
-        assert up is not None
         assert up.offer.name == lesson
         path = notebook(tmp_path, lesson)
         released = path.read_text("utf-8")
@@ -102,13 +99,13 @@ def test_from_the_first_lesson_to_the_last(tmp_path: Path) -> None:
                 ran, said = kernel.run(answers.get(name) or cell.source)
                 assert ran, f"{lesson}, {name}: {said}"
             path.write_text(nbformat.writes(filled), "utf-8")
-            ran, said = kernel.run("import grader; grader.submit(into='.')")
+            ran, said = kernel.run("import cellcheck; cellcheck.submit(into='.')")
             assert ran, said
         standing = standings(tmp_path)[place]
         assert standing.done == len(exercises)
         assert list(path.parent.glob("*.submission.zip"))
     assert next_up(standings(tmp_path)) is None
-    typed = [sys.executable, "-m", "grader"]
+    typed = [sys.executable, "-m", "cellcheck"]
     said = subprocess.run([*typed, "progress", str(tmp_path)], capture_output=True, text=True, check=True).stdout
     assert all(f"{n} of {n}" in said for n in {len(load_lesson(name).exercises) for name in names})
     table = tmp_path / "marks.json"

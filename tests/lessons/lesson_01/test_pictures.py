@@ -1,14 +1,12 @@
 """Lesson 1's first picture is drawn from fixed numbers, and they are those of a real network."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
-from course.mlp import MLP
-from course.tasks.curve import grid, noisy_curve
-from course.training import train
-from lessons.lesson_01.pictures import NETWORK_BENDS
+from transformer_course.lessons.lesson_01.pictures import NETWORK_BENDS
+from transformer_course.mlp import MLP
+from transformer_course.tasks.curve import grid, noisy_curve
+from transformer_course.training import train
 
 
 def test_the_first_picture_shows_what_a_network_really_finds() -> None:

@@ -11,26 +11,25 @@ from typing import Any
 import pytest
 import torch
 
-from course.byte_pairs import (
+from tests.nightly import both_seeds
+from transformer_course.byte_pairs import (
     apply_merges,
-    byte_pair_decode,
     byte_pair_ids,
     byte_pair_merges,
     byte_pair_vocabulary,
     ids_to_text,
 )
-from course.data import moby_dick
-from course.libraries import quiet
-from course.tasks.difference import (
+from transformer_course.data import moby_dick
+from transformer_course.lessons.lesson_02 import experiments as lab
+from transformer_course.libraries import quiet
+from transformer_course.tasks.difference import (
     DifferenceData,
     baseline_accuracies,
     difference_task,
     draw_with_repeats,
     shared_texts,
 )
-from course.vocabulary import build_vocabulary, decode, encode, prepare_example, round_trips
-from lessons.lesson_02 import experiments as lab
-from tests.nightly import both_seeds
+from transformer_course.vocabulary import build_vocabulary, decode, encode, prepare_example, round_trips
 
 Merges = list[tuple[str, str]]
 
@@ -107,7 +106,7 @@ def test_longer_operand(seed: int) -> None:
 
 @both_seeds
 def test_equal_lengths(seed: int) -> None:
-    assert 0.46 <= task(seed, True)[1]["longer operand wins"] <= 0.54
+    assert 0.47 <= task(seed, True)[1]["longer operand wins"] <= 0.53
 
 
 @both_seeds
@@ -226,7 +225,7 @@ def test_the_comes_first(seed: int) -> None:
 @both_seeds
 def test_words_come_back(seed: int) -> None:
     for word in set(lab.words_in(moby_dick())):
-        assert byte_pair_decode(apply_merges(word, merges(seed))) == word
+        assert "".join(apply_merges(word, merges(seed))) == word
 
 
 @both_seeds
@@ -253,6 +252,36 @@ def test_later_merges_save_less(seed: int) -> None:
 def test_it_generalises(seed: int) -> None:
     for count in (0, 25, 50, 100, 200, 400):
         assert abs(tokens_a_word(seed, count) - tokens_a_word(seed, count, unread=False)) < 0.1
+
+
+@cache
+def by_familiarity(seed: int) -> list[float]:
+    """Tokens per word after 400 merges: of unread words that were read before, of new words, of words read once."""
+    read, unread = split(seed)
+    counts = Counter(read)
+    groups = (
+        [word for word in unread if word in counts],
+        [word for word in unread if word not in counts],
+        [word for word, count in counts.items() if count == 1],
+    )
+    return [lab.tokens_per_word(apply_merges, group, merges(seed)[:400]) for group in groups]
+
+
+@both_seeds
+def test_new_words_cost_more(seed: int) -> None:
+    read, unread = split(seed)
+    familiar, new, _ = by_familiarity(seed)
+    assert 3.6 <= new <= 3.8
+    assert new > 2 * familiar
+    known = set(read)
+    strangers = [word for word in unread if word not in known]
+    assert 1.8 * new < sum(map(len, strangers)) / len(strangers) < 2 * new
+
+
+@both_seeds
+def test_rare_is_like_new(seed: int) -> None:
+    _, new, once = by_familiarity(seed)
+    assert once == pytest.approx(new, abs=0.2)
 
 
 @cache

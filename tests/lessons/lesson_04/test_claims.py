@@ -6,14 +6,14 @@ from functools import cache
 import torch
 from torch import nn
 
-from course.attention import padding_mask
-from course.lengths import exact_by_length
-from course.seq2seq import CrossAttention, Seq2SeqTransformer, encoder_influence
-from course.seq2seq_fitting import fit, generate, predict
-from course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
-from course.tasks import addition, reversal
-from lessons.lesson_04 import experiments as lab
 from tests.nightly import both_seeds, both_seeds_later
+from transformer_course.attention import padding_mask
+from transformer_course.lengths import exact_by_length
+from transformer_course.lessons.lesson_04 import experiments as lab
+from transformer_course.seq2seq import CrossAttention, Seq2SeqTransformer, encoder_influence
+from transformer_course.seq2seq_fitting import fit, generate, predict
+from transformer_course.sequences import exact_match, perplexity, sequence_cross_entropy, shift_right, token_accuracy
+from transformer_course.tasks import addition, reversal
 
 Tensors = tuple[torch.Tensor, torch.Tensor]
 WRITING = addition.Writing()
@@ -103,7 +103,7 @@ def a_few_sums(seed: int) -> Tensors:
 
 @both_seeds
 def test_padding_flatters(seed: int) -> None:
-    assert 0.30 <= lab.share_of_padding(letters(seed)[1][1]) <= 0.34
+    assert 0.30 <= lab.share_of_padding(letters(seed)[1][1]) <= 0.335
 
 
 @both_seeds
@@ -139,8 +139,9 @@ def test_padding_changes_nothing(seed: int) -> None:
 
 @both_seeds
 def test_careless_split(seed: int) -> None:
-    drawn = addition.draw_with_repeats(seed, 4500)
-    assert 80 <= addition.shared_pairs(drawn[:4000], drawn[4000:]) <= 125
+    for draw in range(12 * seed, 12 * seed + 12):
+        drawn = addition.draw_with_repeats(draw, 4500)
+        assert 85 <= addition.shared_pairs(drawn[:4000], drawn[4000:]) <= 130
 
 
 @both_seeds
@@ -161,12 +162,15 @@ def test_commonest_tokens(seed: int) -> None:
 
 @both_seeds
 def test_no_carries(seed: int) -> None:
-    assert 0.37 <= addition.baseline_exact(addition.addition_task(seed).test)["no carries"] <= 0.43
+    for draw in range(12 * seed, 12 * seed + 12):
+        assert 0.345 <= addition.baseline_exact(addition.addition_task(draw).test)["no carries"] <= 0.445
 
 
 @both_seeds
 def test_one_carry_is_enough(seed: int) -> None:
-    assert 0.92 <= addition.baseline_exact(addition.addition_task(seed).test)["carry from the neighbour only"] <= 0.96
+    for draw in range(12 * seed, 12 * seed + 12):
+        shares = addition.baseline_exact(addition.addition_task(draw).test)
+        assert 0.905 <= shares["carry from the neighbour only"] <= 0.955
 
 
 @both_seeds

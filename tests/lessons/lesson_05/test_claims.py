@@ -6,15 +6,15 @@ import pandas as pd
 import pytest
 import torch
 
-from course.causal import CausalSeq2SeqTransformer, causal_mask, decoder_mask, future_leak
-from course.lengths import exact_by_length
-from course.seq2seq import Seq2SeqTransformer
-from course.seq2seq_fitting import generate, predict
-from course.sequences import exact_match, shift_right
-from course.tasks import addition, reversal
-from lessons.lesson_05 import experiments as lab
-from lessons.tables import measured
 from tests.nightly import both_seeds, both_seeds_later
+from transformer_course.causal import CausalSeq2SeqTransformer, causal_mask, decoder_mask, future_leak
+from transformer_course.lengths import exact_by_length
+from transformer_course.lessons.lesson_05 import experiments as lab
+from transformer_course.lessons.tables import measured
+from transformer_course.seq2seq import Seq2SeqTransformer
+from transformer_course.seq2seq_fitting import generate, predict
+from transformer_course.sequences import exact_match, shift_right
+from transformer_course.tasks import addition, reversal
 
 Tensors = tuple[torch.Tensor, torch.Tensor]
 Scores = dict[str, list[float]]
@@ -95,7 +95,7 @@ def test_asked_something_else(seed: int) -> None:
     source, target = letters(seed)[2]
     others = torch.randperm(len(source), generator=torch.Generator().manual_seed(0))
     logits = predict(open_model(seed), source[others], target, start_id=START)
-    assert exact_match(logits.argmax(-1), target) > 0.90
+    assert 0.87 < exact_match(logits.argmax(-1), target) < 0.98
 
 
 @both_seeds
@@ -115,7 +115,7 @@ def test_it_reads_the_answer(seed: int) -> None:
 def test_training_widens_the_hole(seed: int) -> None:
     before = future_leak(lab.in_probabilities(fresh_model(Seq2SeqTransformer, seed)), *a_few(seed))
     after = future_leak(lab.in_probabilities(open_model(seed)), *a_few(seed))
-    assert 0.001 < before < 0.03
+    assert 0.005 < before < 0.015
     assert after > 0.99
 
 
@@ -167,26 +167,27 @@ def test_honest_work_takes_longer(seed: int) -> None:
 @both_seeds_later
 def test_tokens_after_a_mistake(seed: int) -> None:
     scores = trained(CausalSeq2SeqTransformer, seed)[1].scores
-    assert scores["after a mistake, with a teacher"][1] > 0.75
-    assert scores["after a mistake, on its own"][1] < 0.60
+    assert scores["after a mistake, with a teacher"][1] > 0.90
+    assert 0.38 < scores["after a mistake, on its own"][1] < 0.59
 
 
 @both_seeds_later
 def test_the_encoder_speaks(seed: int) -> None:
-    assert lab.moved_by_another_source(open_model(seed), *letters(seed)[2]) < 0.10
+    assert lab.moved_by_another_source(open_model(seed), *letters(seed)[2]) < 0.05
     assert lab.moved_by_another_source(causal_model(seed), *letters(seed)[2]) > 0.50
 
 
 def found_share(found: tuple[float, torch.Tensor] | None) -> float:
-    assert found is not None
     return found[0]
 
 
 @both_seeds_later
 def test_both_look_right(seed: int) -> None:
     data, _, test = letters(seed)
-    for model in (open_model(seed), causal_model(seed)):
-        assert found_share(lab.surest_map(model, data.test, test, START)) > 0.45
+    copier, masked = (
+        found_share(lab.surest_map(model, data.test, test, START)) for model in (open_model(seed), causal_model(seed))
+    )
+    assert copier > masked > 0.45
 
 
 @both_seeds_later
@@ -228,10 +229,11 @@ def test_the_residual_stream_carries_it(seed: int) -> None:
 
 @both_seeds
 def test_the_shortcut_is_exposed(seed: int) -> None:
-    pairs = lab.digit_order_pairs(seed)
-    shares = {name: addition.baseline_exact(pairs[name])["carry from the neighbour only"] for name in pairs}
-    assert 0.72 <= shares["random sums"] <= 0.88
-    assert shares["long carries"] == 0
+    for draw in range(6 * seed, 6 * seed + 6):
+        pairs = lab.digit_order_pairs(draw)
+        shares = {name: addition.baseline_exact(pairs[name])["carry from the neighbour only"] for name in pairs}
+        assert 0.755 <= shares["random sums"] <= 0.865
+        assert shares["long carries"] == 0
 
 
 @both_seeds_later
@@ -254,8 +256,8 @@ def test_table_last_digit_first(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_table_first_digit_first(seed: int) -> None:
     row = last_step(seed, "first digit first")
-    assert 0.925 < row["random_sums"] < 0.995
-    assert 0.265 < row["long_carries"] < 0.495
+    assert 0.9 < row["random_sums"] < 0.995
+    assert 0.25 < row["long_carries"] < 0.5
 
 
 @both_seeds

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lessons.lesson_07 import chance
+from transformer_course.lessons.lesson_07 import chance
 
 RIGHT = torch.tensor([[0.5, 0.3, 0.15, 0.04, 0.01, 0.0], [0.2, 0.2, 0.2, 0.2, 0.1, 0.1]]).double()
 DRAWS = 4000

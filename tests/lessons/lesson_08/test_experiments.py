@@ -2,21 +2,24 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import torch
 from torch import nn
 
-from course import downloads
-from course.paper.fitting import Parts
-from course.paper.layers import PositionwiseFeedForward
-from course.paper.recipes import Recipe
-from course.paper.training import train_epoch
-from course.subwords import MergedSubwords
-from course.tasks.spelling import spelling_task
-from lessons.lesson_08 import experiments as lab
-from lessons.lesson_08.experiments import translating
+from transformer_course import downloads
+from transformer_course.lessons.lesson_08 import experiments as lab
+from transformer_course.lessons.lesson_08.experiments import telling, translating
+from transformer_course.paper.checkpoints import load_checkpoint
+from transformer_course.paper.fitting import Parts
+from transformer_course.paper.masks import create_masks
+from transformer_course.paper.model import Transformer
+from transformer_course.paper.recipes import Recipe
+from transformer_course.paper.training import train_epoch
+from transformer_course.subwords import MergedSubwords
+from transformer_course.tasks.spelling import spelling_task
 
 SMALL = Recipe(16, 1, 2, 16, 0.0, 40, steps=3, warmup_steps=10, max_tokens=400)
 PAIRS = [
@@ -26,9 +29,10 @@ PAIRS = [
 ] * 3
 
 
-def test_the_gru_reads_to_the_last_real_token_and_writes_without_looking_ahead() -> None:
+@pytest.mark.parametrize("kind", [lab.GruTranslator, lab.GruWithAttention])
+def test_the_gru_reads_to_the_last_real_token_and_writes_without_looking_ahead(kind: type[nn.Module]) -> None:
     torch.manual_seed(0)
-    model = lab.GruTranslator(13, 11, 16, 2, 4, 32, 0.1, 9).eval()
+    model = kind(13, 11, 16, 2, 4, 32, 0.1, 9).eval()
     source, target = torch.tensor([[5, 3, 8], [4, 0, 0]]), torch.tensor([[1, 6, 4], [1, 7, 2]])
     logits = model(source, target)
     assert logits.shape == (2, 3, 11)
@@ -37,6 +41,49 @@ def test_the_gru_reads_to_the_last_real_token_and_writes_without_looking_ahead()
     changed = target.clone()
     changed[:, 2] = 9
     assert torch.equal(model(source, changed)[:, :2], logits[:, :2])
+
+
+def test_a_gru_with_attention_looks_at_every_source_token_when_it_writes() -> None:
+    torch.manual_seed(0)
+    model = lab.GruWithAttention(13, 11, 16, 1, 4, 32, 0.0, 9).eval()
+    source, target = torch.tensor([[5, 3, 8]]), torch.tensor([[1, 6]])
+    states = model.encode(source)
+    logits = model.decode(target, states, source)
+    for place in range(3):  # the last state, from which it starts, stays as it is
+        changed = states.clone()
+        changed[:, place] += 1.0
+        assert not torch.allclose(model.decode(target, changed, source), logits)
+
+
+def test_pieces_take_the_places_of_ours() -> None:
+    class Marked(nn.Identity):
+        """Anything that can stand for a piece."""
+
+        def __init__(self, *sizes: object) -> None:
+            super().__init__()
+            self.sizes = sizes
+
+    sizes = (13, 11, 16, 2, 4, 32, 0.1, 9)
+    network = lab.Pieces(feed_forward=Marked).build(*sizes)
+    found = [part for part in network.modules() if isinstance(part, Marked)]
+    assert [part.sizes for part in found] == [(16, 32, 0.1)] * 4
+    layers = lab.Pieces(feed_forward=Marked, encoder_layer=Marked).build(*sizes)
+    sizes_of_layers = [part.sizes for part in layers.get_submodule("encoder.layers").children()]
+    assert sizes_of_layers == [(16, 4, 32, 0.1)] * 2
+    whole = lab.Pieces(decoder=Marked).build(*sizes)
+    assert whole.get_submodule("decoder").sizes == (11, 16, 2, 4, 32, 0.1, 9)
+
+
+def test_masks_that_are_put_in_are_used() -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def mine(source: torch.Tensor, target_input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        asked.append((source.shape[1], target_input.shape[1]))
+        return create_masks(source, target_input)
+
+    model = lab.Pieces(create_masks=mine).build(13, 11, 16, 1, 4, 32, 0.0, 9)
+    model(torch.tensor([[4, 7, 5]]), torch.tensor([[1, 6]]))
+    assert asked == [(3, 3), (3, 2)]
 
 
 def test_ten_pairs_are_learnt_by_heart_with_the_learners_parts() -> None:
@@ -117,19 +164,76 @@ def test_without_the_files_it_is_one_sentence(tmp_path: Path, monkeypatch: pytes
         translating.corpus()
 
 
-def test_a_feed_forward_network_is_two_convolutions() -> None:
-    torch.manual_seed(0)
-    feed_forward, x = PositionwiseFeedForward(8, 32, 0.1).eval(), torch.randn(2, 5, 8)
-    as_images = lab.as_convolutions(feed_forward)(x.transpose(1, 2)).transpose(1, 2)
-    assert torch.allclose(as_images, feed_forward(x), atol=1e-6)
-
-
 def test_paths_and_costs() -> None:
     table = lab.complexity_table(n=10, d=100)
-    assert list(table["multiplications"]) == [10_000, 100_000, 300_000]
+    assert list(table["as the paper counts"]) == [10_000, 100_000, 100_000, 300_000]
+    assert list(table["all multiplications"]) == [420_000, 200_000, 600_000, 300_000]
     distances = lab.influence_by_distance([1, 20])
     assert distances["recurrent (GRU)"][1] < 0.1 * distances["recurrent (GRU)"][0]
-    assert distances["self-attention"][1] > 0.1 * distances["self-attention"][0]
+    assert distances["self-attention"][1] > 0.5 * distances["self-attention"][0]
     seconds = lab.layer_seconds([4, 8], d_model=8, repeats=2)
     assert isinstance(seconds, pd.DataFrame)
     assert list(seconds["length"]) == [4, 8]
+
+
+def test_the_trained_weights_go_into_the_learners_model_by_the_learners_load() -> None:
+    calls: list[str] = []
+
+    class Mine(Transformer):
+        """The learner's own."""
+
+    def load(*run: Any) -> int:
+        calls.append("mine")
+        return load_checkpoint(*run)
+
+    model, _ = lab.teller(Mine, load)
+    assert isinstance(model, Mine)
+    assert calls == ["mine"]
+    assert not model.training
+    shared = model.get_parameter("output.weight")
+    assert model.get_parameter("encoder.embedding.weight") is shared
+    assert shared.dtype == torch.float32
+
+
+@pytest.mark.parametrize("option", [True, False])
+def test_a_model_with_names_of_its_own_is_replaced_in_a_sentence(
+    option: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Named(nn.Module):
+        """Another way to name things; without the option, there is not even a model."""
+
+        def __init__(self, *sizes: Any, **options: Any) -> None:
+            if not option and options:
+                raise TypeError("Named() got an unexpected keyword argument 'share_embeddings'")
+            super().__init__()
+            self.emb = nn.Embedding(sizes[0], sizes[2])
+
+    model, subwords = lab.teller(Named)
+    assert isinstance(model, Transformer)
+    assert "the course's Transformer takes its place" in capsys.readouterr().out
+    said = lab.translate(model, ["The witch found a key and lost it."], subwords)
+    assert said == ["Die Hexe hat einen Schlüssel gefunden und ihn verloren."]
+
+
+def test_a_checkpoint_of_tales_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subwords = MergedSubwords.learn(["the cat", "the hat"], 3)
+    model = telling.TALES.build(subwords.size, subwords.size)
+    telling.save(tmp_path / "fairy_tales.pt", model, subwords, steps=7)
+    monkeypatch.setattr(telling, "data_file", lambda name: tmp_path / name)
+    read, merges = lab.teller()
+    assert merges == subwords
+    for one, other in zip(read.parameters(), model.parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-3)
+
+
+def test_words_of_the_tales() -> None:
+    words = lab.tale_words()
+    assert {"witch", "teachers", "belong", "tomorrow"} <= set(words)
+    assert words == sorted(words)
+
+
+def test_letters_mirrored_are_those_of_the_row() -> None:
+    model = lab.REVERSAL.build(13, 13)
+    heads, written = lab.letters_mirrored(model, "abc")
+    assert written == ["c", "b", "a", "(end)"]
+    assert [tuple(weights.shape) for weights in heads.values()] == [(4, 3)] * 4

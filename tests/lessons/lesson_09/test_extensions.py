@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from course.numpy_transformer import tasks
-from lessons.lesson_09.experiments import extensions
-from lessons.lesson_09.experiments.extensions import Challenge, Part
+from transformer_course.lessons.lesson_09.experiments import extensions
+from transformer_course.lessons.lesson_09.experiments.extensions import Challenge, Part
 
 SMALL = {
     "nested": extensions.nested(train=300),
-    "longer": extensions.longer(train=300),
-    "arithmetic": extensions.arithmetic(),
     "sums": extensions.sums(train=300),
 }
 every_challenge = pytest.mark.parametrize("name", list(SMALL))
@@ -59,22 +56,14 @@ def test_the_test_questions_open_at_the_goal_and_not_before(name: str, capsys: p
 
 
 def test_answers_are_right() -> None:
-    part = SMALL["longer"].train
-    for row, said in zip(part.inputs[0], part.targets, strict=True):
-        digits = [token - 1 for token in row[1:] if token]
-        assert tasks.OPERATIONS[tasks.SYMBOLS[row[0]]](digits) == said - 1
     part = SMALL["sums"].train
     for row, said in zip(part.inputs[0].tolist(), part.targets.tolist(), strict=True):
         digits = [str(token - 1) for token in row]
         written = said[: said.index(11)]
         total = int("".join(str(token - 1) for token in reversed(written)))
         assert total == int("".join(digits[:3])) + int("".join(digits[4:]))
-    part = SMALL["arithmetic"].train
-    operations = list(extensions.ARITHMETIC.values())
-    for (name, *row), said in zip(part.inputs[0].tolist(), part.targets, strict=True):
-        assert operations[name - 29]([token - 1 for token in row]) == said - 1
 
 
 def test_whoever_reads_the_operation_alone_gets_little() -> None:
     assert SMALL["sums"].shortcut() < 0.02
-    assert 0.05 < SMALL["arithmetic"].shortcut() < 0.25
+    assert 0.05 < SMALL["nested"].shortcut() < 0.35

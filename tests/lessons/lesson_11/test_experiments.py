@@ -1,14 +1,15 @@
 """Lesson 11's experiments: nothing is lost in ids, every token is counted once, and a book is found or replaced."""
 
+import math
+import string
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from course.language_model.adapting import LoRALinear
-from course.language_model.modern import ModernLanguageModel
-from lessons.lesson_11 import experiments as lab
+from transformer_course.language_model.modern import ModernLanguageModel
+from transformer_course.lessons.lesson_11 import experiments as lab
 
 TEXT = "To be — or not to be,\nthat is the question: Whether 'tis nobler in the mind.\n\n" * 3
 
@@ -56,6 +57,48 @@ def test_each_token_is_counted_once_and_with_enough_before_it() -> None:
             assert found[place].item() == pytest.approx(-logits.log_softmax(-1)[ids[place + 1]].item(), abs=1e-4)
 
 
+def test_the_context_grows_and_the_targets_stay() -> None:
+    torch.manual_seed(0)
+    model, ids = ModernLanguageModel(20, 16, 2, 1, 24, 1), torch.randint(20, (23,))
+    corpus = lab.Corpus("test", 20, ids, ids, lambda text: ids, lambda ids: "")
+    found = lab.context_losses(model, corpus, 5)
+    assert found.shape == (14, 5)
+    with torch.no_grad():
+        for row, target in enumerate(range(5, 19)):
+            for read in range(1, 6):
+                logits = model(ids[None, target - read : target])[0, -1]
+                assert found[row, read - 1].item() == pytest.approx(
+                    -logits.log_softmax(-1)[ids[target]].item(), abs=1e-4
+                )
+    table = lab.by_position(model, corpus, 5)
+    assert table["bits per token"].iloc[-1] == pytest.approx(found[:, -1].mean().item() / math.log(2), abs=1e-5)
+
+
+def test_six_samplers_get_the_same_distribution() -> None:
+    corpus = lab.in_characters("test", TEXT, TEXT)
+    found, tokens = lab.next_chances(Same(corpus.vocab_size), corpus, "To be", shown=4)
+    assert len(found) == 6
+    assert len(tokens) == 4
+    assert found["temperature 2"] == pytest.approx([1 / corpus.vocab_size] * 4)
+
+
+def test_other_beginnings_change_what_they_say_and_nothing_else() -> None:
+    corpus = lab.in_characters("test", TEXT, TEXT)
+
+    def new() -> nn.Module:
+        torch.manual_seed(0)
+        return lab.new_gpt(corpus, lab.PAIRS)
+
+    before, scaled = new().state_dict(), lab.scaled_residuals(new()).state_dict()
+    changed = {name for name in before if not torch.equal(before[name], scaled[name])}
+    assert {name.split(".", 2)[2] for name in changed} == {"attention.output.weight", "feed_forward.linear_out.weight"}
+    assert all(torch.allclose(scaled[name], before[name] / 2) for name in changed)
+    model = new()
+    larger = lab.with_tables_of_one(model, model.embedding).state_dict()  # type: ignore[arg-type]
+    assert [name for name in before if not torch.equal(before[name], larger[name])] == ["embedding.weight"]
+    assert larger["embedding.weight"].std().item() == pytest.approx(1, abs=0.1)
+
+
 def test_without_the_plays_another_book_is_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,28 +115,10 @@ def test_the_longest_copy_is_the_longest() -> None:
     assert lab.longest_copy("ZZZ", TEXT) == ""
 
 
-class ByWeight(LoRALinear):
-    """Has a bias of its own, which nobody must touch."""
-
-    def __init__(self, linear: nn.Linear, rank: int, alpha: float) -> None:
-        super().__init__(linear, rank, alpha)
-        self.bias = torch.ones(3)
-
-
-def test_a_layer_with_lora_still_has_a_weight() -> None:
-    torch.manual_seed(0)
-    model = lab.with_lora(ModernLanguageModel(20, 16, 2, 1, 24, 1), 2, 4.0, ByWeight)
-    layer = model.get_submodule("blocks.0.attention.query")
-    with torch.no_grad():
-        layer.up.normal_()  # type: ignore[operator, union-attr]
-    x = torch.randn(3, 16)
-    assert torch.allclose(x @ layer.weight.T, layer(x), atol=1e-5)  # type: ignore[operator, union-attr]
-    assert torch.equal(layer.bias, torch.ones(3))  # type: ignore[arg-type]
-
-
 def test_ways_to_choose_read_no_more_than_the_context() -> None:
-    corpus = lab.in_characters("test", TEXT, TEXT)
+    corpus = lab.in_characters("test", TEXT, string.ascii_letters)
     model = Same(corpus.vocab_size)
-    table = lab.choices(model, corpus, lab.Book("test", TEXT), "To be", context=6, tokens=8)
+    table = lab.choices(model, corpus, lab.Book("test", TEXT), context=6, tokens=8)
     assert len(table) == 9
     assert model.widest == 6
+    assert table["words in the book"].between(0, 1).all()

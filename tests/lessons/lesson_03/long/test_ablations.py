@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from course.attention import MultiHeadAttention, padding_mask
-from course.blocks import FeedForward, LayerNorm, LearnedPositionalEmbedding
-from lessons.lesson_03 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.attention import MultiHeadAttention, padding_mask
+from transformer_course.blocks import FeedForward, LayerNorm, LearnedPositionalEmbedding
+from transformer_course.lessons.lesson_03 import experiments as lab
 
 PARTS = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 

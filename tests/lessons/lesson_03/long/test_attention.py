@@ -3,10 +3,10 @@
 import pandas as pd
 import torch
 
-from course.classifier import TransformerClassifier
-from course.fitting import fit
-from lessons.lesson_03 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.classifier import TransformerClassifier
+from transformer_course.fitting import fit
+from transformer_course.lessons.lesson_03 import experiments as lab
 
 
 def test_attention() -> None:

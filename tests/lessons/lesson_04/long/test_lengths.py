@@ -3,12 +3,12 @@
 import pandas as pd
 import torch
 
-from course.lengths import exact_by_length
-from course.seq2seq import Seq2SeqTransformer
-from course.seq2seq_fitting import fit, generate, predict
-from course.sequences import exact_match
-from course.tasks import reversal
 from tests.lessons.tables import write
+from transformer_course.lengths import exact_by_length
+from transformer_course.seq2seq import Seq2SeqTransformer
+from transformer_course.seq2seq_fitting import fit, generate, predict
+from transformer_course.sequences import exact_match
+from transformer_course.tasks import reversal
 
 
 def test_04_lengths() -> None:

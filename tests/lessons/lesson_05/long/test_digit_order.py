@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from course.causal import CausalSeq2SeqTransformer
-from course.tasks.addition import Writing
-from lessons.lesson_05.experiments import DIGITS, by_digit_order
 from tests.lessons.tables import write
+from transformer_course.causal import CausalSeq2SeqTransformer
+from transformer_course.lessons.lesson_05.experiments import DIGITS, by_digit_order
+from transformer_course.tasks.addition import Writing
 
 LAST, FIRST = "last digit first", "first digit first"
 WRITINGS = {LAST: Writing(least_first=True, width=DIGITS), FIRST: Writing(least_first=False, width=DIGITS)}

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from course.causal import CausalSeq2SeqTransformer
-from course.seq2seq_fitting import predict
-from course.tasks.addition import START_ID, Writing
-from lessons.lesson_05.experiments import DIGITS, by_digit_order, digit_order_pairs
 from tests.lessons.tables import write
+from transformer_course.causal import CausalSeq2SeqTransformer
+from transformer_course.lessons.lesson_05.experiments import DIGITS, by_digit_order, digit_order_pairs
+from transformer_course.seq2seq_fitting import predict
+from transformer_course.tasks.addition import START_ID, Writing
 
 WRITING = Writing(least_first=False, width=DIGITS)
 SEEDS, SUMS, STEPS = (0, 1), 150_000, 2000

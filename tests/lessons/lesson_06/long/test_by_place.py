@@ -7,11 +7,11 @@ others lack the window, or count positions as usual instead of places.
 import pandas as pd
 from torch import nn
 
-from course.causal import CausalSeq2SeqTransformer
-from course.positions import rotary_embedding
-from course.tasks import addition
-from lessons.lesson_06 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.causal import CausalSeq2SeqTransformer
+from transformer_course.lessons.lesson_06 import experiments as lab
+from transformer_course.positions import rotary_embedding
+from transformer_course.tasks import addition
 
 WIDTHS = (5, 6, 7, 8, 10, 20, 50)
 

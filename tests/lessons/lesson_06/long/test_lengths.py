@@ -3,11 +3,11 @@
 import pandas as pd
 from torch import nn
 
-from course.blocks import LearnedPositionalEmbedding
-from course.positions import SinusoidalPositionalEncoding, rotary_embedding
-from course.tasks import reversal
-from lessons.lesson_06 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.blocks import LearnedPositionalEmbedding
+from transformer_course.lessons.lesson_06 import experiments as lab
+from transformer_course.positions import SinusoidalPositionalEncoding, rotary_embedding
+from transformer_course.tasks import reversal
 
 WRITERS = {
     "none": lambda: lab.writer(nn.Identity, num_layers=2),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from course.paper.recipes import CPU
-from lessons.lesson_08 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.lessons.lesson_08 import experiments as lab
+from transformer_course.paper.recipes import CPU
 
 
 def test_multi30k(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from course.tasks.spelling import spelling_task
-from lessons.lesson_08 import experiments as lab
 from tests.lessons.tables import write
+from transformer_course.lessons.lesson_08 import experiments as lab
+from transformer_course.tasks.spelling import spelling_task
 
 
 def test_spelling() -> None:

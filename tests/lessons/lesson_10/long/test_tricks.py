@@ -2,8 +2,14 @@
 
 import pandas as pd
 
-from lessons.lesson_10.experiments.tricks import ENOUGH, FEW, WITH_ENOUGH_ROWS, WITH_FEW_ROWS, compared
 from tests.lessons.tables import write
+from transformer_course.lessons.lesson_10.experiments.tricks import (
+    ENOUGH,
+    FEW,
+    WITH_ENOUGH_ROWS,
+    WITH_FEW_ROWS,
+    compared,
+)
 
 SEEDS = (0, 1, 2)
 

@@ -1,1 +1,0 @@
-"""Sums longer than any in training: places, hints, offsets and windows, and an adder made of them (lesson 13)."""

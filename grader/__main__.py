@@ -1,5 +1,0 @@
-"""`python -m grader` is `grader`."""
-
-from grader.cli import main
-
-main()

@@ -1,0 +1,437 @@
+"""The verdict on one exercise: which aspects hold, how many points they earn, and which mistake it is.
+
+Observations come in, a verdict goes out. Where submissions are graded, learners' code is in another process, and this
+one is disposable: see `cellcheck.running.judging`. In a notebook `Judge.observe` calls the learner's own symbol.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+
+from cellcheck.authoring.arrays import is_array, size_of
+from cellcheck.authoring.aspects import SETTINGS_UNTOUCHED
+from cellcheck.authoring.calls import Probe
+from cellcheck.authoring.observe import Opaque, observe
+from cellcheck.authoring.patients import asked_here
+from cellcheck.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
+from cellcheck.authoring.traces import CHANGED
+from cellcheck.checking.compare import Comparing, Difference, compare, concerns
+from cellcheck.checking.diagnose import Diagnosis, KnownMistakes, diagnose
+from cellcheck.checking.misjudged import misjudged
+from cellcheck.checking.shown import in_short, shown
+from cellcheck.checking.words import place, say
+
+Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
+PASSED: Final = "passed"
+PARTIAL: Final = "partial"
+FAILED: Final = "failed"
+MISSING: Final = "missing"
+ERROR: Final = "error"
+TIMEOUT: Final = "timeout"
+MEMORY: Final = "memory"
+CRASHED: Final = "crashed"
+# An answer that is this much larger than any right one is not looked at.
+_TIMES_AS_LARGE = 16
+_ROOM = 2**12
+_PRAISE = re.compile(
+    r"(?P<subject>(?:The|Your) [^,.:?]*?) (?:is|are) (?:all )?right,? but (?:(?P<pronoun>it|they) |(?!in|as|after))"
+)
+PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
+
+
+@dataclass(frozen=True)
+class AspectResult:
+    """Whether one aspect of an exercise ("shape", "values", "gradients flow") holds."""
+
+    name: str
+    passed: bool
+    meaning: str = ""
+    """One sentence that explains the name, if its author wrote one. Not part of the JSON."""
+    core: bool = False
+    """Whether it belongs to what the exercise is about. Not part of the JSON."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The smallest of the notebook's own cases that goes wrong: expected beside got."""
+
+    label: str
+    """Finishes the sentence "It goes wrong ..."."""
+    path: str
+    """Which part of the answer differs."""
+    expected: Any
+    """A tensor, an array or a plain value."""
+    got: Any
+    called: str = ""
+    """What the part that differs is called; the place itself unless given."""
+    beside: Mapping[str, Value] = field(default_factory=dict)
+    """Inputs of the case that help to read the two, by name."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a learner is told about one exercise, and what it earns."""
+
+    symbol: str
+    """The function or class that the exercise asks for."""
+    score: float
+    """Points, from 0 to `max_score`."""
+    max_score: float
+    status: Status
+    """`passed` means full points, `partial` some of them; all others earn none."""
+    message: str
+    """One line for the learner. It gives no hidden case away."""
+    aspects: tuple[AspectResult, ...] = ()
+    diagnosis: str | None = None
+    """The name of the known mistake that the answer matches."""
+    evidence: Evidence | None = None
+    """Not part of the JSON."""
+    advice: str = ""
+    """What the known mistakes' authors say to those who make them: part of the message. Not part of the JSON."""
+    patients: str = ""
+    """Which patients a learner's test misjudges, by their labels: part of the message. Not part of the JSON."""
+    printed: str = ""
+    """What the learner's code printed, where a notebook's own `check` ran it. Not part of the JSON."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The exercise's entry in the JSON contract."""
+        return {
+            "symbol": self.symbol,
+            "score": self.score,
+            "max_score": self.max_score,
+            "status": self.status,
+            "aspects": [{"name": a.name, "passed": a.passed} for a in self.aspects],
+            "diagnosis": self.diagnosis,
+            "message": self.message,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The verdict that `to_json` wrote, without evidence and what was printed; keys it does not know are left."""
+        return cls(
+            symbol=data["symbol"],
+            score=data["score"],
+            max_score=data["max_score"],
+            status=data["status"],
+            message=data["message"],
+            aspects=tuple(AspectResult(aspect["name"], aspect["passed"]) for aspect in data["aspects"]),
+            diagnosis=data["diagnosis"],
+        )
+
+
+def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
+    """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
+    aspects = tuple(AspectResult(aspect.name, False, aspect.meaning, aspect.core) for aspect in exercise.aspects)
+    return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
+
+
+def drawn(exercise: Exercise, seed: int) -> list[Case]:
+    """The cases that a seed gives, the smallest first."""
+    generator = np.random.default_rng([seed, zlib.crc32(exercise.symbol.encode())])
+    return sorted(exercise.cases(generator), key=_size)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a judge has observed of the course's own code, in canonical form."""
+
+    references: list[list[Observation]]
+    right_sizes: list[int]
+    mistakes: dict[tuple[str, int], Observation]
+    """By the mistake's name and the case's place."""
+
+
+class Judge:
+    """Holds one exercise's cases for one seed, with what references and mistakes do on them.
+
+    Drawing and observing happens once; after that each verdict only compares.
+    """
+
+    def __init__(self, exercise: Exercise, probe: Probe, seed: int, combining_seconds: float = 1.0) -> None:
+        """`combining_seconds` is what a verdict may spend on what two mistakes do together."""
+        self.exercise = exercise
+        self.probe = probe
+        self.cases = drawn(exercise, seed)
+        self._seen: dict[tuple[str, int], Observation] = {}
+        self._catalogue = KnownMistakes(exercise, self.cases, self._seen_of, combining_seconds)
+
+    def without(self, mistake: Mistake) -> Self:
+        """The same judge, who has never heard of this mistake."""
+        other = copy(self)
+        known = replace(
+            self.exercise,
+            mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake),
+            combinations=lambda surprise: (
+                c for c in self.exercise.combinations(surprise) if mistake not in c.mistakes
+            ),
+        )
+        other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
+        return other
+
+    def observe(self, symbol: Any) -> list[Observation]:
+        """What the probe sees of `symbol` on every case. Runs `symbol` in this process."""
+        return [self.observe_one(symbol, case) for case in self.cases]
+
+    def observe_one(self, symbol: Any, case: Case) -> Observation:
+        """The same on one of its cases."""
+        if case.patient is None:
+            return observe(self.probe, symbol, case.inputs)
+        patient = case.patient()
+        seen = observe(self.probe, symbol, {**case.inputs, "patient": asked_here(patient)})
+        return seen if "error" in seen else {**seen, **patient.noted()}
+
+    def keep(self, observations: Sequence[Observation]) -> list[Observation]:
+        """Each observation in its canonical form; one that has not even the form to be reduced stays as it is."""
+        return self._kept(observations)
+
+    def _kept(self, observations: Sequence[Observation]) -> list[Observation]:
+        return [self._kept_at(place, observation) for place, observation in enumerate(observations)]
+
+    def _kept_at(self, place: int, observation: Observation) -> Observation:
+        if _size_of(observation) > _ROOM + _TIMES_AS_LARGE * self.right_sizes[place]:
+            return _too_large(self.references[0][place])
+        reduced = self._reduced(observation, self.cases[place])
+        return self._unreduced(observation, place) if reduced is None else reduced
+
+    def _unreduced(self, observation: Observation, place: int) -> Observation:
+        """An answer that has no canonical form: it may show what is wrong with it.
+
+        What only a canonical form says ("the model learns") is not taken from whoever writes it down instead.
+        """
+        shown = dict(observation)
+        for reference, right in zip(self.exercise.references, self.references, strict=True):
+            for key in observation.keys() & right[place].keys():
+                its = {key: observation[key]}
+                if not compare({key: right[place][key]}, its):
+                    raw = self.observe_one(reference, self.cases[place])
+                    if key not in raw or compare({key: raw[key]}, its):
+                        shown[key] = Opaque("nothing like a right answer")
+        return shown
+
+    def _canonical(self, observation: Observation, case: Case) -> Observation:
+        reduced = self._reduced(observation, case)
+        return observation if reduced is None else reduced
+
+    def _reduced(self, observation: Observation, case: Case) -> Observation | None:
+        """The canonical form; None where there is none: it expects arrays, and a learner may return anything."""
+        if "error" in observation:
+            return observation
+        left = {key: value for key, value in observation.items() if key == CHANGED}
+        try:
+            reduced = self.exercise.canonical({k: v for k, v in observation.items() if k not in left}, case)
+        except Exception:
+            return None
+        return {**reduced, **left}
+
+    @cached_property
+    def _right(self) -> list[list[Observation]]:
+        return [self.observe(reference) for reference in self.exercise.references]
+
+    @cached_property
+    def references(self) -> list[list[Observation]]:
+        """Per reference, its canonical observations."""
+        return [list(map(self._canonical, right, self.cases)) for right in self._right]
+
+    @cached_property
+    def right_sizes(self) -> list[int]:
+        """Per case, how much there is in the largest right answer: nobody puts much larger ones into canonical form."""
+        return [max(map(_size_of, answers)) for answers in zip(*self._right, strict=True)]
+
+    def _seen_of(self, mistake: Mistake, place: int) -> Observation:
+        """What a mistake does on one case. Observed when asked for: most differ from an answer on the first case."""
+        key = (mistake.name, place)
+        if key not in self._seen:
+            case = self.cases[place]
+            self._seen[key] = self._canonical(self.observe_one(mistake.implementation, case), case)
+        return self._seen[key]
+
+    @property
+    def looked_up(self) -> frozenset[tuple[str, int]]:
+        """The mistakes, by name, and the places of the cases in which it is known what they do."""
+        names = {mistake.name for mistake in self.exercise.mistakes}
+        return frozenset(known for known in self._seen if known[0] in names)
+
+    def look_up(self, mistake: str, place: int) -> None:
+        """Finds out what the mistake of that name does in the case at that place, if there are such."""
+        known = [each for each in self.exercise.mistakes if each.name == mistake]
+        if known and 0 <= place < len(self.cases):
+            self._seen_of(known[0], place)
+
+    def memory(self) -> Memory:
+        """What references and mistakes do, as far as it is known."""
+        return Memory(self.references, self.right_sizes, dict(self._seen))
+
+    def recall(self, memory: Memory) -> None:
+        """Takes over what another judge of the same exercise and seed has found out."""
+        self.references, self.right_sizes = memory.references, memory.right_sizes
+        self._seen |= memory.mistakes
+
+    def verdict(self, observations: Sequence[Observation]) -> Verdict:
+        """The best verdict that any of the references allows."""
+        return self.judged(self.keep(observations))
+
+    def right_so_far(self, observations: Sequence[Observation]) -> bool:
+        """Whether what was seen in the first cases may still earn full marks: all of them, or those asked so far."""
+        got = self._kept(observations)
+        return any(all(map(self._is_right, self.cases, expected, got)) for expected in self.references)
+
+    def right_in(self, place: int, observation: Observation) -> bool:
+        """Whether what was seen in the case at that place is right by itself, as one of the references has it."""
+        case = self.cases[place]
+        got = self._canonical(observation, case)
+        return any(self._is_right(case, expected[place], got) for expected in self.references)
+
+    def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
+        aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)
+        return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
+
+    def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
+        """The same for observations in their canonical form. `comparing` remembers parts that come again."""
+        if all(seen.get("error", {}).get("type") == "NotImplementedError" for seen in got):
+            return without_score(self.exercise, MISSING, blank_message(self.exercise.symbol))
+        comparing = comparing or Comparing()
+        verdicts: list[Verdict] = []
+        for expected in self.references:
+            verdicts.append(self._against(expected, got, comparing))
+            if verdicts[-1].status == PASSED:  # what is right needs no diagnosis beside the other references
+                return verdicts[-1]
+        return max(verdicts, key=lambda verdict: verdict.score)
+
+    def _against(self, expected: list[Observation], got: list[Observation], comparing: Comparing) -> Verdict:
+        exercise = self.exercise
+        differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
+        changed = next((d for diagnosis in differences for d in diagnosis if d.key == CHANGED), None)
+        aspects = (*exercise.aspects, SETTINGS_UNTOUCHED) if changed else exercise.aspects
+        results = tuple(self._aspect(aspect, differences) for aspect in aspects)
+        earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
+        total = sum(aspect.weight for aspect in aspects)
+        if all(result.passed for result in results):
+            message = f"{exercise.symbol} is right."
+            return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
+        worked = all(self._holds_somewhere(a, differences) for a in exercise.aspects if a.core)
+        score = round(exercise.points * earned / total, 2) if worked else 0.0
+        status: Status = PARTIAL if score else FAILED
+        if not score and all("error" in seen for seen in got):
+            status = ERROR
+        first = self._first(differences)
+        diagnosis = diagnose(self._catalogue, expected, got, comparing)
+        advice = _advice(diagnosis)
+        patients = misjudged(exercise, self.cases, expected, got)
+        sentences = [advice] if advice else []
+        if first and (diagnosis.recast or not (advice or (patients and first[1].kind == "values"))):
+            sentences.append(self._say(*first))
+        if patients:
+            sentences.append(patients)
+        if changed and (first or not advice):  # where nothing else is wrong, the advice says it
+            sentences.append(say(changed))
+        return Verdict(
+            exercise.symbol,
+            score,
+            exercise.points,
+            status,
+            " ".join(sentences),
+            results,
+            diagnosis.mistakes[0].name if diagnosis.mistakes else None,
+            self._evidence(*first, expected, got) if first and first[1].kind != "error" else None,
+            advice,
+            patients,
+        )
+
+    def _say(self, index: int, first: Difference) -> str:
+        """What is wrong in a case, and what the case is."""
+        case = self.cases[index]
+        inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
+        where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
+        return f"{say(first, self.exercise.called)} {where}"
+
+    def _evidence(self, index: int, first: Difference, expected: list[Observation], got: list[Observation]) -> Evidence:
+        """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
+        case, whole = self.cases[index], expected[index].get(first.key)
+        path, pair = first.path, (first.expected, first.got)
+        if isinstance(whole, str | list | tuple | dict) and not is_array(first.expected):
+            path, pair = first.key, (whole, got[index].get(first.key))
+        beside = shown(self.exercise, case) if self.exercise.shown else {}
+        return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
+
+    def _aspect(self, aspect: Aspect, differences: list[list[Difference]]) -> AspectResult:
+        fails = any(
+            concerns(aspect, case, difference)
+            for case, in_case in zip(self.cases, differences, strict=True)
+            for difference in in_case
+        )
+        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core)
+
+    def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
+        return any(
+            aspect.tags <= case.tags and not any(concerns(aspect, case, d) for d in in_case)
+            for case, in_case in zip(self.cases, differences, strict=True)
+        )
+
+    def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
+        """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
+        for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
+            for index, in_case in enumerate(differences):
+                for difference in in_case:
+                    if concerns(aspect, self.cases[index], difference):
+                        return index, difference
+        return None
+
+
+def blank_message(symbol: str) -> str:
+    """Said of an exercise that nobody has begun."""
+    return f"{symbol} is still blank: write it in its cell, run that cell, then check again."
+
+
+def ours_message(symbol: str) -> str:
+    """Said to somebody who goes on with the course's own answer."""
+    return (
+        f"This is the course's own {symbol}. It earns no points, but every cell below works with it. "
+        "Write your own whenever you like."
+    )
+
+
+def _advice(diagnosis: Diagnosis) -> str:
+    """What to tell somebody who made these mistakes."""
+    if len(diagnosis.mistakes) == 1:
+        return diagnosis.mistakes[0].advice
+    return " There is a second mistake, too. ".join(without_praise(mistake.advice) for mistake in diagnosis.mistakes)
+
+
+def without_praise(advice: str) -> str:
+    """Advice whose author thought of one mistake: "The order is right, but your ids ..." isn't true of two."""
+    found = _PRAISE.match(advice)
+    if found is None:
+        return advice
+    rest = advice[found.end() :]
+    return f"{found['subject']} {rest}" if found["pronoun"] else rest[0].upper() + rest[1:]
+
+
+def _too_large(right: Observation) -> Observation:
+    """Stands for an answer that nobody puts into canonical form."""
+    return dict.fromkeys(right.keys() - {"error"}, Opaque("something far larger than any right answer"))
+
+
+def _size(case: Case) -> int:
+    """How many numbers and words there are in a case."""
+    return sum(_amount(value, size_of) for value in case.inputs.values())
+
+
+def _size_of(answer: Value) -> int:
+    """How much there is to go through in an answer; rows that hold no numbers count too."""
+    return _amount(answer, lambda array: max(size_of(array), *array.shape, 0))
+
+
+def _amount(value: Value, in_array: Callable[[Any], int]) -> int:
+    if is_array(value):
+        return in_array(value)
+    if isinstance(value, dict):
+        return sum(_amount(item, in_array) for item in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_amount(item, in_array) for item in value)
+    return 1

@@ -1,0 +1,51 @@
+"""Files that are there whole or not at all: after an error, after a kill, and after a power cut."""
+
+import contextlib
+import os
+from pathlib import Path
+
+
+def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
+    """Writes a file in one step: what was there stays until all of the new content is on the disk.
+
+    The content is written beside `path` first. What a kill has left there gives way, and two who write the same file
+    at the same time never mix their content.
+
+    Args:
+        path: the file. Its folder must be there.
+        content: all of it; a text becomes UTF-8.
+        mode: its permissions, if not those that a new file usually gets.
+
+    Raises:
+        OSError: when it can't be written; what was there stays, and no half file is left.
+    """
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        with fresh.open("xb") as file:
+            file.write(data)
+            file.flush()
+            keep(file.fileno())
+        if mode is not None:
+            fresh.chmod(mode)
+        os.replace(fresh, path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    _keep_names(path.parent)
+
+
+def keep(file: int) -> None:
+    """Waits until an open file is on the disk, where a power cut can't take it any more."""
+    os.fsync(file)
+
+
+def _keep_names(folder: Path) -> None:
+    """Waits until a folder's list of files is on the disk. Windows and some network drives offer no way to do so."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            keep(opened)
+        finally:
+            os.close(opened)

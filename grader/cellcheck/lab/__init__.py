@@ -1,0 +1,15 @@
+"""The start page in JupyterLab: a small extension of Jupyter's server, at `/course`."""
+
+from typing import Any
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": "cellcheck.lab"}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    from jupyter_server.utils import url_path_join
+
+    from cellcheck.lab.start_page import PATH, CoursePage
+
+    server.web_app.add_handlers(".*$", [(url_path_join(server.base_url, PATH), CoursePage)])

@@ -1,0 +1,1 @@
+"""`cellcheck report --html`: a page about a whole class."""

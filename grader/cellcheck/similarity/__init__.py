@@ -1,0 +1,1 @@
+"""`cellcheck similar`: which answers in a class are alike, for a person to look at."""

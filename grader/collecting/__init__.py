@@ -1,1 +1,0 @@
-"""`grader collect`: what learners handed in, as the platforms give it out, goes to nbgrader's `submitted/`."""

@@ -1,4 +1,0 @@
-"""A learner's own folder: which lessons there are, how far they are, and how to begin one anew.
-
-Nothing here needs torch or nbgrader: the start page and `grader progress` answer at once.
-"""

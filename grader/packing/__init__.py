@@ -1,1 +1,0 @@
-"""`grader package`: a lesson's grader as a file that another system runs."""

@@ -1,1 +1,0 @@
-"""`grader report --html`: a page about a whole class."""

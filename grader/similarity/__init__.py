@@ -1,1 +1,0 @@
-"""`grader similar`: which answers in a class are alike, for a person to look at."""

@@ -1,4 +1,0 @@
-"""`submit()`, as it is used in a notebook: by nbgrader's exchange where there is one, else as one file to hand in.
-
-It needs the standard library, `course` and what Colab has; nbgrader only where its exchange is used.
-"""

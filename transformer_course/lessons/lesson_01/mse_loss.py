@@ -1,0 +1,61 @@
+"""`mse_loss`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.draw import dims, with_gaps
+from transformer_course.lessons.lesson_01.drawing import to_tensors
+from transformer_course.lessons.lesson_01.networks import draw_batch_of_arrays as draw_batch
+from transformer_course.lessons.lesson_01.single_number import ONE_NUMBER, one_number
+
+# The classic trap: (n, 1) against (n,) broadcasts without a word.
+ONE_OUTPUT = aspects.special(
+    "one output", weight=8.0, meaning="With one output, each prediction is compared with its own target and no other."
+)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    drawn = [(case, to_tensors(dict(case.inputs))) for case in in_arrays(generator)]
+    return [
+        Case(case.label, with_gaps(inputs) if case.tags == aspects.LAYOUT.tags else inputs, case.tags)
+        for case, inputs in drawn
+    ]
+
+
+def in_arrays(generator: np.random.Generator) -> list[Case]:
+    """The cases with NumPy's arrays."""
+    n, *three = dims(generator, 4, 3, 8)
+    side = int(generator.integers(3, 6))
+    d_in, d_hidden, rows = dims(generator, 3, 3, 8)
+    apart = draw_batch(generator, dims(generator, 3, 3, 7), 4)
+    exact = draw_batch(generator, three, n, np.float64)
+    for far in (exact["params"][-1][1], exact["batch"][1]):
+        far += 1000  # of numbers that are nearly the same, float32 doesn't keep the difference
+    return [
+        Case.of("with several outputs", **draw_batch(generator, three, n)),
+        Case.of("where all sizes are equal", **draw_batch(generator, [side] * 3, side)),
+        Case.of("with a single layer", **draw_batch(generator, three[:2], n)),
+        Case.of("with one output", ONE_OUTPUT, **draw_batch(generator, [d_in, d_hidden, 1], rows)),
+        Case.of("on a batch of one", aspects.BATCH_OF_ONE, **draw_batch(generator, three, 1)),
+        Case.of("with float64", aspects.FLOAT64, **exact),
+        Case.of("with tensors that are not contiguous", aspects.LAYOUT, **apart),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.mlp",
+    points=1,
+    cases=cases,
+    canonical=one_number,
+    aspects=(
+        ONE_NUMBER,
+        aspects.values(),
+        aspects.gradients(13.0),
+        replace(ONE_OUTPUT, weight=3.0),  # a squeeze costs gradients, too
+        aspects.BATCH_OF_ONE,
+        *aspects.any_numbers(),
+        aspects.untouched(),
+    ),
+)

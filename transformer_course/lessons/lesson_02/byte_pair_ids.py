@@ -1,0 +1,71 @@
+"""`byte_pair_ids`: how it is tried."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cellcheck.authoring.aspects import main, special, untouched
+from cellcheck.authoring.spec import Aspect, Case, Trial
+from transformer_course.byte_pairs import apply_merges, byte_pair_vocabulary
+from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
+
+Merges = list[tuple[str, str]]
+
+ANY = special("any text", "any", 7.0, "Whatever is in a text, nothing of it is lost: a text becomes all of its ids.")
+TEXT = special(
+    "spaces, capitals, punctuation", weight=5.0, meaning="Spaces, capitals and punctuation get the right ids too."
+)
+BYTES = special(
+    "characters of several bytes",
+    "",
+    5.0,
+    "Characters that take several bytes in UTF-8, such as 'é', get the right ids.",
+)
+PLAIN = special("bytes alone", meaning="A text without any merged token becomes its bytes' ids.")
+EMPTY = special("an empty text", meaning="An empty text gives an empty list of ids.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def word(merges: Merges, times: int = 1) -> str:
+        """Letters on which each merge counts, and so does their order. In "abcd", the longest token comes too late."""
+        (a, b), (c, d), _, (_, e), _ = merges
+        others = [merges[::-1], *(merges[:i] + merges[i + 1 :] for i in range(len(merges)))]
+        while True:
+            parts = [a + b + c + d, a + b + c, c + d + e, e + a, *generator.choice([a, b, c, d, e], 2)] * times
+            text = "".join(str(part) for part in generator.permutation(parts))
+            if all(apply_merges(text, other) != apply_merges(text, merges) for other in others):
+                return text
+
+    def case(label: str, text: Callable[[Merges], str], *about: Aspect) -> Case:
+        merges = draw_merges(generator)
+        return Case.of(label, *about, text=text(merges), merges=merges, vocabulary=byte_pair_vocabulary(merges))
+
+    def with_a_capital(merges: Merges) -> str:
+        a, b = merges[0]
+        return f" {a.upper()}{b} {word(merges)}.  {word(merges)}"
+
+    two, three = [str(s) for s in generator.permutation(FOREIGN[:3])[:2]], str(generator.choice(FOREIGN[3:]))
+    return [
+        case("on a word", word),
+        case("on a longer word", lambda merges: word(merges, times=2)),
+        case("on a text with spaces and a capital", with_a_capital, TEXT, ANY),
+        case("on letters that take several bytes", lambda merges: three.join([word(merges), *two]), BYTES, ANY),
+        case("on a text without any merged token", lambda merges: "".join(merges[0][::-1]) + "?", PLAIN),
+        case("on an empty text", lambda _: "", EMPTY),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.byte_pairs",
+    points=2,
+    cases=cases,
+    aspects=(
+        main("the right ids", meaning="The text becomes the right ids, in order."),
+        ANY,
+        TEXT,
+        BYTES,
+        PLAIN,
+        EMPTY,
+        untouched("the arguments stay as they were"),
+    ),
+)

@@ -1,0 +1,69 @@
+"""`padding_mask`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.draw import dims, integers, strided
+from transformer_course.lessons import drawing
+from transformer_course.lessons.aspects import special
+from transformer_course.lessons.drawing import Inputs
+
+ANYWHERE = special("padding anywhere in a row", weight=12.0)
+PAD_ID = special("another pad_id", weight=2.0)
+ONE = special("a batch of one, a single token")
+ALL = special("all padding, or none", meaning="Rows that are all padding, and rows without any, get the right mask.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def rows(batch: int, length: int, pad_id: int = 0) -> torch.Tensor:
+        """Ids from 0 to 19 with padding on the right, another amount in each row."""
+        ids = integers(generator, 0, 20, batch, length)
+        ids[ids == pad_id] = 20
+        ids[0, 0] = 20 if pad_id == 0 else 0
+        real = drawing.padding(generator, batch, length)[:, 0, 0]
+        return torch.where(real, ids, pad_id)
+
+    b, n = dims(generator, 2, 4, 7)  # with fewer than four tokens, all rows would have the same padding
+    side = int(generator.integers(4, 6))
+    pad_id = int(generator.integers(3, 9))
+    scattered = integers(generator, 1, 20, b, n)
+    scattered[drawing.mask(generator, b, n)] = 0
+    whole = integers(generator, 1, 20, b, n)
+    whole[0] = 0
+
+    def other(batch: int, length: int) -> Inputs:
+        return {"tokens": rows(batch, length, pad_id), "pad_id": pad_id}
+
+    return [
+        Case.of("with padding on the right", tokens=rows(b, n)),
+        Case.of("with more rows than tokens", tokens=rows(n + 2, n)),
+        Case.of("with as many rows as tokens", tokens=rows(side, side)),
+        Case.of("with padding anywhere in a row", ANYWHERE, tokens=scattered),
+        Case.of("with another pad_id", PAD_ID, **other(b, n)),
+        Case.of("with another pad_id, on other sizes", PAD_ID, **other(n, b)),
+        Case.of("on a batch of one", ONE, tokens=rows(1, n)),
+        Case.of("with a single token", ONE, tokens=integers(generator, 0, 2, b, 1)),
+        Case.of("with a row of padding alone, and rows without", ALL, tokens=whole),
+        Case.of("with tokens that are not contiguous", aspects.LAYOUT, tokens=strided(rows(b, n))),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.attention",
+    points=1,
+    cases=cases,
+    aspects=(
+        aspects.shape("shape (batch, 1, 1, length)", "The mask has the shape (batch, 1, 1, length)."),
+        aspects.values(),
+        aspects.dtype("boolean", 2.0, meaning="The entries are True and False."),
+        ANYWHERE,
+        PAD_ID,
+        ONE,
+        ALL,
+        replace(aspects.LAYOUT, weight=0.5),
+        aspects.untouched(weight=0.5),
+    ),
+)

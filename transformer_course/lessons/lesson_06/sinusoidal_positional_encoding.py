@@ -1,0 +1,35 @@
+"""`sinusoidal_positional_encoding`: how it is tried."""
+
+import numpy as np
+
+from cellcheck.authoring.aspects import dtype, shape, values
+from cellcheck.authoring.spec import Case, Trial
+from transformer_course.lessons.aspects import special
+from transformer_course.lessons.lesson_06.drawing import draw_base
+
+BASE = special("another base", weight=2.0)
+SINGLE = special("a single position", meaning="A single position gives the right result too.")
+TWO_COLUMNS = special("two columns")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    # Eight columns and five positions are what fixed numbers would most likely be: they never come up.
+    half, other = generator.permutation([3, 5]).tolist()
+    length, side = int(generator.choice([3, 4, 6])), 2 * int(generator.integers(2, 4))
+    return [
+        Case.of("with a few positions", length=length, d_model=2 * half),
+        Case.of("with more positions than columns", length=2 * other + length, d_model=2 * other),
+        Case.of("with as many positions as columns", length=side, d_model=side),
+        Case.of("with many positions", length=40 + length, d_model=4),
+        Case.of("with a single position", SINGLE, length=1, d_model=2 * half),
+        Case.of("with two columns", TWO_COLUMNS, length=length, d_model=2),
+        Case.of("with another base", BASE, length=length + 10, d_model=2 * other, base=draw_base(generator)),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.positions",
+    points=3,
+    cases=cases,
+    aspects=(shape(), values(), BASE, SINGLE, TWO_COLUMNS, dtype("float32", meaning="The result is float32.")),
+)

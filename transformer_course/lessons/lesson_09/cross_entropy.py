@@ -1,0 +1,95 @@
+"""`cross_entropy`: how it is tried."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cellcheck.authoring.aspects import dtype, main, refused, special, untouched
+from cellcheck.authoring.draw import dims
+from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, Trial
+from transformer_course.lessons.lesson_09.drawing import normal
+
+BOTH = ("loss", "gradient")
+PADDED = special("padding", "", 2.0, "Padding counts neither in the loss nor in the gradient.", BOTH)
+OTHER_PAD = special("another pad_id", "", 0.5, "The pad_id that is passed in is what counts as padding.", BOTH)
+LARGE = special("very large logits", "", 1.0, "Large logits give no NaN and nothing infinite.", BOTH)
+BATCH_OF_ONE = special("a batch of one", weight=0.5, keys=BOTH)
+FLOAT32 = special("float32", weight=0.5, keys=BOTH)
+ALL_PADDING = refused("nothing but padding", weight=0.5)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    n, length, vocab = dims(generator, 3, 4, 8)
+
+    def targets(*sizes: int) -> np.ndarray:
+        drawn = generator.integers(1, vocab, sizes).astype(np.intp)
+        drawn.flat[0], drawn.flat[-1] = 1, vocab - 1
+        return drawn
+
+    padded = targets(n, length)
+    padded[:, -1] = padded[1, 2:] = 0
+    large, of_large = normal(generator, n, vocab), targets(n)
+    large[0] += 900.0
+    large[1, 2], of_large[1] = 900.0, 3  # one logit far above the others, and it isn't the right one
+    other = targets(n, length)
+    other[:, -2:] = vocab - 2
+    return [
+        Case.of("on a row of logits each", logits=normal(generator, n, vocab), targets=targets(n)),
+        Case.of("on rows of positions", logits=normal(generator, n, length, vocab), targets=targets(n, length)),
+        Case.of("with padding", PADDED, logits=normal(generator, n, length, vocab), targets=padded),
+        Case.of(
+            "with another pad_id",
+            OTHER_PAD,
+            logits=normal(generator, n, length, vocab),
+            targets=other,
+            pad_id=vocab - 2,
+        ),
+        Case.of("on very large logits", LARGE, logits=large, targets=of_large),
+        Case.of("on a batch of one", BATCH_OF_ONE, logits=normal(generator, 1, vocab), targets=targets(1)),
+        Case.of("with float32", FLOAT32, logits=normal(generator, n, vocab, dtype=np.float32), targets=targets(n)),
+        Case.of(
+            "when everything is padding",
+            ALL_PADDING,
+            logits=normal(generator, 2, vocab),
+            targets=np.zeros(2, dtype=np.intp),
+        ),
+    ]
+
+
+def by_name(observation: Observation, case: Case) -> Observation:
+    """The pair under the names of its two parts; the loss as a Python float."""
+    pair = observation.get("output")
+    if "error" in observation or not isinstance(pair, list | tuple) or len(pair) != 2:
+        return {**observation, "loss": pair, "gradient": pair} if "error" not in observation else observation
+    loss = pair[0]
+    if isinstance(loss, np.ndarray) and loss.ndim == 0:
+        loss = float(loss)
+    return {"loss": loss, "gradient": pair[1], "arguments": observation.get("arguments")}
+
+
+TRIAL = Trial(
+    module="transformer_course.numpy_transformer.functions",
+    points=2,
+    cases=cases,
+    canonical=by_name,
+    called={"loss": "the loss"},
+    aspects=(
+        main("the loss", 1.5, ("loss",), meaning="The first result is the mean cross-entropy, one number."),
+        Aspect(
+            "the gradient",
+            ("gradient",),
+            frozenset({"error", "type", "shape", "nan", "mask", "values"}),
+            3.0,
+            tags=USUAL,
+            meaning="The second result is the gradient with respect to the logits.",
+        ),
+        PADDED,
+        OTHER_PAD,
+        LARGE,
+        BATCH_OF_ONE,
+        FLOAT32,
+        ALL_PADDING,
+        Aspect("dtype kept", ("gradient",), frozenset({"dtype"}), 0.5, meaning=dtype().meaning),
+        untouched(weight=0.5),
+    ),
+)

@@ -1,0 +1,57 @@
+"""`can_overfit`, the bug clinic: how it is tried. Does a model, with its training step, learn one batch by heart?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from cellcheck.authoring import draw
+from cellcheck.authoring.aspects import tells_apart
+from cellcheck.authoring.spec import Case, Trial
+from transformer_course.lessons.lesson_10 import patients
+from transformer_course.lessons.lesson_10.patients import trainer
+
+ASPECTS = SOUND, STUCK, LOW = tells_apart(
+    sound="sound training passes",
+    stuck="training that gets nowhere is found",
+    low="training that gets somewhere, but not far enough, is found",
+    meanings={
+        "sound": "Training that learns the batch by heart within 300 steps passes, even if it is slow.",
+        "stuck": "Training whose loss stays high, is high at the end, or turns into NaN, doesn't pass.",
+        "low": "A loss that falls, but not below 0.05 within 300 steps, isn't low enough.",
+    },
+)
+
+# (kind of patient, what looks at it, words for the learner)
+TRAININGS = [
+    (patients.Trained, SOUND, "with training that works"),
+    (patients.Slow, SOUND, "with training that works, but needs most of the 300 steps"),
+    (patients.AtFirst, SOUND, "with training that stands still at first, and then works"),
+    (patients.Settled, SOUND, "with training whose loss settles a little below 0.05"),
+    (patients.JustInTime, SOUND, "with training that gets there in the last of the 300 steps"),
+    (patients.Shaken, SOUND, "with training whose loss shoots up once, and then works"),
+    (patients.Explodes, STUCK, "with training that learns the batch, and then explodes"),
+    (patients.SettledAbove, LOW, "with training whose loss settles a little above 0.05"),
+    (patients.JustTooLate, LOW, "with training that gets there only after the 300 steps"),
+    (patients.TooSlow, LOW, "with a learning rate that is too low for 300 steps"),
+    (patients.Shuffled, STUCK, "with labels that are shuffled at every step"),
+    (patients.Contradiction, LOW, "with two equal rows that have different labels, so that the loss settles above 0.1"),
+    (patients.Quarrel, LOW, "with weights that start too large, and rows that contradict each other"),
+    (patients.SoftmaxTwice, LOW, "with softmax in front of a loss that has its own"),
+    (patients.Frozen, STUCK, "with an optimiser that holds another model's parameters"),
+    (patients.Dead, STUCK, "with dead ReLUs"),
+    (patients.NeverCleared, STUCK, "with gradients that are never cleared"),
+    (patients.NotANumber, STUCK, "with a loss that turns into NaN"),
+]
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    inputs, targets = draw.normal(generator, 8, 6), draw.integers(generator, 0, 4, 8)
+    return [
+        Case(label, {"inputs": inputs, "targets": targets}, aspect.tags, partial(trainer, kind))
+        for kind, aspect, label in TRAININGS
+    ]
+
+
+TRIAL = Trial(module="transformer_course.training_well.overfitting", points=2, cases=cases, aspects=ASPECTS)

@@ -1,0 +1,127 @@
+"""Lesson 10's experiments: one task, one model, one loop with a switch for each trick, and a gallery of broken runs.
+
+The learner's own parts come in as `Parts`.
+"""
+
+from transformer_course.lessons.lesson_10.experiments.bits import bits_of
+from transformer_course.lessons.lesson_10.experiments.depth import STACKS, gradient_by_depth, lost
+from transformer_course.lessons.lesson_10.experiments.first_tests import (
+    mean_of_means,
+    one_batch,
+    one_step,
+    sound_one,
+    suspects,
+)
+from transformer_course.lessons.lesson_10.experiments.gallery import (
+    BROKEN,
+    CAUSES,
+    cause_of,
+    code_of,
+    diagnosed,
+    leaked_and_fresh,
+    run,
+    sound,
+    with_clipping,
+    with_memory_cleared,
+    with_scaler,
+    with_weights_put_back,
+)
+from transformer_course.lessons.lesson_10.experiments.letters import (
+    Letters,
+    Reverser,
+    letters,
+    renamed,
+    row_loss,
+    scores,
+)
+from transformer_course.lessons.lesson_10.experiments.looking import (
+    answers,
+    board,
+    learning_curves,
+    show,
+    stopped,
+    sweep_map,
+    symptoms,
+    with_spread,
+)
+from transformer_course.lessons.lesson_10.experiments.speed import peak_bytes, saved_bytes
+from transformer_course.lessons.lesson_10.experiments.symptoms import (
+    NOTHING,
+    SYMPTOMS,
+    by_the_table,
+    curve_of,
+    read,
+    symptom_table,
+)
+from transformer_course.lessons.lesson_10.experiments.training import OURS, Parts, Recipe, Run, train
+from transformer_course.lessons.lesson_10.experiments.tricks import (
+    ENOUGH,
+    FEW,
+    LONG,
+    PLAIN,
+    WITH_ENOUGH_ROWS,
+    WITH_FEW_ROWS,
+    compared,
+    memory_of,
+    sweep,
+)
+
+__all__ = [
+    "BROKEN",
+    "CAUSES",
+    "ENOUGH",
+    "FEW",
+    "LONG",
+    "NOTHING",
+    "OURS",
+    "PLAIN",
+    "STACKS",
+    "SYMPTOMS",
+    "WITH_ENOUGH_ROWS",
+    "WITH_FEW_ROWS",
+    "Letters",
+    "Parts",
+    "Recipe",
+    "Reverser",
+    "Run",
+    "answers",
+    "bits_of",
+    "board",
+    "by_the_table",
+    "cause_of",
+    "code_of",
+    "compared",
+    "curve_of",
+    "diagnosed",
+    "gradient_by_depth",
+    "leaked_and_fresh",
+    "learning_curves",
+    "letters",
+    "lost",
+    "mean_of_means",
+    "memory_of",
+    "one_batch",
+    "one_step",
+    "peak_bytes",
+    "read",
+    "renamed",
+    "row_loss",
+    "run",
+    "saved_bytes",
+    "scores",
+    "show",
+    "sound",
+    "sound_one",
+    "stopped",
+    "suspects",
+    "sweep",
+    "sweep_map",
+    "symptom_table",
+    "symptoms",
+    "train",
+    "with_clipping",
+    "with_memory_cleared",
+    "with_scaler",
+    "with_spread",
+    "with_weights_put_back",
+]

@@ -1,0 +1,203 @@
+"""`LoRALinear`: how it is tried."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.calls import gradients, state
+from cellcheck.authoring.draw import dims, normal
+from cellcheck.authoring.modules import built, hand_in
+from transformer_course.lessons.aspects import explained
+from transformer_course.lessons.drawing import Inputs
+
+ONE = aspects.special("a rank of one, a single vector", "", 0.5, "Rank 1 works, and so does a single vector.")
+BARE = aspects.special("a layer without bias", "", 0.5, "A base without bias works, too.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def layer(
+        rows: tuple[int, ...], n: int, m: int, rank: int, bias: bool = True, dtype: torch.dtype = torch.float32
+    ) -> Inputs:
+        inputs = {
+            "x": normal(generator, *rows, n, dtype=dtype),
+            "weight": normal(generator, m, n, dtype=dtype),
+            "rank": rank,
+            "alpha": float(generator.choice([5.0, 7.0, 11.0])),  # no multiple of rank 2 or 3
+            "down": normal(generator, rank, n, dtype=dtype),
+            "up": normal(generator, m, rank, dtype=dtype),
+        }
+        return inputs | ({"bias": normal(generator, m, dtype=dtype)} if bias else {})
+
+    b, n, m = dims(generator, 3, 4, 8)
+    return [
+        Case.of("with rank 2", **layer((b,), n, m, 2)),
+        Case.of("with rank 3, on rows of tokens", **layer((b, 3), m, n, 3)),
+        Case.of("where the layer is square", **layer((2, b), n, n, 2)),
+        Case.of("with rank 1", ONE, **layer((b,), n, m, 1)),
+        Case.of("on a single vector", ONE, **layer((), n, m, 2)),
+        Case.of("with a layer without bias", BARE, **layer((b,), n, m, 2, bias=False)),
+        Case.of("with float64", aspects.FLOAT64, **layer((b,), n, m, 2, dtype=torch.float64)),
+    ]
+
+
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """How a layer begins and what it learns; then, with the case's down and up, what it gives, merged or not."""
+    x, weights, bias = inputs["x"], inputs["weight"], inputs.get("bias")
+    torch.default_generator.manual_seed(0)
+    wide, narrow = weights.shape
+    linear = nn.Linear(narrow, wide, bias=bias is not None).to(weights.dtype)
+    with torch.no_grad():
+        linear.weight.copy_(weights)
+        if bias is not None:
+            linear.bias.copy_(bias)
+    layer = built(symbol, linear, inputs["rank"], inputs["alpha"])
+    seen: dict[str, Any] = {"start": layer(x).detach()}
+    another = built(symbol, copy.deepcopy(linear), inputs["rank"], inputs["alpha"])
+    seen["down"] = _in_words(getattr(layer, "down", None), getattr(another, "down", None))
+    up = getattr(layer, "up", None)
+    seen["up"] = "zeros" if isinstance(up, torch.Tensor) and not up.detach().any() else "not zeros"
+    seen["learns"] = sorted(name for name, parameter in layer.named_parameters() if parameter.requires_grad)
+    seen["parts"], places = hand_in(layer, {"down": inputs["down"], "up": inputs["up"]})
+    if len(places) < 2:
+        return {**seen, "output": "no output: down or up is missing, or has another shape"}
+    handed = x.clone().requires_grad_()
+    output = layer(handed)
+    seen["output"] = output.detach() if isinstance(output, torch.Tensor) else output
+    leaves = [handed, *places.values()]
+    seen["gradients"] = gradients(output, leaves) if all(leaf.requires_grad for leaf in leaves) else "cut off"
+    seen["base"] = _base(layer, weights)
+    seen["arguments"] = [x, state([handed])["values"]]
+    return seen | _merged(layer, x)
+
+
+def _in_words(down: Any, another: Any) -> str:
+    """The numbers with which `down` begins, beside those of another new layer."""
+    if not isinstance(down, torch.Tensor):
+        return "no tensor"
+    if not down.detach().any():
+        return "zeros"
+    if bool(down.detach().std() <= 1e-3):
+        return "one number everywhere"
+    same = isinstance(another, torch.Tensor) and torch.equal(down.detach(), another.detach())
+    return "the same numbers in every new layer" if same else "random numbers"
+
+
+def _base(layer: nn.Module, weight: torch.Tensor) -> str:
+    base = getattr(layer, "base", None)
+    if not isinstance(base, nn.Linear):
+        return "no Linear layer"
+    return "as it was" if torch.equal(base.weight.detach(), weight) else "changed"
+
+
+def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
+    before, wanted, mode = copy.deepcopy(layer.state_dict()), layer(x).detach(), layer.training
+    try:
+        plain = layer.merged()
+        result = plain(x)
+    except Exception as error:
+        return {"merged": f"stopped with {type(error).__name__}: {error}"}
+    seen: dict[str, Any] = {
+        "merged": result.detach() if isinstance(result, torch.Tensor) else result,
+        "merged_is": _kind(plain, layer),
+    }
+    by_merging = _changed(layer, before) + (["whether it is in training mode"] if layer.training != mode else [])
+    with torch.no_grad():
+        for parameter in plain.parameters():
+            parameter.add_(1.0)
+    if by_merging:
+        seen["by_itself"] = f"changed by merged(): {', '.join(by_merging)}"
+    else:
+        shared = _changed(layer, before)
+        seen["by_itself"] = f"changed along with the merged one: {', '.join(shared)}" if shared else "as it was"
+    if not _agree(seen["merged"], wanted):
+        return {**seen, "merged_later": LATER}  # it is wrong from the beginning, which is told once
+    with torch.no_grad():
+        for name, parameter in layer.named_parameters():
+            if name == "up":
+                parameter.add_(1.0)
+    wanted = layer(x).detach()
+    try:
+        again = layer.merged()(x).detach()
+    except Exception as error:
+        return {**seen, "merged_later": f"stopped with {type(error).__name__}: {error}"}
+    return {**seen, "merged_later": LATER if _agree(again, wanted) else "other outputs"}
+
+
+def _changed(layer: nn.Module, before: Mapping[str, torch.Tensor]) -> list[str]:
+    return [name for name, tensor in layer.state_dict().items() if not torch.equal(before[name], tensor)]
+
+
+def _kind(plain: Any, layer: nn.Module) -> str:
+    """What `merged` returned: a Linear layer has a weight, and a bias where the base has one."""
+    if type(plain) is not nn.Linear:
+        return f"a {type(plain).__name__}"
+    names = [name for name, _ in plain.named_parameters()]
+    wanted = ["weight"] + (["bias"] if getattr(getattr(layer, "base", None), "bias", None) is not None else [])
+    return "a plain Linear layer" if names == wanted else f"a Linear layer with the parameters: {', '.join(names)}"
+
+
+LATER = "the outputs of the layer"
+
+
+def _agree(one: Any, other: torch.Tensor) -> bool:
+    return (
+        isinstance(one, torch.Tensor)
+        and (one.shape, one.dtype) == (other.shape, other.dtype)
+        and torch.allclose(one, other, rtol=1e-4, atol=1e-4)
+    )
+
+
+MEANINGS = {
+    "starts as the base": "up starts with zeros, so nothing changes at first.",
+    "down starts at random": "If down and up were both zero, neither would learn.",
+    "merged": "merged() returns a plain Linear layer that gives the same outputs.",
+    "merged after more training": "merged() merges what up and down are now, not what they were once.",
+    "merging changes nothing here": "merged() leaves this layer as it is, and shares no weights with it.",
+}
+
+
+TRIAL = Trial(
+    module="transformer_course.language_model.adapting",
+    points=3,
+    cases=cases,
+    probe=probe,
+    called={
+        "start": "the output of a new layer",
+        "down": "how down begins",
+        "up": "how up begins",
+        "learns": "what wants gradients",
+        "merged": "the output of merged()",
+        "merged_is": "what merged() returns",
+        "merged_later": "what merged() gives after up has changed",
+        "by_itself": "this layer, after merged()",
+        "base": "the weight of the base",
+    },
+    shown=lambda case: {name: case.inputs[name] for name in ("x", "rank", "alpha")},
+    aspects=explained(
+        (
+            aspects.also("named parts", "parts", meaning="down and up have the names and shapes of the docstring."),
+            aspects.shape(),
+            aspects.main("values", 6.0, meaning="The output is that of the base plus the scaled correction."),
+            aspects.also("starts as the base", "start", "up", weight=16.0),
+            aspects.also("down starts at random", "down", weight=16.0),
+            aspects.also("only down and up learn", "learns", weight=87.0, meaning="The base is frozen, its bias too."),
+            aspects.also(
+                "gradients flow", "gradients", weight=16.0, meaning="Gradients reach x, down and up, as they should."
+            ),
+            aspects.also("merged", "merged", "merged_is", weight=87.0),
+            aspects.also("merged after more training", "merged_later", weight=8.0),
+            aspects.also("merging changes nothing here", "by_itself", "base", weight=16.0),
+            ONE,
+            BARE,
+            replace(aspects.FLOAT64, weight=5.0),
+            aspects.untouched(weight=0.25),
+        ),
+        MEANINGS,
+    ),
+)

@@ -1,0 +1,80 @@
+"""`share_heads`: how it is tried."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.calls import call_and_follow
+from cellcheck.authoring.draw import integers, normal, with_gaps
+from transformer_course.lessons.drawing import Inputs
+from transformer_course.lessons.lesson_03.heads import ASPECTS, WHOLE
+
+ALL = aspects.special("one head for all", meaning="A single key head serves all query heads.")
+OWN = aspects.special("a head for each", meaning="With as many key heads as query heads, everything stays as it is.")
+AGAIN = aspects.special("called again", meaning="A later call, with other heads of the same shape, is right as well.")
+REFUSED = aspects.special(
+    "groups that don't fit are refused",
+    weight=2.0,
+    meaning="Where num_heads is no multiple of num_kv_heads, a ValueError is raised.",
+    keys=("refusal",),
+)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def heads(b: int, kv: int, n: int, d_head: int, group: int, dtype: torch.dtype = torch.float32) -> Inputs:
+        return {"heads": normal(generator, b, kv, n, d_head, dtype=dtype), "num_heads": kv * group}
+
+    b, n, d = (int(k) for k in generator.permutation([4, 5, 7]))
+    laid_out, again = with_gaps(heads(b, 3, n, d, 2)), heads(b, 2, d, n, 3)
+    return [
+        Case.of("with two heads for six", **heads(b, 2, n, d, 3)),
+        Case.of("with three heads for six", **heads(n, 3, d, b, 2)),
+        Case.of("where all sizes are equal", **heads(3, 3, 3, 3, 2)),
+        Case.of("with one head for all", ALL, **heads(b, 1, n, d, 4)),
+        Case.of("with a head for each query head", OWN, **heads(b, 3, n, d, 1)),
+        Case.of("on a batch of one", aspects.LENGTH_ONE, **heads(1, 2, n, d, 2)),
+        Case.of("with a single token", aspects.LENGTH_ONE, **heads(b, 2, 1, d, 2)),
+        Case.of("with heads of width one", aspects.LENGTH_ONE, **heads(b, 2, n, 1, 3)),
+        Case.of("with whole numbers", WHOLE, heads=integers(generator, 0, 99, b, 2, n, d), num_heads=4),
+        Case.of("with float64", aspects.FLOAT64, **heads(b, 2, n, d, 2, torch.float64)),
+        Case.of("with a tensor that is not contiguous", aspects.LAYOUT, **laid_out),
+        Case.of("in a call that follows one with other heads", AGAIN, **again, before=heads(b, 2, d, n, 3)["heads"]),
+        Case.of("with two heads for five", REFUSED, **{**heads(b, 2, n, d, 1), "num_heads": 5}),
+        Case.of("with three heads for four", REFUSED, **{**heads(b, 3, n, d, 1), "num_heads": 4}),
+        Case.of("with four heads for two", REFUSED, **{**heads(b, 4, n, d, 1), "num_heads": 2}),
+    ]
+
+
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The result, where groups fit; where they don't, which error says so."""
+    heads, num_heads = inputs["heads"], inputs["num_heads"]
+    if num_heads % heads.shape[1] != 0:
+        return {"refusal": _refusal(symbol, heads, num_heads)}
+    if "before" in inputs:
+        symbol(inputs["before"], num_heads)
+    return call_and_follow(symbol, heads, num_heads)
+
+
+def _refusal(symbol: Any, heads: torch.Tensor, num_heads: int) -> Any:
+    """What it does with groups that don't fit. A blank answer raises an error as well, and is none."""
+    try:
+        return symbol(heads, num_heads)
+    except NotImplementedError:
+        raise
+    except ValueError:
+        return "a ValueError"
+    except Exception as error:
+        return f"an error of the type {type(error).__name__}"
+
+
+TRIAL = Trial(
+    module="transformer_course.language_model.modern",
+    points=2,
+    cases=cases,
+    probe=probe,
+    called={"refusal": "the answer to groups that don't fit"},
+    aspects=(*ASPECTS, ALL, OWN, AGAIN, REFUSED),
+)

@@ -1,0 +1,78 @@
+"""`bag_of_words`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import draw
+from cellcheck.authoring.aspects import LAYOUT, shape, untouched, values
+from cellcheck.authoring.spec import Case, Observation, Trial
+from transformer_course.lessons.aspects import special
+
+ANYWHERE = special("padding anywhere", meaning="Padding isn't counted, wherever it is and however much.")
+PAD_ID = special("another pad_id", weight=2.0)
+LARGEST = special("the largest id", meaning="Ids go up to vocab_size - 1.")
+SMALLEST = special("a batch of one, a single token", meaning="A batch of one and rows of a single token work too.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    b, n, v = (int(generator.integers(low, low + 3)) for low in (2, 6, 10))
+
+    def tokens(batch: int, length: int, vocab_size: int, pad_id: int = 0) -> torch.Tensor:
+        """Rows with a word that occurs three times, padding on the right in all but the first, neither of the two
+        largest ids."""
+        ids = draw.integers(generator, 1, vocab_size - 2, batch, length)
+        ids[ids == pad_id] = vocab_size - 3
+        ids[:, 0] = ids[:, 2] = ids[:, 3] = 1 if pad_id != 1 else 2
+        for row in range(1, batch):
+            ids[row, length - 1 - row % (length - 4) :] = pad_id
+        return ids
+
+    pad_id = int(generator.integers(3, 6))
+    scattered = tokens(b, n, v)
+    scattered[:, 1] = 0
+    blank = tokens(b, n, v)
+    blank[0] = 0
+    with_zeros = tokens(b, n, v, pad_id)
+    with_zeros[:, 1] = 0  # an ordinary token here
+    largest = tokens(b, n, v)
+    largest[:, 0] = v - 1
+    return [
+        Case.of("with padding on the right", tokens=tokens(b, n, v), vocab_size=v),
+        Case.of("with more rows than tokens", tokens=tokens(n + 2, n, v + 1), vocab_size=v + 1),
+        Case.of("with a large vocabulary", tokens=tokens(b, n, 4 * v), vocab_size=4 * v),
+        Case.of("with padding anywhere in a row", ANYWHERE, tokens=scattered, vocab_size=v),
+        Case.of("with a row that is all padding", ANYWHERE, tokens=blank, vocab_size=v),
+        Case.of("with another pad_id", PAD_ID, tokens=with_zeros, vocab_size=v, pad_id=pad_id),
+        Case.of("with the largest id", LARGEST, tokens=largest, vocab_size=v),
+        Case.of("on a batch of one", SMALLEST, tokens=tokens(1, n, v), vocab_size=v),
+        Case.of("with a single token", SMALLEST, tokens=draw.integers(generator, 1, v - 1, b, 1), vocab_size=v),
+        Case.of("with tokens that are not contiguous", LAYOUT, tokens=draw.strided(tokens(b, n, v)), vocab_size=v),
+    ]
+
+
+def numbers(observation: Observation, case: Case) -> Observation:
+    """Whole numbers or floating-point ones: the contract leaves the choice."""
+    output = observation.get("output")
+    if isinstance(output, torch.Tensor) and output.dtype != torch.bool and not output.is_complex():
+        return {**observation, "output": output.detach().double()}
+    return observation
+
+
+TRIAL = Trial(
+    module="transformer_course.beyond.words",
+    points=2,
+    cases=cases,
+    canonical=numbers,
+    aspects=(
+        shape("shape (batch, vocab_size)", "The result has one row for each text, and one column for each word."),
+        values(8.0),
+        ANYWHERE,
+        PAD_ID,
+        LARGEST,
+        SMALLEST,
+        replace(LAYOUT, weight=0.5),
+        untouched(weight=0.5),
+    ),
+)

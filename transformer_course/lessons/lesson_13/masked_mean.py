@@ -1,0 +1,74 @@
+"""`masked_mean`: how it is tried."""
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects, draw
+from cellcheck.authoring.calls import in_order_with_gradients
+from transformer_course.lessons import drawing
+
+ANYWHERE = aspects.special(
+    "gaps anywhere", meaning="What counts may be anywhere in a row, or everywhere, not only on the left."
+)
+EMPTY = aspects.special(
+    "a row in which nothing counts", weight=3.0, meaning="A row in which nothing counts gives zeros, not NaN."
+)
+SMALLEST = aspects.special(
+    "a batch of one, a single token", meaning="A batch of one and rows of a single token work too."
+)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    b, n, d = draw.dims(generator, 3, 3, 7)
+    side = int(generator.integers(3, 6))
+
+    def vectors(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return draw.normal(generator, *sizes, dtype=dtype) + 3.0  # away from 0, so that a wrong count shows
+
+    def padded(batch: int, length: int) -> torch.Tensor:
+        """Padding on the right, but for the first of several rows: not all of them count as many."""
+        mask = drawing.padding(generator, batch, length)[:, 0, 0]
+        mask[: batch > 1] = True
+        return mask
+
+    empty = padded(b, n)
+    empty[1] = False
+    scattered = drawing.mask(generator, b, n)
+    scattered[0] = False
+    scattered[0, 1:3] = True  # the first one doesn't count
+    return [
+        Case.of("with padding on the right", x=vectors(b, n, d), mask=padded(b, n)),
+        Case.of("with other sizes", x=vectors(n, b, d + 1), mask=padded(n, b)),
+        Case.of("with as many rows as tokens", x=vectors(side, side, side), mask=padded(side, side)),
+        Case.of("with gaps anywhere", ANYWHERE, x=vectors(b, n, d), mask=scattered),
+        Case.of("where everything counts", ANYWHERE, x=vectors(b, n, d), mask=torch.ones(b, n).bool()),
+        Case.of("with a row in which nothing counts", EMPTY, x=vectors(b, n, d), mask=empty),
+        Case.of("with large numbers", x=1e3 * vectors(b, n, d), mask=padded(b, n)),
+        Case.of("on a batch of one", SMALLEST, x=vectors(1, n, d), mask=padded(1, n)),
+        Case.of("with a single token", SMALLEST, x=vectors(b, 1, d), mask=torch.ones(b, 1).bool()),
+        Case.of("with float64", aspects.FLOAT64, x=vectors(b, n, d, dtype=torch.float64), mask=padded(b, n)),
+        Case.of(
+            "with x and mask that are not contiguous",
+            aspects.LAYOUT,
+            x=draw.strided(vectors(b, n, d)),
+            mask=draw.strided(padded(b, n)),
+        ),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.beyond.words",
+    points=2,
+    cases=cases,
+    probe=in_order_with_gradients(0),
+    aspects=(
+        aspects.shape("shape (batch, d)", "The result has the shape (batch, d): one vector for each row."),
+        aspects.values(8.0),
+        ANYWHERE,
+        EMPTY,
+        SMALLEST,
+        aspects.gradients(),
+        *aspects.any_numbers(0.5),
+        aspects.untouched(weight=0.5),
+    ),
+)

@@ -1,0 +1,241 @@
+"""What can be seen of a whole model that reads numbers: a forecaster, or a Transformer for pictures.
+
+These are its own questions, beside those of any model.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from cellcheck.authoring.calls import state
+from cellcheck.authoring.modules import built
+from transformer_course.lessons.examining import MOVED, Calls, ExaminedModel, kept, near
+
+
+class ExaminedReader(ExaminedModel):
+    """A model that reads numbers: `groups` says of each, row by row, which token it belongs to."""
+
+    returned = "results"
+
+    def __init__(
+        self, symbol: Any, sizes: Mapping[str, int], x: torch.Tensor, groups: Sequence[int], outputs: int
+    ) -> None:
+        self.symbol, self.groups, self.outputs = symbol, groups, outputs
+        super().__init__(symbol, sizes, x, x.dtype)
+
+    def result(self, x: torch.Tensor) -> torch.Tensor:
+        """What the model makes of a copy of `x`: one that overwrites its input spoils no other question."""
+        result: torch.Tensor = self.model(x.clone())
+        self.latest = result
+        return result
+
+    # --- the questions
+
+    def what_reaches_the_result(self) -> str:
+        """Does each input number count?"""
+        results = self._when_nudged[1].reshape(len(self.groups), *self.output.shape)
+        moved = (results - self.output).abs().flatten(2).amax(dim=-1) > MOVED
+        return "every number of the input" if moved.all() else "only some of the numbers of the input"
+
+    @cached_property
+    def _nudged(self) -> torch.Tensor:
+        """(places, batch, ...): in each copy of the input another number is changed."""
+        copies = self.x.flatten(1).repeat(len(self.groups), 1, 1)
+        for place, copy in enumerate(copies):
+            copy[:, place] += 1.5
+        return copies.reshape(len(self.groups), *self.x.shape)
+
+    @cached_property
+    def _when_nudged(self) -> tuple[torch.Tensor | None, torch.Tensor]:
+        """What the first attention is asked about then, and what the model returns."""
+        return _first_look(self.watched(self._nudged.flatten(0, 1))), self.latest
+
+    def what_a_token_is(self) -> str:
+        """Which tokens change with each number, at the first attention?"""
+        before, after = _first_look(self.seen), self._when_nudged[0]
+        if before is None or after is None:
+            return "unknown: the attention of an EncoderBlock is never called"
+        if before.shape[1] == 1 < len(set(self.groups)):
+            return "the whole input: there is a single token"
+        moves = (after.reshape(len(self.groups), *before.shape) - before)[:, 0]  # (numbers, tokens, d_model)
+        changed = moves.abs().amax(dim=-1) > MOVED
+        tokens = [tuple(row.nonzero()[:, 0].tolist()) for row in changed]  # of each number, the tokens that it moves
+        if any(len(moved) != 1 for moved in tokens):
+            return "one part of the input" if self._relative() else "not one part of the input, but a mixture"
+        together = len(set(zip(self.groups, tokens, strict=True)))
+        fits = together == len(set(self.groups)) == len(set(tokens))
+        return "one part of the input" if fits else "a mixture: numbers that belong together go to different tokens"
+
+    def _relative(self) -> bool:
+        """Is each token one number, measured from others, such as the last one, or on a scale that others set?
+
+        Then what happens to the other tokens, when a number is changed, follows from their own numbers in the same way
+        for all of them, and what happens to the number's own token doesn't.
+        """
+        count = len(self.groups)
+        before, after = (self._tokens(x) for x in (self.x, self._nudged.flatten(0, 1)))
+        if len(set(self.groups)) != count or before.shape[1] != count:
+            return False
+        if not near(self._tokens(self.x[:1])[0], before[0]):  # other rows set the scale
+            return False
+        moves = (after.reshape(count, *before.shape) - before)[:, 0]  # (numbers, tokens, d_model)
+        numbers = self.x[0].flatten().double()
+        measures = torch.stack([torch.ones_like(numbers), numbers], dim=1)  # (count, 2)
+        for place, moved in enumerate(moves.double()):
+            others = torch.arange(count) != place
+            law = torch.linalg.lstsq(measures[others], moved[others]).solution
+            off = (moved - measures @ law).abs().amax(dim=1)
+            if off[others].max() > MOVED or off[place] <= MOVED:
+                return False
+        return True
+
+    def _tokens(self, x: torch.Tensor) -> torch.Tensor:
+        """What the first block is given: (batch, tokens, d_model)."""
+        block = next(block for block in self.blocks if self.seen[block])
+        forward, given = block.forward, []
+
+        def noting(tokens: torch.Tensor, *arguments: Any, **named: Any) -> Any:
+            given.append(tokens)
+            return forward(tokens, *arguments, **named)
+
+        block.forward = noting
+        with torch.no_grad():
+            self.result(x)
+        del block.forward
+        return given[0]
+
+    def what_the_last_layer_reads(self) -> str:
+        """Which tokens count, once the last block is done? All of them, or one that no patch is in."""
+        called = [block for block in self.blocks if self.seen[block]]
+        before, after = _first_look(self.seen), self._when_nudged[0]
+        if not called or before is None or after is None:
+            return "unknown: no EncoderBlock is called"
+        parts = ((after.reshape(len(self.groups), *before.shape) - before).abs().amax(dim=-1) > MOVED).flatten(0, 1)
+        own = ~parts.any(dim=0)  # tokens that no number of the input goes into: (tokens,)
+        block, generator = called[-1], torch.Generator().manual_seed(0)
+        forward, read = block.forward, []
+        for token in range(before.shape[1]):
+
+            def pushed(*arguments: Any, token: int = token, **named: Any) -> Any:
+                result = forward(*arguments, **named).clone()
+                result[:, token] += 30 * torch.randn(result.shape[-1], generator=generator).to(result.dtype)
+                return result
+
+            block.forward = pushed
+            with torch.no_grad():
+                moved = any((self.result(self.x) - self.output).abs().max() > MOVED for _ in range(6))
+            del block.forward
+            read.append(moved)
+        reads = torch.tensor(read)
+        if reads.all() or (reads & own).any():
+            return "every patch, or a class token"
+        if int(reads.sum()) != 1:
+            return "only some of the patches"
+        return "the first patch alone" if reads[0] else "the last patch alone" if reads[-1] else "one patch alone"
+
+    def what_is_left_of_the_input(self) -> str:
+        """With norms and biases as they are when a model is made. The mean of the numbers of a token is 0 then."""
+        new = built(self.symbol, *self.sizes.values())
+        pairs = [
+            (own, made) for own, made in zip(self.model.parameters(), new.parameters(), strict=True) if own.dim() == 1
+        ]
+        with kept([own for own, _ in pairs]):
+            for own, made in pairs:
+                own.copy_(made)
+            generator = torch.Generator().manual_seed(len(self.groups))
+            drawn = 2 * torch.randn(64, *self.x.shape[1:], generator=generator, dtype=self.x.dtype)
+            results = self.result(drawn)  # so many that not all can be negative, should negative ones be set to 0
+        moved = (results - results[:1]).abs().max() > MOVED
+        return "enough to tell inputs apart" if moved else "nothing, in a model that is new"
+
+    def the_mode(self) -> str:
+        """Dropout makes something else of the same input each time, and a BatchNorm doesn't."""
+        said = super().the_mode()
+        if "training mode" not in said:
+            return said
+        self.model.train()
+        with torch.no_grad():
+            same = near(self.result(self.x), self.result(self.x))
+        self.model.eval()
+        if same:
+            return f"The {self.returned} are different in training mode, and always the same: is there a BatchNorm?"
+        return said
+
+    def what_attention_sees(self) -> str:
+        sights = set()
+        for block in self.blocks:
+            for _, weights in self.seen[block]:
+                sights.add("every token" if (weights > 0).all() else "only some of the tokens")
+        return " and ".join(sorted(sights)) or "nothing: the attention of an EncoderBlock is never called"
+
+    def how_attention_tells_places_apart(self) -> str:
+        """With an input of equal numbers, only positions tell the tokens apart."""
+        for _, weights in [seen for block in self.watched(torch.ones_like(self.x)).values() for seen in block]:
+            if not (weights - weights.mean(dim=-1, keepdim=True)).abs().amax() > MOVED:
+                return "not at all: nothing says where a token is before the blocks"
+            looking, seen = weights.flatten(0, 1), weights.flatten(0, 1).mT  # (heads of all rows, tokens, tokens)
+            apart = torch.stack(
+                [(side.unsqueeze(2) - side.unsqueeze(1)).abs().amax(dim=(0, 3)) for side in (looking, seen)]
+            )
+            alike = (apart.amax(dim=0) <= MOVED).sum() > len(apart[0])
+            return "not all of them: some tokens have the same position" if alike else "by positions"
+        return "not at all: the attention of an EncoderBlock is never called"
+
+    def what_follows_the_stack(self) -> str:
+        """A norm makes the size of what the last block returns unimportant."""
+        called = [block for block in self.blocks if self.seen[block]]
+        if not called:
+            return "nothing, as no block is called"
+        block = called[-1]
+        results = []
+        for factor in (3.0, 300.0):  # away from eps
+            forward = block.forward
+
+            def stretched(*arguments: Any, forward: Any = forward, factor: float = factor, **named: Any) -> Any:
+                return factor * forward(*arguments, **named)
+
+            block.forward = stretched
+            with torch.no_grad():
+                results.append(self.result(self.x))
+            del block.forward
+        same = torch.allclose(results[0], results[1], rtol=1e-3, atol=1e-3)
+        return "a norm" if same else "no norm"
+
+    def what_you_return(self) -> str:
+        """Whatever the last layer computes, or something made of it?"""
+        output = self.output.flatten(1)
+        if near(output.exp().sum(-1), torch.ones(len(output), dtype=output.dtype)):
+            return "logarithms of shares"
+        if near(output.sum(-1), torch.ones(len(output), dtype=output.dtype)):
+            return "shares that sum to 1"
+        biases = [p for p in self.model.parameters() if p.shape == (self.outputs,)]
+        if not biases:
+            return "the numbers of the last layer"
+        far = []
+        for amount in (-100.0, 100.0):
+            with kept(biases), torch.no_grad():
+                biases[-1].add_(amount)
+                far.append(self.result(self.x))
+        low, high = (result.mean().item() for result in far)
+        if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
+            return "the numbers of the last layer"
+        if abs(low) < 0.1:
+            return "never negative" if high > 2 else "always between 0 and 1"
+        return "always between -1 and 1" if abs(high - low) < 3 else "changed after the last layer"
+
+    def arguments(self) -> dict[str, Any]:
+        given = self.x.clone()
+        self.model(given)
+        return state([given])
+
+
+def _first_look(seen: Mapping[Any, Calls]) -> torch.Tensor | None:
+    calls = [call for of_a_block in seen.values() for call in of_a_block]
+    return calls[0][0] if calls else None
+
+
+def look_at(symbol: Any, inputs: Mapping[str, Any], groups: Sequence[int], outputs: int) -> dict[str, Any]:
+    """What the model answers to the questions named in the case's `ask`."""
+    return ExaminedReader(symbol, inputs["sizes"], inputs["x"], groups, outputs).answers(inputs["ask"])

@@ -1,0 +1,80 @@
+"""`scale_windows`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Observation, Trial, aspects, draw
+
+CONSTANT = aspects.special(
+    "a window of equal values", weight=2.0, meaning="A window whose values are all equal becomes zeros, not NaN."
+)
+SMALL = aspects.special(
+    "two values, one window", weight=0.5, meaning="A single window works too, and so do two values."
+)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    n, length = draw.dims(generator, 2, 3, 7)
+
+    def at_levels(count: int, size: int, dtype: torch.dtype | None = None, smallest: float = 1.5) -> torch.Tensor:
+        """Windows whose levels and spreads are far apart: one scale for all of them is wrong for each."""
+        values = draw.normal(generator, count, size, dtype=dtype)
+        values = (values - values.mean(dim=1, keepdim=True)) / values.std(dim=1, keepdim=True)
+        ranks = torch.arange(1, count + 1, dtype=values.dtype).unsqueeze(1)
+        return values * (ranks - 1 + smallest + float(generator.uniform(-0.1, 0.1))) + 20 * ranks
+
+    flat = at_levels(n, length)
+    flat[1] = float(generator.integers(2, 9))  # whole, so that its mean is exact
+    return [
+        Case.of("on a few windows", windows=at_levels(n, length, smallest=0.5)),
+        Case.of("with other sizes", windows=at_levels(length, n)),
+        Case.of("with as many windows as values", windows=at_levels(length, length)),
+        Case.of("with values below 0", windows=-at_levels(n, length)),
+        Case.of("with a window of equal values", CONSTANT, windows=flat),
+        Case.of("on a single window", SMALL, windows=at_levels(1, length)),
+        Case.of("on windows of two values", SMALL, windows=at_levels(n, 2)),
+        Case.of("with float64", aspects.FLOAT64, windows=at_levels(n, length, torch.float64)),
+        Case.of("with windows that are not contiguous", aspects.LAYOUT, windows=draw.strided(at_levels(n, length))),
+    ]
+
+
+def three(observation: Observation, case: Case) -> Observation:
+    """A tuple or a list of three, whichever. Where all values are equal, any positive spread will do; elsewhere a tiny
+    number may have been added to it, so nothing is compared more closely than in float32.
+    """
+    output = observation.get("output")
+    if not isinstance(output, list | tuple) or len(output) != 3:
+        return observation
+    scaled, mean, spread = output
+    windows = case.inputs["windows"]
+    flat = windows.amax(dim=1, keepdim=True) == windows.amin(dim=1, keepdim=True)
+    if isinstance(spread, torch.Tensor) and spread.shape == flat.shape and spread.is_floating_point():
+        free = flat & (spread > 0) & spread.isfinite()
+        spread = torch.where(free, torch.ones_like(spread), spread.detach())
+    parts = [scaled, mean, spread]
+    if not all(isinstance(part, torch.Tensor) and part.is_floating_point() for part in parts):
+        return observation
+    dtypes = ", ".join(str(part.dtype).removeprefix("torch.") for part in parts)
+    return {**observation, "output": [part.detach().float() for part in parts], "dtypes": dtypes}
+
+
+TRIAL = Trial(
+    module="transformer_course.beyond.series",
+    points=2,
+    cases=cases,
+    canonical=three,
+    aspects=(
+        aspects.shape(
+            "three tensors of the right shapes", "You return scaled (n, length), mean (n, 1), spread (n, 1)."
+        ),
+        aspects.values(8.0),
+        CONSTANT,
+        SMALL,
+        aspects.also("dtype kept", "dtypes", weight=0.5, meaning="All three keep the dtype of the windows."),
+        replace(aspects.FLOAT64, weight=0.5),
+        replace(aspects.LAYOUT, weight=0.5),
+        aspects.untouched(weight=0.5),
+    ),
+)

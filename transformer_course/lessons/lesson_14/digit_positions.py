@@ -1,0 +1,83 @@
+"""`digit_positions`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Observation, Trial, aspects
+from cellcheck.authoring.draw import dims, strided
+from transformer_course.lessons.aspects import special
+from transformer_course.lessons.lesson_14.drawing import draw_sum
+from transformer_course.tasks.addition import ALPHABET, END_ID, PLUS_ID, START_ID
+
+LONG = special("numbers of many digits", meaning="A number may have more digits than those of the example.")
+DIGITS = special("all ten digits", "", 1.5, "The digits 0 and 9 are digits like any other.")
+MARKS = special("start and end tokens", meaning="A start or end token is no digit, and it ends a number.")
+ANYWHERE = special("padding anywhere", meaning="Padding ends a number, wherever it is.")
+SMALLEST = special("one digit, one row, one token", meaning="The smallest inputs give the right result too.")
+
+
+def _ids(*texts: str, columns: int = 0) -> torch.Tensor:
+    """The texts as rows of ids, padded on the right, the longest last; `^` is the start, `.` the end, `_` padding."""
+    marks = "_" + ALPHABET.characters + "^."
+    length = max([columns, *map(len, texts)])
+    rows = [text.ljust(length, "_") for text in sorted(texts, key=len)]  # what is kept from row to row shows
+    return torch.tensor([[marks.index(one) for one in row] for row in rows])
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    a, b, c = dims(generator, 3, 2, 5)
+
+    def sums(*lengths: tuple[int, ...], without: str = "09") -> list[str]:
+        return [draw_sum(generator, *digits, without=without) for digits in lengths]
+
+    zeros = [f"{one[0]}0{one[1:]}0+{two[0]}00" for one, two in [sums((a,), (b,))]]
+    nines = [f"9{one}+{two}9" for one, two in [sums((b,), (c,))]]
+    marked = [f"^{sums((a,))[0]}.", f"^{sums((b + 4,))[0]}."]
+    between = [f"{sums((b,))[0]}.{sums((a,))[0]}", f"{sums((a,))[0]}^{sums((c,))[0]}.{sums((b,))[0]}"]
+    scattered = [f"_{sums((2, 1))[0]}", f"{sums((b,))[0]}__{sums((c,))[0]}"]
+    return [
+        Case.of("on sums of numbers with different lengths", tokens=_ids(*sums((a, b), (b, c), (c, a)))),
+        Case.of("on sums of two numbers of one length", tokens=_ids(*sums((a, a), (a, a)))),
+        Case.of("on rows with much padding", tokens=_ids(*sums((a, b + 3), (1, 1)), columns=a + b + 8)),
+        Case.of("on sums of three numbers", tokens=_ids(*sums((a, b, c), (c, b, a)))),
+        Case.of("on numbers of many digits", LONG, tokens=_ids(*sums((31, 28), (27, 33)))),
+        Case.of("on numbers that hold zeros", DIGITS, tokens=_ids(*zeros, *sums((a, b), without="9"))),
+        Case.of("on numbers that hold nines", DIGITS, tokens=_ids(*nines, *sums((c, b), without="0"))),
+        Case.of("on numbers of one digit", SMALLEST, tokens=_ids(*sums((1, 1), (1, 1)))),
+        Case.of("on a single row", SMALLEST, tokens=_ids(*sums((b, a)))),
+        Case.of("on rows of a single token", SMALLEST, tokens=torch.tensor([[3], [PLUS_ID], [0]])),
+        Case.of("on answers, with their start and end tokens", MARKS, tokens=_ids(*marked)),
+        Case.of("with start and end tokens between numbers", MARKS, tokens=_ids(*between)),
+        Case.of("on rows of nothing but other tokens", MARKS, tokens=torch.tensor([[0, PLUS_ID], [START_ID, END_ID]])),
+        Case.of("with padding before and between numbers", ANYWHERE, tokens=_ids(*scattered)),
+        Case.of("on tokens that are not contiguous", aspects.LAYOUT, tokens=strided(_ids(*sums((a, c), (c, b))))),
+    ]
+
+
+def whole(observation: Observation, case: Case) -> Observation:
+    """Any kind of whole number will do."""
+    output = observation.get("output")
+    if isinstance(output, torch.Tensor) and not output.is_floating_point() and output.dtype != torch.bool:
+        return {**observation, "output": output.long()}
+    return observation
+
+
+TRIAL = Trial(
+    module="transformer_course.length_generalization.places",
+    points=2,
+    cases=cases,
+    canonical=whole,
+    aspects=(
+        aspects.right_kind("whole numbers, shape kept", "The result holds whole numbers, one for each token."),
+        aspects.values(8.0),
+        LONG,
+        DIGITS,
+        MARKS,
+        ANYWHERE,
+        SMALLEST,
+        replace(aspects.LAYOUT, weight=0.5),
+        aspects.untouched(weight=0.5),
+    ),
+)

@@ -1,0 +1,64 @@
+"""`index_hints`: how it is tried."""
+
+import numpy as np
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.draw import dims
+from transformer_course.length_generalization.letters import HINTS
+from transformer_course.lessons.lesson_14.drawing import draw_number
+
+ENDS = aspects.special("a number at the end", "", 1.5, "The last number has its letters too, where nothing follows it.")
+SEVERAL = aspects.special("more than two numbers", meaning="Each number of a longer sum has its letters.")
+ZEROS = aspects.special("zeros", meaning="A zero is a digit and keeps its place, in front of a number too.")
+ONE_DIGIT = aspects.special("numbers of one digit", meaning="A number of one digit has the letter a.")
+OTHERS = aspects.special("other characters", "", 1.5, "What is no digit stays as it is, and an empty text stays empty.")
+LONG = aspects.special("numbers of many digits", "", 1.5, "Beyond z, the letters are those of HINTS.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    a, b, c = dims(generator, 3, 2, 6)
+
+    def drawn(*digits: int) -> str:
+        """A sum of numbers with so many digits each, the first of which is no zero."""
+        numbers = [draw_number(generator, 1, "0") + draw_number(generator, count - 1, "") for count in digits]
+        return "+".join(numbers)
+
+    answer = draw_number(generator, c, "0")
+    asked = drawn(b, c)
+    return [
+        Case.of("on a sum of numbers with different lengths", problem=drawn(a, b) + "="),
+        Case.of("where the second number is longer", problem=drawn(2, a + 3) + "="),
+        Case.of("on a sum with its answer", problem=f"{asked}={sum(map(int, asked.split('+')))}"),
+        Case.of("where the problem ends with a digit", ENDS, problem=drawn(c, a)),
+        Case.of("on a single number", ENDS, problem=draw_number(generator, a, "0")),
+        Case.of("on a sum of three numbers", SEVERAL, problem=drawn(a, b, c) + "="),
+        Case.of("where numbers hold zeros, in front too", ZEROS, problem=f"0{answer}0+00{answer}00="),
+        Case.of(
+            "on numbers of one digit", ONE_DIGIT, problem=f"{draw_number(generator, 1)}+{draw_number(generator, 1)}="
+        ),
+        Case.of("with spaces around the plus", OTHERS, problem=f"{drawn(a)} + {drawn(b)} ="),
+        Case.of("with a space between numbers", OTHERS, problem=f"{drawn(b)} {drawn(c)}"),
+        Case.of("with other signs between numbers", OTHERS, problem=f"{drawn(c)}-{drawn(a)}*{drawn(b)}"),
+        Case.of("on a problem without digits", OTHERS, problem="+="),
+        Case.of("on an empty text", OTHERS, problem=""),
+        Case.of("on numbers of 27 and more digits", LONG, problem=drawn(27, 40) + "="),
+        Case.of("on numbers of more than 52 digits", LONG, problem=drawn(len(HINTS), 54) + "="),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.length_generalization.places",
+    points=1,
+    cases=cases,
+    aspects=(
+        aspects.right_kind("a text", "The function returns a text."),
+        aspects.main("a letter for each place", 8.0, meaning="Each digit has the letter of its place before it."),
+        ENDS,
+        SEVERAL,
+        ZEROS,
+        ONE_DIGIT,
+        OTHERS,
+        LONG,
+        aspects.untouched(weight=0.5),
+    ),
+)

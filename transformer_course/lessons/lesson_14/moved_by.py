@@ -1,0 +1,106 @@
+"""`moved_by`: how it is tried."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects
+from transformer_course.lessons.lesson_14.patients import EACH, Moves, model_of
+
+SOME = aspects.special("some digits alone", weight=5.0, meaning="A model may tell one digit from all the others.")
+EITHER_WAY = aspects.special(
+    "any logit, a little, up or down", weight=4.0, meaning="A small move counts, up or down, in any logit."
+)
+TREMBLES = aspects.special(
+    "moves of less than 0.00001", weight=1.5, meaning="A move of less than 0.00001 doesn't count: a computer rounds."
+)
+OTHERS = aspects.special(
+    "tokens that aren't digits",
+    weight=3.0,
+    meaning="Plus and padding aren't changed, and their rows are False; what stands in for a digit is a digit.",
+)
+ENDS = aspects.special("a 0 and a 9", weight=2.0, meaning="The digits 0 and 9 are changed like any other.")
+SMALLEST = aspects.special("one digit, one answer", meaning="The smallest sums give the right result too.")
+
+
+SMALL = Moves(size=3e-5, falls=True)
+EITHER = (SMALL, Moves(up=[6]), Moves(up=[0]), Moves(up=[0, 3], down=[5, 8]), Moves(falls=True), SMALL)
+"""One for each answer: a logit in the middle, the first one, as much up as down, down only; and a little, where the
+logits themselves are large, and where they are small."""
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def case(
+        label: str,
+        *about: Aspect,
+        first: int = 2,
+        second: int = 1,
+        padding: int = 0,
+        others: bool = False,
+        ends: bool = False,
+        moves: Sequence[Moves] = (Moves(),),
+        **model: Any,
+    ) -> Case:
+        """No 0, 5 or 9, so that any digit may become one of these; each answer looks at some tokens only. Every digit
+        more is ten more questions to the model."""
+        digits = generator.choice([2, 3, 4, 5, 7, 8, 9], first + second).tolist()
+        digits[1] = 1 if ends else int(generator.integers(2, 5))  # whoever tries one digit of each half finds the 5
+        digits[0] = 3  # a 2, which is none of the digits that a model may tell from the others
+        digits[first] = 10 if ends else 7  # a 6: the digit below it is one of these, and the one above it isn't
+        source = torch.tensor([[*digits[:first], 11, *digits[first:], *[0] * padding]])
+        length = max(first + 1, second + 1, len(moves))
+        target_input = torch.tensor([[12, *generator.integers(1, 11, length - 1).tolist()]])
+        if len(moves) > 1:
+            target_input[0, -1] = 1
+        sight = torch.from_numpy(generator.integers(0, 2, (source.shape[1], length)))
+        sight[1] = 1
+        sight[0, 0], sight[first + 1, 0] = 1, 0
+        sight[0, 1], sight[first + 1, 1] = 0, 1
+        sight[first] = int(others)
+        sight[first + 1 + second :] = 1
+        inputs = {"source": source, "target_input": target_input}
+        tags = about[0].tags if about else aspects.USUAL
+        made = partial(model_of, sight, source, moves=moves, notices_others=others, **model)
+        return Case(label, inputs, tags, made)
+
+    return [
+        case("with a model whose logits rise with some digits", second=2),
+        case("with numbers of different lengths", first=3),
+        case("with a 0 and a 9 in the sum", ENDS, ends=True),
+        case("with a model whose logits move in different ways", EITHER_WAY, moves=EITHER),
+        case("with a model that rounds differently each time", TREMBLES, moves=[Moves(size=0.01)], trembles=True),
+        case("with a model in which each answer looks for another digit", SOME, looks=EACH),
+        case("with a model that looks at plus, padding and any other token too", OTHERS, padding=2, others=True),
+        case("with numbers of one digit", SMALLEST, first=1),
+    ]
+
+
+def plain(observation: Observation, case: Case) -> Observation:
+    """Whether a gradient would flow through it doesn't matter."""
+    output = observation.get("output")
+    return {**observation, "output": output.detach()} if isinstance(output, torch.Tensor) else observation
+
+
+TRIAL = Trial(
+    module="transformer_course.length_generalization.sight",
+    points=3,
+    cases=cases,
+    canonical=plain,
+    called={"left": "the arguments after the call"},
+    aspects=(
+        aspects.right_kind(
+            "shape (source_length, target_length), boolean", "A row for each source token, a column for each answer."
+        ),
+        aspects.values(8.0),
+        SOME,
+        EITHER_WAY,
+        TREMBLES,
+        OTHERS,
+        ENDS,
+        SMALLEST,
+        aspects.also("arguments untouched", "left", weight=0.5, meaning="Source and target input stay as they were."),
+    ),
+)

@@ -1,0 +1,87 @@
+"""What `moved_by` is tried on: models that look at some tokens of the source. They know the answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from cellcheck.authoring.patients import Patient
+
+VOCAB = 14
+Looking = Callable[[torch.Tensor], torch.Tensor]
+"""Of ids (batch, source_length), what is looked at: a number for each."""
+EACH = "a digit for each answer"
+"""A way of looking, too: each target position tells another digit from the rest."""
+
+
+def _only(digit: int) -> Looking:
+    return lambda source: (source == digit + 1).double()
+
+
+LOOKS: Mapping[str, Looking] = {
+    "all digits": lambda source: source.double(),
+    "nines": _only(9),
+    "fives": _only(5),
+    "zeros": _only(0),
+}
+
+
+def _seen(looks: str, source: torch.Tensor, answers: int) -> torch.Tensor:
+    """What is looked at for each answer: (batch, source_length, answers), or 1 where that is the same for all."""
+    if looks == EACH:
+        return torch.stack([_only((9, 5, 0)[answer % 3])(source) for answer in range(answers)], dim=-1)
+    return LOOKS[looks](source).unsqueeze(-1)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """How what is seen moves the logits of an answer: so much `up` and `down`. If it `falls`, every change makes what
+    is seen less."""
+
+    up: Sequence[int] = range(VOCAB)
+    down: Sequence[int] = ()
+    size: float = 1.0
+    falls: bool = False
+
+    def direction(self) -> torch.Tensor:
+        """By how much each logit moves, (vocab_size,)."""
+        direction = torch.zeros(VOCAB).double()
+        direction[list(self.up)] += self.size
+        direction[list(self.down)] -= self.size
+        return direction
+
+
+def model_of(
+    sight: torch.Tensor,
+    here: torch.Tensor,
+    looks: str = "all digits",
+    moves: Sequence[Moves] = (Moves(),),
+    notices_others: bool = False,
+    trembles: bool = False,
+) -> Patient:
+    """A patient that answers `logits`, with source and target input.
+
+    `sight` (source_length, target_length) is 1 where a token is looked at. `moves` are one for all answers, or one for
+    each. One that `notices_others` looks at tokens that aren't digits where it looks at nothing else. If it `trembles`,
+    all logits differ from those of the source `here` by some millionths, one up and the next down.
+    """
+
+    looked_at = sight.double()
+    elsewhere = 1 - looked_at
+    directions = torch.stack([each.direction() for each in moves])  # (1 or target_length, vocab_size)
+    falls = torch.tensor([each.falls for each in moves])
+    trembling = 4e-6 * (1 - 2 * (torch.arange(VOCAB) % 2)).double()
+
+    def logits(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+        seen = _seen(looks, source, sight.shape[1])
+        if falls.any():
+            seen = torch.where(falls, -(source != here).double().unsqueeze(-1), seen)
+        moved = (seen * looked_at).sum(dim=1)  # (batch, target_length)
+        if notices_others:
+            moved = moved + ((source == 0) | (source > 10)).double() @ elsewhere
+        result = target_input.expand(len(source), -1).unsqueeze(-1) + moved.unsqueeze(-1) * directions
+        if trembles:
+            result += (source != here).any(dim=1)[:, None, None] * trembling
+        return result.float()
+
+    return Patient({"logits": logits})

@@ -1,0 +1,66 @@
+"""`windowed_mask`: how it is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.draw import dims, strided
+from transformer_course.lessons.aspects import special
+
+TWICE = special("places that occur twice", "", 1.5, "Tokens of the same place see each other.")
+NARROW = special("a window of one", "", 1.5, "With a window of 1, a token sees its own place only.")
+WIDE = special("a wide window", meaning="A window wider than the row lets everybody see everybody.")
+SINGLE = special("a single token", meaning="With a single token, the result is right too.")
+FAR = special("places below zero, or far from it", meaning="Only differences of positions matter.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    n, window, less = dims(generator, 3, 3, 8)
+    window = min(window, 5)
+
+    def shuffled(low: int, high: int, count: int) -> torch.Tensor:
+        """Different positions in no order: some of them are neighbours, and both ends are among them."""
+        while True:
+            drawn = torch.from_numpy(generator.permutation(np.arange(low, high + 1))[:count].copy())
+            rising = bool((drawn.diff() > 0).all())
+            near = (drawn.unsqueeze(1) - drawn).abs()
+            if not rising and {low, high} <= set(drawn.tolist()) and (near == 1).any() and (near == 2).any():
+                return drawn
+
+    upwards = torch.arange(n + 6)
+    return [
+        Case.of("on places in order", positions=upwards, window=window),
+        Case.of("on places in reverse order", positions=upwards.flip(0) + 1, window=2),
+        Case.of("on places in no order", positions=shuffled(0, 11, 8), window=3),
+        Case.of("on places with gaps", positions=3 * torch.arange(less + 2), window=4),
+        Case.of("on the places of a sum", TWICE, positions=torch.tensor([3, 2, 1, 0, 4, 3, 2, 1]), window=2),
+        Case.of("where all places are the same", TWICE, positions=torch.full((less,), 2), window=2),
+        Case.of("with a window of one", NARROW, positions=torch.tensor([2, 1, 0, 2, 1, 3, 4]), window=1),
+        Case.of("with a window wider than the row", WIDE, positions=upwards, window=3 * n + 30),
+        Case.of("with a single token", SINGLE, positions=torch.tensor([5]), window=2),
+        Case.of("with negative places", FAR, positions=shuffled(-6, 5, 8), window=3),
+        Case.of("with places far from 0", FAR, positions=shuffled(200, 211, 8), window=3),
+        Case.of("with places that are not contiguous", aspects.LAYOUT, positions=strided(shuffled(0, 9, 7)), window=3),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.length_generalization.positions",
+    points=1,
+    cases=cases,
+    aspects=(
+        aspects.right_kind(
+            "shape (n, n), boolean", "The result is a boolean tensor with a row and a column for each token."
+        ),
+        aspects.values(8.0),
+        TWICE,
+        NARROW,
+        WIDE,
+        SINGLE,
+        FAR,
+        replace(aspects.LAYOUT, weight=0.5),
+        aspects.untouched(weight=0.5),
+    ),
+)

@@ -1,0 +1,26 @@
+"""How `ablation_is_sound` is called.
+
+This stands apart from its cases: a probe travels to the learner's process, and the code that it is tried on knows the
+answer.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from cellcheck.authoring.calls import Probe, plain_bool
+
+
+def _ablation_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    ask, tokens = inputs["patient"], inputs["tokens"].clone()
+
+    def run(tokens: Any, which: Any) -> Any:
+        return ask("run", torch.as_tensor(tokens).detach(), [[int(layer), int(head)] for layer, head in which])
+
+    verdict = plain_bool(symbol(run, tokens, inputs["layer"], inputs["head"]))
+    left = "as they were" if torch.equal(tokens, inputs["tokens"]) else "changed"
+    return {"output": verdict, "verdict and tokens": f"{verdict}, and the tokens are {left}"}
+
+
+PROBES: dict[str, Probe] = {"ablation_is_sound": _ablation_is_sound}

@@ -1,0 +1,73 @@
+"""`group_advantages`: how it is tried."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.battery import Battery
+from cellcheck.authoring.draw import normal
+
+RIGHT_OR_WRONG = aspects.special("rewards of 0 and 1", "", 2.0, "Rewards may be just right or wrong.")
+ALL_THE_SAME = aspects.special(
+    "rows that are all the same", "", 2.0, "Where all answers to a question earn the same, the row is 0."
+)
+SMALL = aspects.special(
+    "rewards that hardly differ", "", 1.5, "`eps` is added to the standard deviation, outside the root."
+)
+EPS = aspects.special("another eps", meaning="The eps that is passed in is used.")
+PAIRS = aspects.special("two samples", meaning="With two samples a question, the result is right too.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def drawn(q: int, s: int, dtype: torch.dtype | None = None, size: float = 1.0) -> dict[str, Any]:
+        """Each question has a mean and a spread of its own, and no two answers earn nearly the same."""
+        mean = 200 * normal(generator, q, 1, dtype=dtype) + 300
+        spread = 50 + 100 * torch.arange(q).unsqueeze(1)
+        order = torch.stack([torch.from_numpy(generator.permutation(s).copy()) for _ in range(q)])
+        apart = order.to(mean) + 0.2 * normal(generator, q, s, dtype=dtype).clamp(-1, 1)
+        return {"rewards": size * (mean + spread.to(mean) * apart)}
+
+    def tests(q: int, s: int) -> torch.Tensor:
+        """In each row a few are right, and at least one is wrong; in the second, a single one is right."""
+        rows = torch.zeros(q, s)
+        for i, row in enumerate(rows):
+            right = 1 if i == 1 else int(generator.integers(1, s - 1))
+            row[torch.from_numpy(generator.permutation(s)[:right].copy())] = 1.0
+        return rows
+
+    usual = Battery(drawn, q=3, s=6)
+    same = tests(4, 8)  # eight, so that 1/8 is exact: a mean by a product of matrices is right, too
+    same[0], same[2] = 1.0, 0.0
+    return [
+        usual.different(),
+        usual.equal(4),
+        Case.of("with rewards of 0 and 1", RIGHT_OR_WRONG, rewards=tests(4, 8)),
+        Case.of("where all answers to a question are right, or all wrong", ALL_THE_SAME, rewards=same),
+        Case.of("with rewards that hardly differ", SMALL, **drawn(3, 5, torch.float64, size=1e-6)),
+        Case.of("with another eps", EPS, rewards=tests(3, 5), eps=0.5),
+        Case.of("with two samples a question", PAIRS, **drawn(4, 2)),
+        usual.batch_of_one("with a single question"),
+        usual.float64(),
+        usual.not_contiguous(),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.rewards.groups",
+    points=2,
+    cases=cases,
+    aspects=(
+        aspects.shape(),
+        aspects.values(8.0),
+        RIGHT_OR_WRONG,
+        ALL_THE_SAME,
+        SMALL,
+        EPS,
+        PAIRS,
+        aspects.BATCH_OF_ONE,
+        *aspects.any_numbers(0.5),
+        aspects.untouched(),
+    ),
+)

@@ -1,0 +1,78 @@
+"""`leashed_policy`: how it is tried."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.battery import LOOKED_AT, battery
+from cellcheck.authoring.draw import normal
+
+ALONE = aspects.special("a single row", meaning="Probabilities of shape (n,) give a result of shape (n,).")
+IMPOSSIBLE = aspects.special("impossible answers", "", 1.5, "What had probability 0 still has probability 0.")
+SHORT = aspects.special("a very long leash", "", 2.0, "However small beta is, the result is finite and right.")
+DEEP = aspects.special("more axes", meaning="With any number of axes in front, each row is taken by itself.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def drawn(b: int, n: int, dtype: torch.dtype | None = None, beta: float = 0.7) -> dict[str, Any]:
+        """No reference is uniform, and rewards are of either sign."""
+        rewards = normal(generator, b, n, dtype=dtype)
+        return {"reference": (normal(generator, b, n, dtype=dtype)).softmax(-1), "rewards": rewards, "beta": beta}
+
+    holes, row, deep = drawn(3, 6), drawn(1, 5), drawn(6, 4)
+    reference = holes["reference"].clone()
+    reference[:, 1] = 0.0
+    reference[0, 3] = 0.0
+    reference /= reference.sum(dim=-1, keepdim=True)
+    holes["rewards"] = holes["rewards"] + 20 * (reference == 0)  # what is impossible would earn the most
+    ranks = torch.stack([torch.from_numpy(generator.permutation(4).copy()) for _ in range(3)])
+    return [
+        *battery(drawn, b=3, n=5),
+        Case.of("on a short leash", **drawn(3, 5, beta=2.6)),
+        Case.of(
+            "with probabilities of shape (n,)",
+            ALONE,
+            reference=row["reference"][0],
+            rewards=row["rewards"][0],
+            beta=0.4,
+        ),
+        Case.of(
+            "with an axis more",
+            DEEP,
+            reference=deep["reference"].reshape(2, 3, 4),
+            rewards=deep["rewards"].reshape(2, 3, 4),
+            beta=0.6,
+        ),
+        Case.of("where some answers are impossible", IMPOSSIBLE, **{**holes, "reference": reference}),
+        Case.of("with rewards that are large for beta", SHORT, **{**drawn(3, 4, beta=0.01), "rewards": _large(3, 4)}),
+        Case.of(
+            "with rewards that are hundreds of betas apart",
+            SHORT,
+            **{**drawn(3, 4, beta=0.005), "rewards": ranks + 5.0 * torch.arange(3).unsqueeze(1)},
+        ),
+    ]
+
+
+def _large(b: int, n: int) -> torch.Tensor:
+    """Rewards from 5 upwards, hundreds of betas, that differ by less than a beta."""
+    return 5 + torch.arange(b * n).view(b, n).flip(1) % n * 0.004
+
+
+TRIAL = Trial(
+    module="transformer_course.rewards.leash",
+    points=2,
+    cases=cases,
+    aspects=(
+        aspects.shape(),
+        aspects.values(8.0),
+        ALONE,
+        DEEP,
+        IMPOSSIBLE,
+        SHORT,
+        *LOOKED_AT,
+        aspects.dtype(),
+        aspects.untouched(),
+    ),
+)

@@ -1,0 +1,55 @@
+"""`pass_at_k`: how it is tried."""
+
+from typing import Any
+
+import numpy as np
+
+from cellcheck.authoring import Case, Trial, aspects
+from transformer_course.lessons.lesson_10.probes import A_FLOAT, number_and_kind
+
+ONE = aspects.special("one answer drawn", meaning="With k = 1, it is the share of right answers.")
+NONE = aspects.special("none right", meaning="Where no answer was right, the chance is 0.")
+FEW_WRONG = aspects.special(
+    "fewer wrong ones than k", "", 2.0, "Where fewer than k answers were wrong, one of k is right for certain."
+)
+ALL_OF_THEM = aspects.special("k is all of them", meaning="k may be as large as the number of samples.")
+MANY = aspects.special("hundreds of samples", meaning="With hundreds of samples, the result is accurate too.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def between(low: int, high: int) -> int:
+        return int(generator.integers(low, high + 1))
+
+    n = int(generator.choice([13, 17]))  # primes, so that no chance is a round number
+    return [
+        Case.of("with a few right ones", samples=n, right=2, k=between(3, 4)),
+        Case.of("with more right ones", samples=19, right=5, k=2),
+        Case.of("with many drawn", samples=n, right=between(3, 4), k=5),
+        Case.of("with one answer drawn", ONE, samples=n, right=between(3, 5), k=1),
+        Case.of("with no right answer", NONE, samples=n, right=0, k=between(2, 5)),
+        Case.of("with fewer wrong answers than are drawn", FEW_WRONG, samples=n, right=n - 2, k=between(3, 6)),
+        Case.of("with nothing but right answers", FEW_WRONG, samples=n, right=n, k=between(2, 3)),
+        Case.of("with all answers drawn", ALL_OF_THEM, samples=n, right=between(2, 4), k=n),
+        Case.of(
+            "with hundreds of samples",
+            MANY,
+            samples=int(generator.choice([401, 503, 601])),
+            right=between(3, 4),
+            k=between(90, 110),
+        ),
+    ]
+
+
+def probe(symbol: Any, inputs: Any) -> dict[str, Any]:
+    """The number, and what kind of number it is."""
+    return number_and_kind(symbol(**inputs))
+
+
+TRIAL = Trial(
+    module="transformer_course.rewards.groups",
+    points=1,
+    cases=cases,
+    probe=probe,
+    called={"kind": "what is returned"},
+    aspects=(A_FLOAT, aspects.values(8.0), ONE, NONE, FEW_WRONG, ALL_OF_THEM, MANY),
+)

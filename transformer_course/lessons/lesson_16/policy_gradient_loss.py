@@ -1,0 +1,44 @@
+"""`policy_gradient_loss`: how it is tried."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.battery import LOOKED_AT, battery
+from cellcheck.authoring.draw import normal
+from transformer_course.lessons.lesson_16.probes import first_learns
+
+HELD = aspects.also(
+    "advantages are numbers", "held", weight=2.0, meaning="No gradient flows into the advantages, whatever they are."
+)
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def drawn(b: int, length: int, dtype: torch.dtype | None = None) -> dict[str, Any]:
+        """Advantages that don't add up to nothing, of either sign."""
+        log_probs = -normal(generator, b, length, dtype=dtype).abs() - 0.1
+        advantages = normal(generator, b, dtype=dtype).abs() + 0.3
+        advantages[1::3] *= -0.2
+        return {"log_probs": log_probs, "advantages": advantages}
+
+    return battery(drawn, b=5, length=3)
+
+
+TRIAL = Trial(
+    module="transformer_course.rewards.policy",
+    points=2,
+    cases=cases,
+    probe=first_learns,
+    called={"held": "what flows into the advantages"},
+    aspects=(
+        aspects.shape("a tensor of shape ()"),
+        aspects.values(8.0),
+        aspects.gradients(3.0),
+        HELD,
+        *LOOKED_AT,
+        aspects.dtype(),
+        aspects.untouched(),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Lesson 17's experiments: drafts for the storyteller, what they save, fewer bits, and many readers at once."""
+
+from transformer_course.lessons.lesson_17.experiments.bits import by_bits, in_few_bits, storage
+from transformer_course.lessons.lesson_17.experiments.drafts import (
+    MET_A,
+    Counts,
+    Draft,
+    acceptance,
+    counted,
+    drafts,
+    frequencies,
+    next_words,
+    small_teller,
+    target_and_words,
+)
+from transformer_course.lessons.lesson_17.experiments.speculating import (
+    TOKENS,
+    Tally,
+    by_proposals,
+    marked,
+    one_by_one,
+    speculated,
+    timed,
+)
+from transformer_course.lessons.lesson_17.experiments.waiting import (
+    batch_by_batch,
+    blocks_needed,
+    in_batches,
+    lengths_asked,
+    lengths_of_stories,
+    occupied,
+    passes,
+    told_together,
+)
+
+__all__ = [
+    "MET_A",
+    "TOKENS",
+    "Counts",
+    "Draft",
+    "Tally",
+    "acceptance",
+    "batch_by_batch",
+    "blocks_needed",
+    "by_bits",
+    "by_proposals",
+    "counted",
+    "drafts",
+    "frequencies",
+    "in_batches",
+    "in_few_bits",
+    "lengths_asked",
+    "lengths_of_stories",
+    "marked",
+    "next_words",
+    "occupied",
+    "one_by_one",
+    "passes",
+    "small_teller",
+    "speculated",
+    "storage",
+    "target_and_words",
+    "timed",
+    "told_together",
+]

@@ -1,0 +1,151 @@
+"""Speculative decoding at work: passes per token, and clock times with a cache in blocks."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import torch
+
+from transformer_course.fast_answers.engine import Blocks, new_caches, read_on
+from transformer_course.fast_answers.serving import BlockCache
+from transformer_course.fast_answers.speculative import accept_or_replace, speculative_step
+from transformer_course.lessons.lesson_12.experiments.stories import beginnings, published_sizes, story_ids
+from transformer_course.lessons.lesson_17.experiments.drafts import Counts, target_and_words
+from transformer_course.sampling import sample_with_temperature
+
+Step = Callable[..., torch.Tensor]
+TOKENS = 100
+"""How far each story is told, in new tokens."""
+
+
+@dataclass
+class Tally:
+    """A model that counts its calls."""
+
+    model: Any
+    calls: int = 0
+
+    def __call__(self, tokens: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return torch.as_tensor(self.model(tokens))
+
+
+def prompts(count: int, seed: int = 1) -> list[torch.Tensor]:
+    """The first sentences of stories that the storyteller hasn't read, as ids."""
+    words = target_and_words()[1]
+    return [story_ids(words, text)[:-1] for text in beginnings(count, seed)]
+
+
+def speculated(
+    draft: Any, count: int, stories: int = 8, tokens: int = TOKENS, seed: int = 0, step: Step = speculative_step
+) -> tuple[float, list[str]]:
+    """New tokens for each pass of the storyteller, and the stories as far as they got."""
+    target, words = target_and_words()
+    counted, generator, told, new = Tally(target), torch.Generator().manual_seed(seed), [], 0
+    for prompt in prompts(stories, 1 + seed):
+        ids = prompt
+        while len(ids) < len(prompt) + tokens:
+            ids = step(counted, draft, ids, count, generator)
+        new += len(ids) - len(prompt)
+        told.append(words.decode(ids[1:]))
+    return new / counted.calls, told
+
+
+def by_proposals(
+    all_drafts: Mapping[str, Any], counts: Sequence[int] = (1, 2, 4, 8), step: Step = speculative_step, seed: int = 0
+) -> pd.DataFrame:
+    """New tokens for each pass of the storyteller: a row a draft, a column for each number of proposed tokens."""
+    table = {
+        name: {count: speculated(draft, count, seed=seed, step=step)[0] for count in counts}
+        for name, draft in all_drafts.items()
+    }
+    return pd.DataFrame(table).T.rename_axis(columns="proposed")
+
+
+def marked(
+    draft: Any, count: int, step: Step = speculative_step, tokens: int = TOKENS, seed: int = 0
+) -> tuple[str, int]:
+    """A story with a bar where each pass of the storyteller ended, and the number of passes."""
+    target, words = target_and_words()
+    ids, generator, passes = prompts(1, 1)[0], torch.Generator().manual_seed(seed), 0
+    told, first = words.decode(ids[1:]), len(ids)
+    while len(ids) < first + tokens:
+        longer = step(target, draft, ids, count, generator)
+        told += words.decode(longer[len(ids) :]) + "|"
+        ids, passes = longer, passes + 1
+    return told, passes
+
+
+# --- with a cache: each token is read once
+
+
+def one_by_one(prompt: torch.Tensor, tokens: int, seed: int = 0, kind: type[Any] = BlockCache) -> tuple[list[int], int]:
+    """The storyteller by itself, with a cache: a pass for each token. The ids, and the number of passes."""
+    target, heads, caches = _ready(len(prompt) + tokens, kind)
+    generator, ids, passes = torch.Generator().manual_seed(seed), prompt.tolist(), 0
+    new = ids
+    with torch.no_grad():
+        while len(ids) < len(prompt) + tokens:
+            logits = read_on(target, {"story": new}, caches, heads)["story"][-1:]
+            passes += 1
+            new = sample_with_temperature(logits, 1.0, generator).tolist()
+            ids = ids + new
+    return ids, passes
+
+
+def with_counts(
+    draft: Counts, count: int, prompt: torch.Tensor, tokens: int, seed: int = 0, kind: type[Any] = BlockCache
+) -> tuple[list[int], int]:
+    """The same, with tokens proposed by counts. What was rejected is taken out of the cache again."""
+    target, heads, caches = _ready(len(prompt) + tokens + count + 1, kind)
+    generator, ids, passes, cached = torch.Generator().manual_seed(seed), prompt.tolist(), 0, 0
+    with torch.no_grad():
+        while len(ids) < len(prompt) + tokens:
+            proposed, guesses = list(ids), []
+            for _ in range(count):
+                guesses.append(draft.last(proposed).softmax(-1))
+                proposed.append(int(torch.multinomial(guesses[-1], 1, generator=generator)))
+            logits = read_on(target, {"story": proposed[cached:]}, caches, heads)["story"]
+            passes += 1
+            wanted = logits[-count - 1 :].softmax(-1)
+            told, accepted = accept_or_replace(
+                wanted[:-1], torch.stack(guesses), torch.tensor(proposed[len(ids) :]), generator
+            )
+            kept = count if bool(accepted.all()) else int((~accepted).nonzero()[0])
+            if kept == count:
+                new = [*told.tolist(), int(torch.multinomial(wanted[-1], 1, generator=generator))]
+            else:
+                new = told[: kept + 1].tolist()
+            cached = len(ids) + kept
+            for cache in caches:
+                cache.truncate("story", cached)
+            ids = ids + new
+    return ids, passes
+
+
+def _ready(length: int, kind: type[Any]) -> tuple[Any, int, list[Blocks]]:
+    target = target_and_words()[0]
+    heads = published_sizes()["num_attention_heads"]
+    return target, heads, new_caches(target, heads, -(-length // 16), 16, kind)
+
+
+def timed(
+    draft: Counts, count: int = 4, stories: int = 4, tokens: int = 100, kind: type[Any] = BlockCache
+) -> pd.DataFrame:
+    """Passes and processor time for as many new tokens, with a cache: the storyteller alone, and with a draft."""
+    rows: dict[str, dict[str, float]] = {}
+    ways: dict[str, Callable[[torch.Tensor, int], tuple[list[int], int]]] = {
+        "one by one": lambda prompt, seed: one_by_one(prompt, tokens, seed, kind),
+        f"{count} proposed": lambda prompt, seed: with_counts(draft, count, prompt, tokens, seed, kind),
+    }
+    for name, tell in ways.items():
+        passes = new = 0
+        start = time.process_time()
+        for seed, prompt in enumerate(prompts(stories)):
+            ids, some = tell(prompt, seed)
+            passes, new = passes + some, new + len(ids) - len(prompt)
+        seconds = time.process_time() - start
+        rows[name] = {"passes per token": passes / new, "milliseconds per token": 1000 * seconds / new}
+    return pd.DataFrame(rows).T

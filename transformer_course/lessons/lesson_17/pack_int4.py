@@ -1,0 +1,48 @@
+"""`pack_int4`: how it is tried."""
+
+import numpy as np
+import torch
+
+from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring.draw import dims, strided
+
+NEGATIVE = aspects.special("negative codes", weight=3.0, meaning="A negative code takes the 4 bits of code + 16.")
+ENDS = aspects.special("the largest and the smallest codes", meaning="Codes from -8 to 7 fit, both ends included.")
+ONE = aspects.special("a single pair", meaning="A single row of two codes gives one byte.")
+
+
+def cases(generator: np.random.Generator) -> list[Case]:
+    def codes(rows: int, pairs: int, low: int = -8, high: int = 7) -> torch.Tensor:
+        """Codes, of which no two neighbours are equal."""
+        first = generator.integers(low, high + 1, (rows, pairs))
+        second = (first - low + generator.integers(1, high - low + 1, (rows, pairs))) % (high - low + 1) + low
+        return torch.from_numpy(np.stack([first, second], -1).reshape(rows, -1)).to(torch.int8)
+
+    a, b = dims(generator, 2, 3, 7)
+    ends = torch.tensor([[-8, 7, 7, -8, 0, -8, 7, 0, 0, 7], [-8, -8, 7, 7, -1, 0, 0, -1, -1, -1]], dtype=torch.int8)
+    return [
+        Case.of("with codes from 0 to 7", codes=codes(a, b, 0, 7)),
+        Case.of("with more codes from 0 to 7", codes=codes(b, a, 0, 7)),
+        Case.of("with codes of both signs", NEGATIVE, codes=codes(a, b)),
+        Case.of("with negative codes", NEGATIVE, codes=codes(b, a, -7, -1)),
+        Case.of("with codes from one end to the other", ENDS, codes=ends),
+        Case.of("with a single pair", ONE, codes=codes(1, 1, 0, 7)),
+        Case.of("with codes that are not contiguous", aspects.LAYOUT, codes=strided(codes(a, b, -7, -1))),
+    ]
+
+
+TRIAL = Trial(
+    module="transformer_course.fast_answers.quantized",
+    points=1,
+    cases=cases,
+    aspects=(
+        aspects.shape(),
+        aspects.values(4.0),
+        aspects.dtype("uint8", meaning="The result is uint8: a byte for each two codes."),
+        NEGATIVE,
+        ENDS,
+        ONE,
+        aspects.LAYOUT,
+        aspects.untouched(),
+    ),
+)

@@ -1,0 +1,173 @@
+"""How the symbols of lesson 17 are called whose cases know too much to travel, and all that samples."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import torch
+
+from cellcheck.authoring.calls import Probe, plain_bool
+from transformer_course.lessons.lesson_11.randomness import source_of_randomness
+
+Inputs = Mapping[str, Any]
+
+
+def _accept_or_replace(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    given = [inputs[name] for name in ("target", "draft", "proposed")]
+    if inputs.get("chance"):
+
+        def drawn(generator: torch.Generator) -> Any:
+            return [part.tolist() for part in symbol(*(t.clone() for t in given), generator)]
+
+        return {"chance": source_of_randomness(drawn, inputs["seed"])}
+    before = [t.clone() for t in given]
+    tokens, accepted = symbol(*given, torch.Generator().manual_seed(inputs["seed"]))
+    kept = all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
+    return {
+        "output": [tokens, accepted],
+        "kind": [_kind(tokens), _kind(accepted)],
+        "kept": "as they were" if kept else "changed",
+    }
+
+
+def _kind(tensor: Any) -> str:
+    if not isinstance(tensor, torch.Tensor):
+        return f"no tensor, but {type(tensor).__name__}"
+    numbers = "booleans" if tensor.dtype == torch.bool else "whole numbers"
+    return f"{'other numbers' if tensor.is_floating_point() else numbers}, {tensor.dim()} axes"
+
+
+class _Chain:
+    """A model whose logits depend on the token at each position and, a little, on the first one. Notes its calls."""
+
+    def __init__(self, table: torch.Tensor, first: torch.Tensor) -> None:
+        self.table, self.first = table.clone().requires_grad_(), first if first.any() else None
+        self.read: list[list[int]] = []
+        self.recorded = False
+
+    def __call__(self, tokens: torch.Tensor) -> torch.Tensor:
+        if tokens.dim() != 2 or len(tokens) != 1:
+            raise ValueError(f"a model wants tokens of shape (1, n), and these are {tuple(tokens.shape)}")
+        self.read.append(tokens[0].tolist())
+        self.recorded |= torch.is_grad_enabled()
+        logits = self.table[tokens]
+        return logits if self.first is None else logits + self.first[tokens[:, :1]]
+
+
+def _speculative_step(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    ids, count = inputs["ids"], inputs["count"]
+    target, draft = _Chain(inputs["target"], inputs["first"]), _Chain(inputs["draft"], inputs["first"])
+    generator = torch.Generator().manual_seed(inputs["seed"])
+    if inputs.get("chance"):
+
+        def drawn(generator: torch.Generator) -> Any:
+            return [symbol(target, draft, ids.clone(), count, generator).tolist() for _ in range(4)]
+
+        return {"chance": source_of_randomness(drawn, inputs["seed"])}
+    if "calls" in inputs:
+        return {"texts": [_texts(partial(symbol, target, draft), call, draft, generator) for call in inputs["calls"]]}
+    if "proposals" in inputs:
+        symbol(target, draft, ids.clone(), count, generator)
+        return {"proposed": target.read[-1][len(ids) :] if target.read else []}
+    before = ids.clone()
+    output = symbol(target, draft, ids, count, generator)
+    return {
+        "output": output,
+        "target_reads": target.read,
+        "draft_reads": draft.read,
+        "recorded": "recorded" if target.recorded or draft.recorded else "not recorded",
+        "arguments": [before, ids],
+    }
+
+
+def _texts(step: Any, call: Inputs, draft: _Chain, generator: torch.Generator) -> list[list[int]]:
+    """What many calls add to a text: until there are four kinds of it, by what the draft says, too, after the text."""
+    ids = torch.tensor(call["ids"])
+    says = dict(enumerate((draft.table[ids[-1]] > 0).tolist()))
+    texts: list[list[int]] = []
+    kinds: set[tuple[bool | None, ...]] = set()
+    while len(texts) < call["least"] or (len(kinds) < 4 and len(texts) < call["most"]):
+        texts.append(step(ids.clone(), call["count"], generator).tolist()[len(ids) :])
+        kinds.add(tuple(map(says.get, texts[-1])))
+    return texts
+
+
+def _keeps_the_distribution(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    ask, drawn, largest = inputs["patient"], [0], [0]
+
+    def speculate(target: Any, draft: Any, count: Any, generator: Any) -> Any:
+        drawn[0] += int(count)
+        largest[0] = max(largest[0], int(count))
+        number = int(torch.randint(2**31, (1,), generator=generator))
+        return ask("sample", target, draft, int(count), number)
+
+    answer = plain_bool(symbol(speculate, inputs["target"], inputs["draft"]))
+    few = answer is True and drawn[0] < 20_000
+    return {"output": answer, "drawn": "fewer than 20,000" if few else "enough"}
+
+
+def _serve(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    """What `serve` answers, and which texts were in each call. The next token of a text is 1 less than its last, or
+    another where the case says so."""
+    calls: list[list[list[int]]] = []
+    others = {tuple(text): token for text, token in inputs["others"]}
+
+    def step(texts: Any) -> list[int]:
+        texts = [[int(i) for i in text] for text in texts]
+        if not texts:
+            raise ValueError("step was called without a text")
+        if len(calls) > 400:
+            raise RuntimeError("step has been called 400 times, and there is no end")
+        calls.append(sorted(texts))
+        return [others.get(tuple(text), text[-1] - 1) for text in texts]
+
+    prompts = [list(prompt) for prompt in inputs["prompts"]]
+    before = [list(prompt) for prompt in prompts]
+    output = symbol(step, prompts, inputs["slots"], inputs["end_id"], inputs["max_new"])
+    return {"output": output, "calls": calls, "arguments": [before, prompts]}
+
+
+def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    """Does what the case says, one thing after the other, and notes what comes back."""
+    caches = [symbol(*inputs["sizes"]) for _ in range(inputs.get("caches", 1))]
+    seen: list[Any] = []
+    kinds: set[str] = set()
+    given: list[torch.Tensor] = []
+    for what, number, *arguments in inputs["script"]:
+        cache = caches[number]
+        if what == "append":
+            text, key, value = arguments
+            given += [key, value]
+            try:
+                cache.append(text, key, value)
+            except MemoryError:
+                seen.append("no block is free")
+        elif what == "append, then change":
+            text, key, value = arguments
+            mine = [key.clone(), value.clone()]
+            cache.append(text, *mine)
+            for tensor in mine:
+                tensor.zero_()
+        elif what == "read":
+            keys, values = cache.read(*arguments)
+            seen.append([keys.clone(), values.clone()])
+            kinds |= {str(keys.dtype), str(values.dtype)}
+        elif what == "read, then change":
+            for tensor in cache.read(*arguments):
+                tensor.zero_()
+        elif what == "read, and keep":
+            seen.append(list(cache.read(*arguments)))
+        elif what == "truncate":
+            cache.truncate(*arguments)
+        elif what == "free":
+            seen.append(int(cache.free()))
+    return {"output": seen, "kinds": sorted(kinds), "arguments": given}
+
+
+PROBES: dict[str, Probe] = {
+    "BlockCache": _block_cache,
+    "accept_or_replace": _accept_or_replace,
+    "keeps_the_distribution": _keeps_the_distribution,
+    "serve": _serve,
+    "speculative_step": _speculative_step,
+}

@@ -1,0 +1,1 @@
+"""Learning from rewards: no answers to copy, only how good one's own were."""
