@@ -16,7 +16,7 @@ PINS := pyproject.toml grader/pyproject.toml requirements.txt environment/instal
 
 ADDRESS ?=
 
-.PHONY: help address wheels demo test lint marks claims kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
+.PHONY: help address wheels demo test lesson lint marks claims kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
 
 help:  ## this list
 	@echo "The first command sets up .venv/, which takes a few minutes. Then, on two cores:"; echo
@@ -26,10 +26,15 @@ demo: .venv/ready  ## two lessons released, submitted, graded, with feedback pag
 	@$(BIN)/cellcheck demo
 
 # Compiled modules are kept: every process that a test starts would compile the course anew.
-test: lint  ## format, lint, types, tests, as CI does; a quarter of an hour (SAMPLE=N: the same sample)
-	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15 \
-	$(if $(SAMPLE),--sample $(SAMPLE))
+test: lint  ## format, lint, types, tests, as CI does; a quarter of an hour
+	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.twice --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 15
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
+
+LESSON_TESTS := tests/lessons tests/audit tests/building tests/gradebook/test_equal_marks.py tests/pyodide \
+	tests/test_other_processors.py
+lesson: .venv/ready-to-test  ## all about one lesson: its cases, seeds, marks, claims (LESSON=08); ten minutes
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(LESSON_TESTS) --lesson $(or $(LESSON),$(error Name a lesson: make lesson LESSON=08)) \
+	--numprocesses 2 --no-loadscope-reorder
 
 lint: .venv/ready-to-test  ## format, lint and types; a minute
 	@$(BIN)/ruff format --check --quiet . || { echo "Run: .venv/bin/ruff format"; exit 1; }

@@ -6,12 +6,10 @@ leaves some to the nightly run: see `tests/nightly.py`.
 """
 
 import os
-import secrets
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,14 +17,15 @@ from jupyter_client.provisioning import local_provisioner
 
 from cellcheck.running import warming
 from tests import warm, warm_zygotes
-from tests.nightly import left_out
+from tests.nightly import left_out, not_about
 from tests.shell import grader
 
 __all__ = ["grader"]
 
-# Unless told otherwise, Hypothesis fails an example that takes a fifth of a second: on a busy machine any may.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+# Unless told otherwise, Hypothesis fails an example that takes a fifth of a second: on a busy machine any may. And it
+# draws other examples each time: that is for the night, see below.
+settings.register_profile("day", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("night", settings.get_profile("day"), derandomize=False, print_blob=True)
 
 # A time without a zone is one of this machine's, wherever that stands.
 os.environ["TZ"] = "UTC"
@@ -49,20 +48,14 @@ FIRST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long tests too")
-    parser.addoption("--sample", type=int, help="draw the sample again that had this number")
+    parser.addoption("--lesson", help="run all tests about this lesson, the long ones too")
+    parser.addoption("--failures-to", type=Path, help="write the names of the tests that failed into this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draws the sample's number, unless it is given; workers get it from whoever starts them."""
-    if config.option.sample is None:
-        told = getattr(config, "workerinput", {})
-        config.option.sample = told.get("sample", secrets.randbelow(1_000_000))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """What pytest-xdist tells a worker."""
-    node.workerinput["sample"] = node.config.option.sample
+    """By day nothing is drawn anew: the same commit gets the same answer."""
+    config.option.long = config.option.long or config.option.lesson is not None
+    settings.load_profile("night" if config.option.long else "day")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -72,10 +65,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(trylast=True)  # what is asked for by name is chosen first
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A worker takes one file after the other, in this order."""
-    if not config.option.long:
-        left = left_out(items, config.option.sample)
-        config.hook.pytest_deselected(items=list(left))
-        items[:] = [item for item in items if item not in left]
+    left = set[pytest.Item]()
+    if config.option.lesson is not None:
+        left = not_about(items, config.option.lesson)
+    elif not config.option.long:
+        left = left_out(items)
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: next((i for i, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
 
 
@@ -90,10 +86,11 @@ def all_starts_warm() -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says which sample it was: who wants to see a failure again draws it again."""
-    if not config.option.long:
-        number = config.option.sample
-        terminalreporter.write_line(f"The sample was number {number}; again: make test SAMPLE={number}")
+    """Tells `tests/twice.py` what failed."""
+    if config.option.failures_to is not None:
+        reports = [report for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, ())]
+        names = dict.fromkeys(report.nodeid for report in reports)
+        config.option.failures_to.write_text("".join(f"{name}\n" for name in names), "utf-8")
 
 
 @pytest.fixture(autouse=True)

@@ -103,7 +103,7 @@ def _test(home: str, options: list[str]) -> None:
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "OMP_NUM_THREADS") if name in os.environ}
     own = {"HOME": home, "TMPDIR": home, "PYTHONDONTWRITEBYTECODE": "1"}
     together = ("--numprocesses", "2", "--dist", "loadfile", "-p", "no:cacheprovider")
-    command = [sys.executable, "-m", "pytest", *together, *(options or TESTS)]
+    command = [sys.executable, "-m", "tests.twice", *together, *(options or TESTS)]
     os.execve(sys.executable, command, kept | own)
 
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from sphinx.cmd.build import main as sphinx
 
 from cellcheck.browser.lessons import file_name
 from cellcheck.repository import Repository
 from cellcheck.running.intake import read_submission
+from tests import sphinx_apart
 from tests.browser.driving import SECONDS, Notebook
 from tests.nightly import later
 from tests.pyodide.conftest import interpreter
@@ -57,8 +57,7 @@ def softmax(x, axis=-1):
 def build(folder: Path, python: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "conf.py").write_text(CONFIGURATION.format(interpreter=python), "utf-8")
-    done = sphinx(["--quiet", "-c", str(folder), "-d", str(folder / "doctrees"), str(SITE), str(folder / "html")])
-    assert done == 0
+    sphinx_apart.build("--quiet", "-c", folder, "-d", folder / "doctrees", SITE, folder / "html")
     return folder / "html"
 
 

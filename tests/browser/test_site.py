@@ -18,7 +18,6 @@ from urllib.parse import unquote
 import lxml.html
 import pytest
 import torch
-from sphinx.cmd.build import main as sphinx
 
 from cellcheck.building.frame import in_colab
 from cellcheck.checking.cards import card
@@ -30,6 +29,7 @@ from cellcheck.publishing.weights import Page as BuiltPage
 from cellcheck.publishing.weights import table
 from cellcheck.repository import Repository
 from cellcheck.syllabus import lesson_names, load_lesson, syllabi
+from tests import sphinx_apart
 from tests.nightly import later
 from transformer_course.attention import scaled_dot_product_attention
 from transformer_course.sampling import top_k_filter, top_p_filter
@@ -76,8 +76,6 @@ WIDTHS = {"phone": 360, "desktop": 1280}
 FRONT_PAGE, FIRST_SCREEN = 250_000, 400_000
 """At most so many bytes travel until a page can be seen."""
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # what MyST and the theme ask of Sphinx
-
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -87,10 +85,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made_by(builder: str, folder: Path) -> Path:
     options = ["--fail-on-warning", "--keep-going", "--quiet", "--builder", builder]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        done = sphinx([*options, "--doctree-dir", str(folder / "doctrees"), str(SITE), str(folder / builder)])
-    assert done == 0
+    sphinx_apart.build(*options, "--doctree-dir", folder / "doctrees", SITE, folder / builder)
     return folder / builder
 
 
@@ -525,9 +520,7 @@ def alone(folder: Path, *options: str) -> None:
     others = ["_build", "_templates", "api", "guides", "lessons", "locale", "mistakes", "notebooks"]
     others += [page.name for page in SITE.glob("*.md") if page.stem != "index"]
     define = ["--define", f"exclude_patterns={','.join(others)}", *options]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        assert sphinx(["--quiet", "--builder", "html", *define, str(SITE), str(folder)]) == 0
+    sphinx_apart.build("--quiet", "--builder", "html", *define, SITE, folder)
 
 
 # In a browser

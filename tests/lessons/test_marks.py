@@ -1,7 +1,7 @@
 """The marks are those of the tables in `tests/marks/`, and those tables say what they should.
 
-What the tables say is read whole each time. Whether it is so is tried for a sample, and for the lessons that a change
-touches; `make claims` tries it all.
+What the tables say is read whole each time. Whether it is so is tried for a sample; `make lesson` tries it all for a
+lesson, and `make claims` for all lessons.
 """
 
 import math
@@ -30,7 +30,7 @@ from tests.lessons.marks import (
     recorded,
     seen_of,
 )
-from tests.nightly import changed_lessons, drawn
+from tests.nightly import drawn
 
 every_lesson = pytest.mark.parametrize("lesson", lesson_names())
 ROUNDING = 0.005  # marks have two digits behind the point
@@ -137,11 +137,6 @@ def changes(lesson: str, symbol: str, seed: int, tries: float) -> list[str]:
 @every_exercise_on_every_seed
 def test_the_marks_are_those_of_the_table(lesson: str, symbol: str, seed: int, tries: float) -> None:
     insist_on_none(changes(lesson, symbol, seed, tries), lesson)
-
-
-def test_a_lesson_that_a_change_touches_has_the_marks_of_its_table(tries: float) -> None:
-    for lesson in changed_lessons():
-        insist_on_none([line for pair in exercises(lesson) for line in changes(*pair, SEEDS[0], tries)], lesson)
 
 
 @a_sample

@@ -139,9 +139,7 @@ def test_what_authors_write_stays_text(tmp_path: Path, monkeypatch: pytest.Monke
             return sections(exercise, written(exercise), earned(tmp_path / "01.csv", "quoted"))
 
     out = tmp_path / "html"
-    # Named, since Sphinx keeps in its default what an earlier build in this process has added.
-    settings = {"html_theme": "basic", "source_suffix": {".rst": "restructuredtext"}}
-    app = Sphinx(tmp_path, None, out, tmp_path / "trees", "html", settings, status=None)
+    app = Sphinx(tmp_path, None, out, tmp_path / "trees", "html", {"html_theme": "basic"}, status=None)
     app.add_directive("hostile", Hostile)
     app.build()
     (article,) = lxml.html.fromstring((out / "index.html").read_bytes()).xpath("//div[@role='main']")

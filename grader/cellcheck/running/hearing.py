@@ -93,9 +93,9 @@ class Hearing:
             raise Undecided(CRASHED) from error
 
     def _ask(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + WALL_FACTOR * seconds
         with self._one_at_a_time:
             channel = self._open()
+            deadline = time.monotonic() + WALL_FACTOR * seconds  # to get the process ready is not the question's cost
             try:
                 channel.put(encode(order | {"seconds": seconds}), deadline)
                 answer: dict[str, Any] = decode(channel.take(deadline, MAX_MESSAGE), MAX_MESSAGE)
