@@ -5,6 +5,7 @@ Long tests stand in folders called `long` and run with --long only. Those of the
 leaves some to the nightly run: see `tests/nightly.py`.
 """
 
+import math
 import os
 import signal
 import time
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from jupyter_client.provisioning import local_provisioner
 
+from cellcheck import batch
 from cellcheck.running import warming
 from tests import warm, warm_zygotes
 from tests.nightly import left_out, not_about
@@ -49,7 +51,6 @@ FIRST = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="run the long tests too")
     parser.addoption("--lesson", help="run all tests about this lesson, the long ones too")
-    parser.addoption("--failures-to", type=Path, help="write the names of the tests that failed into this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -76,6 +77,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True, scope="session")
+def logs_tell_no_progress() -> Iterator[None]:
+    """How many lines there are of it depends on how busy a machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "LOG_SECONDS", math.inf)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def all_starts_warm() -> Iterator[None]:
     """A notebook's kernel and a zygote are forked where PyTorch is there already."""
     with pytest.MonkeyPatch.context() as patch:
@@ -83,14 +92,6 @@ def all_starts_warm() -> Iterator[None]:
         patch.setattr(warming, "start", lambda *to: warm_zygotes.start(warm.MOTHER.ready(), *to))
         yield
     warm.stop()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Tells `tests/twice.py` what failed."""
-    if config.option.failures_to is not None:
-        reports = [report for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, ())]
-        names = dict.fromkeys(report.nodeid for report in reports)
-        config.option.failures_to.write_text("".join(f"{name}\n" for name in names), "utf-8")
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ def main(options: list[str]) -> int:
     if sys.platform != "linux" or os.geteuid() != 0:
         return 0
     account = 10_000 + os.getpid() % 50_000
-    home = tempfile.mkdtemp(prefix="ordinary-user-")
+    home = tempfile.mkdtemp(prefix="u-")  # short: the path of a socket may have 107 letters
     os.chown(home, account, account)
     pid = os.fork()
     if pid == 0:

@@ -3,10 +3,11 @@
     python -m tests.twice [PYTEST OPTION OR TEST ...]
 
 What passes then is unsteady, and named: somebody should look at it, but it isn't the fault of the change that met it.
-More than three failures are no chance.
+More than three failures are no chance. Whatever the tests leave in the temporary folder goes with the run.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,19 +17,33 @@ from pathlib import Path
 import pytest
 
 MOST = 3
+_PREFIX = "cct-"
 
 
 def main(options: Sequence[str]) -> int:
     """The exit code of pytest; 0 where all that failed has passed alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        listed = Path(folder) / "failed"
-        code = _pytest([*options, "--failures-to", str(listed)])
-        failed = listed.read_text("utf-8").splitlines() if listed.exists() else []
+    _sweep()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o1777)  # as the temporary folder is: some tests have accounts of their own
+        return _run(options, Path(folder))
+
+
+def _sweep() -> None:
+    """Removes what runs have left that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        if not Path("/proc", folder.name.split("-")[1]).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(options: Sequence[str], folder: Path) -> int:
+    listed = folder / "failed"
+    code = _pytest(["-p", "tests.telling", *options, "--failures-to", str(listed)], folder)
+    failed = listed.read_text("utf-8").splitlines() if listed.exists() else []
     if code != pytest.ExitCode.TESTS_FAILED or not failed:
         return code
     if len(failed) <= MOST:
         print(f"\nOnce more, alone: {', '.join(failed)}\n", flush=True)
-        code = _pytest(failed + [option for option in options if option in ("--long",)])
+        code = _pytest([*failed, *({"--long"} & {*options})], folder)
         if code == pytest.ExitCode.OK:
             print("\nUNSTEADY, failed beside others and passed alone:")
             print("\n".join(f"  {test}" for test in failed), flush=True)
@@ -39,8 +54,9 @@ def main(options: Sequence[str]) -> int:
     return code
 
 
-def _pytest(options: Sequence[str]) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *options], check=False).returncode
+def _pytest(options: Sequence[str], folder: Path) -> int:
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.run([sys.executable, "-m", "pytest", *options], env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cellcheck.authoring.spec import Lesson
-from cellcheck.checking.cards import points, worth
+from cellcheck.checking.cards import points, standing, worth
 from cellcheck.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Verdict
 from cellcheck.plain import named, visible
 from cellcheck.running.result import Failure, HandResult, OwnResult, Part, Result, title_of
@@ -219,5 +219,6 @@ def _reason(verdict: Verdict | OwnResult) -> str:
         return {PARTIAL: "partly right", FAILED: "fails", ERROR: "fails"}.get(verdict.status, verdict.status)
     if verdict.diagnosis:
         return verdict.diagnosis.replace("_", " ")
-    failing = next((a.name for a in verdict.aspects if not a.passed), "")
+    wrong = standing(verdict).wrong
+    failing = "" if wrong is None else wrong.name
     return f'fails "{failing}"' if failing and verdict.status in (PARTIAL, FAILED) else verdict.status

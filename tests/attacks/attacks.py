@@ -36,8 +36,8 @@ PATIENT = replace(ROOMY, memory_bytes=2**30, processes=64)
 
 MARK = "canary-"  # an attacker knows what it looks for; what follows is secret
 CANARY = MARK + secrets.token_hex(16)
-SEED = secrets.randbits(32) | 1 << 31
-_MASK = secrets.randbits(32)
+SEED = 2_954_337_821  # too long to be met by chance
+_MASK = 1_618_033_988
 
 PRELUDE = """
 import builtins, contextlib, ctypes, errno, gc, glob, importlib, inspect, linecache, os, re, resource, select, signal

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cellcheck.authoring.observe import Opaque
 from cellcheck.checking.cards import card, plain
 from cellcheck.checking.judge import Judge
-from cellcheck.running.channel import Channel, Closed
+from cellcheck.running.channel import Channel, Closed, by
 from cellcheck.running.judging import Bench
 from cellcheck.running.wire import MAX_MESSAGE, MAX_TEXT, BadMessage, decode, encode
 from cellcheck.syllabus import load_lesson, load_probes
@@ -235,7 +235,7 @@ def test_the_channel_takes_anything(said: bytes, closes: bool) -> None:
         if closes:
             theirs.close()
         for _ in range(3):
-            message = channel.take(time.monotonic(), 100)
+            message = channel.take(by(time.monotonic()), 100)
             assert len(message) <= 100
             assert message in said
 
@@ -249,7 +249,7 @@ def test_messages_sent_in_pieces_arrive_whole(messages: list[bytes], size: int) 
         for start in range(0, len(stream), size):
             theirs.sendall(stream[start : start + size])
             with contextlib.suppress(TimeoutError):
-                taken.append(channel.take(time.monotonic(), 100))
+                taken.append(channel.take(by(time.monotonic()), 100))
         while len(taken) < len(messages):
-            taken.append(channel.take(time.monotonic(), 100))
+            taken.append(channel.take(by(time.monotonic()), 100))
     assert taken == messages

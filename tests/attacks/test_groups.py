@@ -78,7 +78,7 @@ def test_honest_work_may_use_all_that_the_limits_allow(course: Path) -> None:
         assert session.run("gc.unfreeze(), gc.collect()") is None  # writes to every object
         assert session.run(f"filled = b'x' * {limits.memory_bytes * 3 // 4}") is None
         assert not session._zygote.account.has_overflowed()
-        session._look()
+        session.look()
 
 
 def test_a_group_counts_processes(course: Path) -> None:

@@ -53,6 +53,16 @@ def test_every_sentence_of_what_you_should_see_is_a_claim(lesson: str) -> None:
 
 
 @every_lesson
+def test_what_answers_a_guess_is_folded(lesson: str) -> None:
+    """Whoever scrolls on reads the question first, and guesses."""
+    cells = re.split(r"^# %%", text_of(lesson), flags=re.MULTILINE)
+    for asks, answers in pairwise(cells):
+        before, answer, _ = answers.partition("**What you should see**")
+        if re.search(r"^guess_\w+ = None", asks, re.MULTILINE) and answer:
+            assert before.count("<details>") > before.count("</details>"), asks[:200]
+
+
+@every_lesson
 def test_every_exercise_is_announced_and_has_its_heading_in_the_notebook(lesson: str) -> None:
     announced = REPOSITORY.announced(lesson)
     assert [(e.symbol, e.kind, str(e.difficulty), str(e.minutes)) for e in announced] == EXERCISE.findall(

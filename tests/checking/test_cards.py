@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 
 from cellcheck.authoring.observe import Opaque
 from cellcheck.checking.cards import card, out_of, plain, points
-from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
+from cellcheck.checking.judge import (
+    CRASHED,
+    ERROR,
+    FAILED,
+    MEMORY,
+    MISSING,
+    PARTIAL,
+    PASSED,
+    TIMEOUT,
+    AspectResult,
+    Evidence,
+    Verdict,
+)
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 
@@ -103,11 +115,12 @@ def test_the_title_says_how_it_stands(status: str, title: str) -> None:
     assert ("Which axis should be gone?" in text) == (status != PASSED)
 
 
-def test_aspects_have_a_sign_and_a_word_beside_their_colour() -> None:
-    html = card(verdict())
-    assert re.findall(r'aria-label="(holds|fails)">(&#\d+;)</span> (\w+)', html) == [
+def test_what_is_wrong_has_a_sign_and_a_word_beside_its_colour() -> None:
+    signs = r'aria-label="(holds|fails)">(&#\d+;)</span> (\w+)'
+    assert re.findall(signs, card(verdict())) == [("fails", "&#10007;", "values")]
+    assert re.findall(signs, card(verdict(PASSED))) == [
         ("holds", "&#10003;", "shape"),
-        ("fails", "&#10007;", "values"),
+        ("holds", "&#10003;", "values"),
     ]
 
 
@@ -115,8 +128,8 @@ def test_plain_lines() -> None:
     assert plain(verdict(printed="hello")).splitlines() == [
         "pick: partly right, 1.25 of 2 points",
         "  Which axis should be gone?",
-        "  [x] shape",
         "  [ ] values",
+        "  Right already: shape.",
         "  It printed: hello",
     ]
     assert plain(verdict(PASSED)).splitlines() == ["pick: right, 2 of 2 points", "  [x] shape", "  [x] values"]
@@ -126,42 +139,54 @@ def test_plain_lines() -> None:
     ]
 
 
-def test_a_meaning_is_shown_on_hover_and_in_text_where_the_aspect_fails() -> None:
-    aspects = (
-        AspectResult("shape", True, "It has the shape that the docstring gives."),
-        AspectResult("dtype kept", False, 'float64 stays "float64".'),
-        AspectResult("values", False),
-    )
-    found = verdict(aspects=aspects)
-    html, text = card(found), read(card(found)).text
-    assert html.count(" title=") == 2
-    assert 'title="float64 stays &quot;float64&quot;."' in html
-    assert 'What is asked for:dtype kept: float64 stays "float64".' in text
-    assert "It has the shape" not in text
-    assert plain(found).splitlines()[2:] == [
-        "  [x] shape",
-        "  [ ] dtype kept",
-        "  [ ] values",
-        "  What is asked for:",
-        '    dtype kept: float64 stays "float64".',
+SHAPE = AspectResult("shape", True, "It has the shape that the docstring gives.")
+VALUES = AspectResult("values", False, "Each entry is right.", core=True)
+DTYPE = AspectResult("dtype kept", False, 'float64 stays "float64".')
+ONE = AspectResult("batch of one", False, "One row will do.")
+
+
+def told(found: Verdict) -> list[str]:
+    """What is said of the aspects; the card says the same as the lines of text."""
+    lines = [line.removeprefix("  ") for line in plain(found).splitlines()[2:]]
+    text = read(card(found)).text
+    for line in lines:
+        assert all(part in text for part in re.split(r"\[ \] |\. What is asked for: ", line)), line
+    return lines
+
+
+def test_the_core_comes_first_and_the_rest_waits_for_it() -> None:
+    assert told(verdict(FAILED, aspects=(SHAPE, DTYPE, VALUES, ONE))) == [
+        "[ ] values. What is asked for: Each entry is right.",
+        "Right already: shape.",
+        "Not judged yet: dtype kept, batch of one.",
     ]
 
 
-def test_where_the_core_fails_only_the_core_is_explained_in_text() -> None:
-    values = AspectResult("values", False, "Each entry is right.", core=True)
-    kept = AspectResult("dtype kept", False, "float64 stays float64.")
-    found = verdict(FAILED, aspects=(kept, values))
-    html, text = card(found), read(card(found)).text
-    assert html.count(" title=") == 2  # on hover, every name is explained
-    assert "values: Each entry is right." in text
-    assert "float64 stays" not in text
-    asked = "  What is asked for:"
-    lines = ["  [ ] dtype kept", "  [ ] values", asked, "    values: Each entry is right."]
-    assert plain(found).splitlines()[2:] == lines
-    right = verdict(aspects=(kept, replace(values, passed=True)))
-    assert "dtype kept: float64 stays float64." in read(card(right)).text
-    lines = ["  [ ] dtype kept", "  [x] values", asked, "    dtype kept: float64 stays float64."]
-    assert plain(right).splitlines()[2:] == lines
+def test_where_the_core_is_right_the_first_thing_that_fails_is_explained() -> None:
+    assert told(verdict(aspects=(SHAPE, DTYPE, replace(VALUES, passed=True), ONE))) == [
+        '[ ] dtype kept. What is asked for: float64 stays "float64".',
+        "Right already: shape, values.",
+        "Next: batch of one.",
+    ]
+
+
+@pytest.mark.parametrize("recognised", [{"diagnosis": "summed"}, {"patients": "It misjudges a loss."}])
+def test_of_what_is_recognised_nothing_is_crossed_out(recognised: dict[str, str]) -> None:
+    found = verdict(aspects=(SHAPE, DTYPE, VALUES, ONE), **recognised)
+    assert told(found) == ["Right already: shape."]
+    assert "&#10007;" not in card(found)
+
+
+@pytest.mark.parametrize("status", [ERROR, TIMEOUT, MEMORY, CRASHED])
+def test_what_never_got_so_far_is_not_looked_at(status: str) -> None:
+    assert told(verdict(status, aspects=(replace(SHAPE, passed=False), VALUES))) == []
+
+
+@pytest.mark.parametrize(("score", "title"), [(0.9, "Not yet"), (1.0, "Partly right")])
+def test_partly_right_is_what_has_half_of_the_points(score: float, title: str) -> None:
+    found = verdict(PARTIAL, score=score)
+    assert title in read(card(found)).text
+    assert plain(found).startswith(f"pick: {title.lower()}, ")
 
 
 def test_inputs_that_help_stand_beside_the_two() -> None:

@@ -14,16 +14,16 @@ A change of wording changes nothing here. A change of marks is a diff, and that 
 from __future__ import annotations
 
 import csv
-import math
 import sys
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
-from cellcheck.authoring.spec import Combination, Exercise, Observation, Surprise
+from cellcheck.authoring.spec import Exercise, Observation
+from cellcheck.checking.diagnose import MOST_COMBINATIONS
 from cellcheck.checking.judge import Judge, Verdict
 from cellcheck.syllabus import find_lesson, lesson_names, load_lesson, load_probes
 from cellcheck.testing import SEEDS
@@ -93,25 +93,9 @@ def _named(implementations: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         yield (f"{name} {counted[name]:02}" if times[name] > 1 else name), one
 
 
-def judge_of(
-    lesson: str, symbol: str, seed: int, combining_seconds: float = math.inf, tries: float = math.inf
-) -> Judge:
-    """The judge of an exercise who draws cases from a seed.
-
-    For an answer that is no known mistake, two at once are tried in so many cases, all pairs together.
-    """
-
-    def tried(surprise: Surprise) -> Iterator[Combination]:
-        before = len(judge._seen)
-        for combination in exercise.combinations(surprise):
-            if len(judge._seen) - before >= tries:
-                return
-            yield combination
-
-    exercise = load_lesson(lesson)[symbol]
-    # Without end: what is found of two mistakes must not depend on how busy a machine is.
-    judge = Judge(replace(exercise, combinations=tried), load_probes(lesson)[symbol], seed, combining_seconds)
-    return judge
+def judge_of(lesson: str, symbol: str, seed: int, combinations: int = MOST_COMBINATIONS) -> Judge:
+    """The judge of an exercise who draws cases from a seed."""
+    return Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], seed, combinations)
 
 
 def seen_of(one: Any, judge: Judge) -> list[Observation]:

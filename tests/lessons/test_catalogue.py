@@ -27,7 +27,7 @@ every_exercise = pytest.mark.parametrize(
 @cache
 def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
     """A judge who looks for no two mistakes at once: a name costs nobody points, and to find none takes long."""
-    return marks.judge_of(lesson, symbol, seed, combining_seconds=0)
+    return marks.judge_of(lesson, symbol, seed, combinations=0)
 
 
 @cache

@@ -4,7 +4,6 @@ What the tables say is read whole each time. Whether it is so is tried for a sam
 lesson, and `make claims` for all lessons.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -100,51 +99,38 @@ every_exercise_on_every_seed = pytest.mark.parametrize(
     ("lesson", "symbol", "seed"), ALL, ids=[f"{lesson[:2]}-{symbol}-{seed}" for lesson, symbol, seed in ALL]
 )
 a_sample = drawn(60)
-TRIES = 60
-"""In how many cases two mistakes at once are tried by day, for each answer that is none of them: half of what the
-grader tries of an expensive exercise in its second. The table was written with all pairs, which are thousands."""
-
-
-@pytest.fixture
-def tries(pytestconfig: pytest.Config) -> float:
-    """So many; without end at night."""
-    return math.inf if pytestconfig.getoption("--long") else TRIES
 
 
 @cache
-def observed(lesson: str, symbol: str, seed: int, tries: float) -> tuple[Judge, dict[Answer, list[Observation]]]:
-    judge = judge_of(lesson, symbol, seed, tries=tries)
+def observed(lesson: str, symbol: str, seed: int) -> tuple[Judge, dict[Answer, list[Observation]]]:
+    judge = judge_of(lesson, symbol, seed)
     return judge, {answer: seen_of(one, judge) for answer, one in answers(lesson, symbol).items()}
 
 
 @cache
-def graded(lesson: str, symbol: str, seed: int, tries: float) -> dict[Answer, Verdict]:
-    judge, seen = observed(lesson, symbol, seed, tries)
+def graded(lesson: str, symbol: str, seed: int) -> dict[Answer, Verdict]:
+    judge, seen = observed(lesson, symbol, seed)
     return {answer: judge.verdict(observations) for answer, observations in seen.items()}
 
 
-def changes(lesson: str, symbol: str, seed: int, tries: float) -> list[str]:
-    """What the table says otherwise. Before that is believed of an answer, all pairs are tried with it."""
-    table = table_of(lesson, symbol)
-    now = {answer: Mark.of(verdict) for answer, verdict in graded(lesson, symbol, seed, tries).items()}
-    doubtful = {answer for answer, mark in now.items() if table.get(answer, {}).get(seed) != mark}
-    if doubtful and tries < math.inf:
-        now |= marks_now(lesson, symbol, seed, doubtful)
-    return differences(table, {answer: {seed: mark} for answer, mark in now.items()})
+def changes(lesson: str, symbol: str, seed: int) -> list[str]:
+    """What the table says otherwise."""
+    now = {answer: {seed: Mark.of(verdict)} for answer, verdict in graded(lesson, symbol, seed).items()}
+    return differences(table_of(lesson, symbol), now)
 
 
 @a_sample
 @every_exercise_on_every_seed
-def test_the_marks_are_those_of_the_table(lesson: str, symbol: str, seed: int, tries: float) -> None:
-    insist_on_none(changes(lesson, symbol, seed, tries), lesson)
+def test_the_marks_are_those_of_the_table(lesson: str, symbol: str, seed: int) -> None:
+    insist_on_none(changes(lesson, symbol, seed), lesson)
 
 
 @a_sample
 @every_exercise_on_every_seed
-def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int, tries: float) -> None:
+def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int) -> None:
     """Somebody who made a known mistake reads its advice."""
     advice = {mistake.name: mistake.advice for mistake in load_lesson(lesson)[symbol].mistakes}
-    for answer, verdict in graded(lesson, symbol, seed, tries).items():
+    for answer, verdict in graded(lesson, symbol, seed).items():
         if answer.kind == "mistake":
             assert verdict.message == " ".join(filter(None, (advice[answer.name], verdict.patients)))
         full = verdict.score == verdict.max_score
@@ -155,19 +141,17 @@ def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int, t
 
 @a_sample
 @every_exercise_on_every_seed
-def test_an_answer_is_right_to_the_end_when_it_earns_all_points(
-    lesson: str, symbol: str, seed: int, tries: float
-) -> None:
+def test_an_answer_is_right_to_the_end_when_it_earns_all_points(lesson: str, symbol: str, seed: int) -> None:
     """The audit goes case by case, and stops where nothing can be right any more."""
-    judge, seen = observed(lesson, symbol, seed, tries)
-    for answer, verdict in graded(lesson, symbol, seed, tries).items():
+    judge, seen = observed(lesson, symbol, seed)
+    for answer, verdict in graded(lesson, symbol, seed).items():
         assert judge.right_so_far(seen[answer]) == (verdict.status == PASSED), answer
 
 
 @a_sample
 @every_exercise_on_every_seed
-def test_answering_leaves_the_cases_as_they_were(lesson: str, symbol: str, seed: int, tries: float) -> None:
-    judge, _ = observed(lesson, symbol, seed, tries)
+def test_answering_leaves_the_cases_as_they_were(lesson: str, symbol: str, seed: int) -> None:
+    judge, _ = observed(lesson, symbol, seed)
     for used, new in zip(judge.cases, judge_of(lesson, symbol, seed).cases, strict=True):
         assert not compare(dict(new.inputs), dict(used.inputs))
 

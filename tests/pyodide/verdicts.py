@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from typing import Any
 
@@ -26,7 +25,7 @@ def alone(lesson: str, symbol: str) -> tuple[Exercise, Probe]:
 def verdicts(lesson: str, symbol: str, seed: int, texts: dict[str, str]) -> dict[str, dict[str, Any]]:
     """For each answer by its kind and name, and for each text: points, the mistake, the aspects, what is said."""
     exercise, probe = alone(lesson, symbol)
-    judge = Judge(exercise, probe, seed, combining_seconds=math.inf)
+    judge = Judge(exercise, probe, seed)
     found = {f"{each.kind} {each.name}": one for each, one in answers_to(exercise).items()}
     for name, text in texts.items():
         around = vars(sys.modules[exercise.references[0].__module__])

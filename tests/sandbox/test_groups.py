@@ -82,7 +82,7 @@ def test_it_makes_room_where_the_grader_is_alone(machine: Machine) -> None:
         scope = machine.tree / "grader.scope"
         assert find(machine.root) == Home(2, {"memory": scope})
         child.communicate()
-    assert (scope / "cgroup.subtree_control").read_text() == "+memory +pids"
+    assert (scope / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
     assert (scope / f"grader-{os.getpid()}-own" / "cgroup.procs").exists()
 
 

@@ -151,8 +151,8 @@ def audit_lesson(lesson: Lesson, advance: Callable[[str], None]) -> list[Row]:
 
 def audit_exercise(lesson: Lesson, exercise: Exercise, probe: Probe) -> Row:
     """The row of one exercise of a lesson, however unsound it is."""
-    # How many pairs of mistakes can be tried in a second differs between machines, and those in a table may not.
-    judge = Judge(exercise, probe, SEED, combining_seconds=0)
+    # Other slips come by the hundred, and none of them is a pair of mistakes.
+    judge = Judge(exercise, probe, SEED, combinations=0)
     row = Row(exercise.symbol)
     _mistakes_and_variants(judge, row)
     _pairs(Judge(exercise, probe, SEED), row)

@@ -66,6 +66,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from itertools import combinations, pairwise
+from operator import itemgetter
 from pathlib import Path
 from types import CodeType
 from typing import Any, TypeVar, overload
@@ -226,7 +227,7 @@ class Catalogue:
 
     def combinations(self, mistakes: Sequence[WrittenMistake], surprise: Surprise) -> Iterator[Combination]:
         """Each mistake in the right answers that its edits fit, then each two together, the least surprising first."""
-        edited = [mistake for mistake in mistakes if mistake.edits]
+        edited = [mistake for mistake in mistakes if mistake.edits and surprise((mistake,)) is not None]
         for variant in self.entries(VARIANTS):
             text = self.text_of(variant)
             for mistake in edited:
@@ -235,7 +236,9 @@ class Catalogue:
                         (mistake,), f"{mistake.name}, in {variant.name}", partial(self._changed, text, mistake.edits)
                     )
         pairs = (pair for pair in combinations(mistakes, 2) if pair[0].edits or pair[1].edits)
-        for one, other in sorted(pairs, key=surprise):
+        known = ((surprise(pair), pair) for pair in pairs)
+        ranked = [(how_much, pair) for how_much, pair in known if how_much is not None]
+        for _, (one, other) in sorted(ranked, key=itemgetter(0)):
             yield from self._combination((one, other), f"{one.name}, {other.name}", partial(self._both, one, other))
 
     def _both(self, one: WrittenMistake, other: WrittenMistake) -> str:

@@ -50,7 +50,7 @@ def observe(probe: Probe, symbol: Any, inputs: Mapping[str, Any]) -> dict[str, A
 
 def describe_error(error: BaseException) -> dict[str, Any]:
     """Type, message and the learner's own line of an exception, as plain data."""
-    return {"type": type(error).__name__, "message": _one_line(error), "line": _learners_line(error.__traceback__)}
+    return {"type": type(error).__name__, "message": _one_line(error), "line": learners_line(error.__traceback__)}
 
 
 def _one_line(error: BaseException) -> str:
@@ -61,7 +61,7 @@ def _one_line(error: BaseException) -> str:
     return readable(text.splitlines()[0][:300]) if text else ""
 
 
-def _learners_line(trace: types.TracebackType | None) -> str:
+def learners_line(trace: types.TracebackType | None) -> str:
     """The deepest line that stands in a notebook cell: the one the learner can change."""
     line = ""
     while trace is not None:

@@ -97,8 +97,8 @@ class Combination:
     """What does all of that; it has no advice of its own."""
 
 
-Surprise = Callable[[tuple[Mistake, ...]], int]
-"""How little mistakes that come together would explain: 0 when they may well be it."""
+Surprise = Callable[[tuple[Mistake, ...]], int | None]
+"""How little mistakes that come together would explain: 0 when they may well be it, None when they can't be."""
 
 
 def as_written(mistakes: tuple[Mistake, ...]) -> int:

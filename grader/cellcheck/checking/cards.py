@@ -5,18 +5,18 @@ card goes dark where the page says that it is dark, as JupyterLab does; elsewher
 """
 
 import html
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellcheck.authoring.arrays import is_array, numbers
 from cellcheck.checking.compare import near
-from cellcheck.checking.judge import MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
+from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
 from cellcheck.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
 MAX_TEXT = 300
-ASKED_FOR = "What is asked for:"
 
 Tone = tuple[str, str]
 """A colour on light pages, and on dark ones."""
@@ -29,6 +29,7 @@ _LOOK = {
 }
 _WRONG = (_BAD, ("#fcf1f0", "#2d1c1c"), "Not yet")
 _INK = ("#1f2328", "#e8e6e1")
+_GREY = ("#57606a", "#b3b1ac")
 _BARE = ' style="background:none"'
 
 
@@ -56,16 +57,57 @@ def out_of(score: float, most: float) -> str:
     return f"{points(score)} of {worth(most)}"
 
 
+@dataclass(frozen=True)
+class Standing:
+    """What of an answer that isn't right is worth telling: one thing that is wrong, and what stands already."""
+
+    right: tuple[str, ...] = ()
+    """The aspects that hold."""
+    wrong: AspectResult | None = None
+    """The first one that fails, the core of the exercise before the rest. None where the message says what is wrong:
+    whatever else fails follows from that, or may."""
+    later: tuple[str, ...] = ()
+    """What else fails. Nobody can say why before that one is right."""
+
+    @property
+    def lines(self) -> list[str]:
+        """What is told in passing."""
+        right = f"Right already: {', '.join(self.right)}." if self.right else ""
+        later = f"{'Not judged yet' if self.wrong and self.wrong.core else 'Next'}: {', '.join(self.later)}."
+        return [line for line in (right, later if self.later else "") if line]
+
+
+def standing(verdict: Verdict) -> Standing:
+    """What a card says of an answer's aspects, beside its message."""
+    if verdict.status not in (PARTIAL, FAILED):  # it is right, or it never got so far that anything could be looked at
+        return Standing()
+    right = tuple(aspect.name for aspect in verdict.aspects if aspect.passed)
+    if verdict.diagnosis or verdict.patients:
+        return Standing(right)
+    failing = sorted((aspect for aspect in verdict.aspects if not aspect.passed), key=lambda aspect: not aspect.core)
+    if not failing:
+        return Standing(right)
+    return Standing(right, failing[0], tuple(aspect.name for aspect in failing[1:]))
+
+
+def _look(verdict: Verdict) -> tuple[Tone, Tone, str]:
+    """Accent, ground and title. Partly right is what has half of the points."""
+    nearly = verdict.status != PARTIAL or 2 * verdict.score >= verdict.max_score
+    return _LOOK.get(verdict.status, _WRONG) if nearly else _WRONG
+
+
 def plain(verdict: Verdict) -> str:
     """The card as lines of text."""
-    title = _LOOK.get(verdict.status, _WRONG)[2]
+    title = _look(verdict)[2]
     lines = [f"{verdict.symbol}: {title.lower()}, {out_of(verdict.score, verdict.max_score)}"]
     if verdict.status != PASSED:
         lines.append(f"  {verdict.message}")
-    if verdict.status != MISSING:
-        lines += [f"  {'[x]' if aspect.passed else '[ ]'} {aspect.name}" for aspect in verdict.aspects]
-        if explained := _explained(verdict):
-            lines += [f"  {ASKED_FOR}", *(f"    {aspect.name}: {aspect.meaning}" for aspect in explained)]
+    if verdict.status == PASSED:
+        lines += [f"  [x] {aspect.name}" for aspect in verdict.aspects]
+    stands = standing(verdict)
+    if stands.wrong is not None:
+        lines.append(f"  [ ] {_asked_for(stands.wrong)}")
+    lines += [f"  {line}" for line in stands.lines]
     if verdict.printed:
         lines.append(f"  It printed: {verdict.printed}")
     return "\n".join(lines)
@@ -73,7 +115,7 @@ def plain(verdict: Verdict) -> str:
 
 def card(verdict: Verdict) -> str:
     """The card as one self-contained HTML element, readable on light and dark pages."""
-    accent, ground, title = _LOOK.get(verdict.status, _WRONG)
+    accent, ground, title = _look(verdict)
     sign = {"Right": "&#10003;", "Still blank": "&#9675;"}.get(title, "&#9656;")
     parts = [
         f'<div style="font-weight:600;{_paint("color", accent)}">{sign} {title}'
@@ -85,8 +127,10 @@ def card(verdict: Verdict) -> str:
         parts.append(f'<p style="margin:8px 0;max-width:46em">{html.escape(verdict.message)}</p>')
     if verdict.status == MISSING:
         parts.append(f'<div style="margin-top:4px">{html.escape(verdict.message)}</div>')
-    elif verdict.aspects:
-        parts.append(_aspects(verdict))
+    elif verdict.status == PASSED:
+        parts.append(_held(verdict))
+    else:
+        parts.append(_standing(standing(verdict)))
     if verdict.evidence is not None:
         parts.append(_evidence(verdict.evidence))
     if verdict.printed:
@@ -104,35 +148,32 @@ def card(verdict: Verdict) -> str:
     )
 
 
-def _explained(verdict: Verdict) -> list[AspectResult]:
-    """The aspects whose meaning stands in the text: those that fail, or of these only the core, where it fails.
-
-    Somebody who has yet to get the core right fails in most other aspects too, and has no use for their list.
-    """
-    failing = [aspect for aspect in verdict.aspects if not aspect.passed]
-    core = [aspect for aspect in failing if aspect.core]
-    return [aspect for aspect in core or failing if aspect.meaning]
+def _asked_for(aspect: AspectResult) -> str:
+    return f"{aspect.name}. What is asked for: {aspect.meaning}" if aspect.meaning else aspect.name
 
 
-def _aspects(verdict: Verdict) -> str:
-    """A sign and a name for each. What a name means is shown on hover; `_explained` says where in text as well."""
-    items = []
-    for aspect in verdict.aspects:
-        sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
-        name, meaning = html.escape(aspect.name), html.escape(aspect.meaning)
-        hover = f' title="{meaning}"' if meaning else ""
-        items.append(
-            f'<span style="display:inline-block;margin:2px 14px 2px 0"{hover}><span style="{_paint("color", tone)}" '
-            f'role="img" aria-label="{state}">{sign}</span> {name}</span>'
-        )
-    explained = [
-        f'<li style="margin:2px 0"><b>{html.escape(aspect.name)}</b>: {html.escape(aspect.meaning)}</li>'
-        for aspect in _explained(verdict)
-    ]
-    style = "margin:0;padding-left:18px;font-size:13px"
-    asked = f'<div style="margin-top:6px;font-size:13px">{ASKED_FOR}</div>'
-    listed = f'{asked}<ul style="{style}">{"".join(explained)}</ul>' if explained else ""
-    return f'<div style="margin-top:6px">{"".join(items)}</div>{listed}'
+def _held(verdict: Verdict) -> str:
+    """A sign and a name for each aspect of a right answer. What a name means is shown on hover."""
+    return f'<div style="margin-top:6px">{"".join(map(_sign, verdict.aspects))}</div>' if verdict.aspects else ""
+
+
+def _sign(aspect: AspectResult) -> str:
+    sign, tone, state = ("&#10003;", _GOOD, "holds") if aspect.passed else ("&#10007;", _BAD, "fails")
+    name, meaning = html.escape(aspect.name), html.escape(aspect.meaning)
+    hover = f' title="{meaning}"' if meaning else ""
+    return (
+        f'<span style="display:inline-block;margin:2px 14px 2px 0"{hover}><span style="{_paint("color", tone)}" '
+        f'role="img" aria-label="{state}">{sign}</span> {name}</span>'
+    )
+
+
+def _standing(stands: Standing) -> str:
+    wrong = ""
+    if stands.wrong is not None:
+        meaning = f"What is asked for: {html.escape(stands.wrong.meaning)}" if stands.wrong.meaning else ""
+        wrong = f'<div style="margin-top:6px;font-size:13px">{_sign(stands.wrong)}{meaning}</div>'
+    grey = "".join(f"<div>{html.escape(line)}</div>" for line in stands.lines)
+    return wrong + (f'<div style="margin-top:6px;font-size:13px;{_paint("color", _GREY)}">{grey}</div>' if grey else "")
 
 
 def _evidence(evidence: Evidence) -> str:

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cellcheck.authoring.observe import learners_line
 from cellcheck.authoring.traces import process_put_back
 from cellcheck.checking.cards import card, plain
 from cellcheck.checking.earlier import bound
-from cellcheck.checking.judge import MISSING, PASSED, PUBLIC_SEED, Judge, Verdict, ours_message, without_score
+from cellcheck.checking.in_time import in_time, stopped_message
+from cellcheck.checking.judge import MISSING, PASSED, PUBLIC_SEED, TIMEOUT, Judge, Verdict, ours_message, without_score
 from cellcheck.checking.quiet import quiet
 from cellcheck.syllabus import find_lesson, library_of, load_lesson, load_probes
 
@@ -149,8 +151,12 @@ class Checker:
         earlier = {e.symbol: e.references[0] for e in self.lesson.before(name)}
         with process_put_back(), quiet() as printed:
             judge = self._judge(name)
-            with bound(symbol, earlier):
-                observations = judge.observe(symbol)
+            try:
+                with bound(symbol, earlier), in_time():
+                    observations = judge.observe(symbol)
+            except KeyboardInterrupt as stopped:
+                message = stopped_message(stopped, learners_line(stopped.__traceback__))
+                return without_score(exercise, TIMEOUT, message)
             verdict = judge.verdict(observations)
         return dataclasses.replace(verdict, printed=_first_lines(printed.getvalue()))
 

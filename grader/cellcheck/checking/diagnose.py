@@ -6,10 +6,10 @@ its own way. A mistake that leaves the core alone is recognised by the aspects t
 names, mistakes that are edits of the right answer are made together: two that then do the same in every case are it.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain, groupby, islice
 
 import numpy as np
 
@@ -19,10 +19,9 @@ from cellcheck.checking.compare import Comparing, Difference, compare, concerns
 
 SURVEYED = 3
 """How many cases say which two mistakes are tried first."""
-
-
-_seconds = getattr(time, "thread_time", time.process_time)
-"""A thread's processor time. WebAssembly has one thread, and no clock for it."""
+MOST_COMBINATIONS = 50
+"""So many pairs of mistakes are tried, the least surprising first, and as many mistakes in another right answer. By a
+clock, one learner would be told what another isn't."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,8 @@ class KnownMistakes:
     cases: Sequence[Case]
     seen_of: Callable[[Mistake, int], Observation]
     """What a mistake does in the case at that place. It is expensive: most mistakes differ from an answer at once."""
-    combining_seconds: float
-    """Processor time for trying what two mistakes do together."""
+    combinations: int = MOST_COMBINATIONS
+    """How many of each kind are tried."""
     known: Comparing = field(default_factory=Comparing)
     """Compares mistakes with right answers."""
 
@@ -84,19 +83,25 @@ class _Search:
         return diagnosis if len(diagnosis.mistakes) > 1 else self._combined(diagnosis.mistakes) or diagnosis
 
     def _combined(self, known: tuple[Mistake, ...]) -> Diagnosis | None:
-        """Mistakes that together do the same in every case, the one that is known first; looked for only so long."""
-        if self._says_one_word(self.got) or not self.catalogue.combining_seconds:  # many pairs end in True, always
+        """Mistakes that together do the same in every case, the one that is known first; few are looked at."""
+        if self._says_one_word(self.got) or not self.catalogue.combinations:  # many pairs end in True, always
             return None
-        ends = _seconds() + self.catalogue.combining_seconds
-        for combination in self.exercise.combinations(self._surprise()):
-            if _seconds() > ends:
-                return None
+        for combination in self._few(self.exercise.combinations(self._surprise())):
             if self._same_everywhere(combination.answer) and self._each_shows(combination):
                 return Diagnosis(tuple(sorted(combination.mistakes, key=lambda mistake: mistake not in known)))
         return None
 
+    def _few(self, combinations: Iterable[Combination]) -> Iterator[Combination]:
+        """The first ones of each kind: of one mistake, in another right answer, and of two."""
+        of_a_kind = groupby(combinations, key=lambda combination: len(combination.mistakes))
+        return chain.from_iterable(islice(some, self.catalogue.combinations) for _, some in of_a_kind)
+
     def _surprise(self) -> Surprise:
-        """In how many observations the answer is wrong where none of the mistakes is, or the reverse."""
+        """In how many observations the answer is wrong where none of the mistakes is, or the reverse.
+
+        To try what two mistakes do together is expensive, and most pairs can be ruled out: where neither of them shows,
+        the answer is right, and where only one of them does, the answer does the same.
+        """
         surveyed = self.places[:SURVEYED]
         wrong = [{each.key for each in self.comparing(self.expected[p], self.got[p])} for p in surveyed]
 
@@ -104,9 +109,25 @@ class _Search:
         def spoilt(mistake: Mistake) -> list[set[str]]:
             return [{each.key for each in self._spoilt_at(mistake, place)} for place in surveyed]
 
-        return lambda mistakes: sum(
-            len(got ^ set().union(*both)) for got, *both in zip(wrong, *map(spoilt, mistakes), strict=True)
-        )
+        @cache
+        def unlike(mistake: Mistake) -> list[set[str]]:
+            return [{each.key for each in self._apart(mistake, place)} for place in surveyed]
+
+        def surprise(mistakes: tuple[Mistake, ...]) -> int | None:
+            if len(mistakes) == 1:  # in another right answer it may look otherwise, but not quite
+                (own,) = map(spoilt, mistakes)
+                shows = any(got & keys for got, keys in zip(wrong, own, strict=True))
+                return sum(len(got ^ keys) for got, keys in zip(wrong, own, strict=True)) if shows else None
+            one, other = mistakes
+            sum_of_both = 0
+            for at, got in enumerate(wrong):
+                first, second = spoilt(one)[at], spoilt(other)[at]
+                if got - first - second or (first - second) & unlike(one)[at] or (second - first) & unlike(other)[at]:
+                    return None
+                sum_of_both += len(got ^ (first | second))
+            return sum_of_both
+
+        return surprise
 
     def _each_shows(self, combination: Combination) -> bool:
         """Whether each of two mistakes shows: somewhere the answer is wrong, in a way that tells, as the other is not.

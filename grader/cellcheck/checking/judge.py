@@ -22,7 +22,7 @@ from cellcheck.authoring.patients import asked_here
 from cellcheck.authoring.spec import Aspect, Case, Exercise, Mistake, Observation, Value
 from cellcheck.authoring.traces import CHANGED
 from cellcheck.checking.compare import Comparing, Difference, compare, concerns
-from cellcheck.checking.diagnose import Diagnosis, KnownMistakes, diagnose
+from cellcheck.checking.diagnose import MOST_COMBINATIONS, Diagnosis, KnownMistakes, diagnose
 from cellcheck.checking.misjudged import misjudged
 from cellcheck.checking.shown import in_short, shown
 from cellcheck.checking.words import place, say
@@ -153,13 +153,13 @@ class Judge:
     Drawing and observing happens once; after that each verdict only compares.
     """
 
-    def __init__(self, exercise: Exercise, probe: Probe, seed: int, combining_seconds: float = 1.0) -> None:
-        """`combining_seconds` is what a verdict may spend on what two mistakes do together."""
+    def __init__(self, exercise: Exercise, probe: Probe, seed: int, combinations: int = MOST_COMBINATIONS) -> None:
+        """`combinations` says how many are tried of what mistakes can make together; see `MOST_COMBINATIONS`."""
         self.exercise = exercise
         self.probe = probe
         self.cases = drawn(exercise, seed)
         self._seen: dict[tuple[str, int], Observation] = {}
-        self._catalogue = KnownMistakes(exercise, self.cases, self._seen_of, combining_seconds)
+        self._catalogue = KnownMistakes(exercise, self.cases, self._seen_of, combinations)
 
     def without(self, mistake: Mistake) -> Self:
         """The same judge, who has never heard of this mistake."""

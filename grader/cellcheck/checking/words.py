@@ -119,6 +119,11 @@ def _say_described(where: str, expected: str, got: Any) -> str:
     return f'{_cap(where)}: expected "{expected}", but found "{description}".'
 
 
+_ASKS_FOR_DETACH = " Use tensor.detach().numpy() instead"
+_NO_DETACH = (
+    " Does a NumPy function get a tensor there? Gradients flow through PyTorch's own functions only: it has one of "
+    "nearly every name."
+)
 _OF_A_CELL = re.compile(r"\(<[^<>]*>, line (\d+)\)$")
 """What Python calls a cell that it can't read is no file of the learner's."""
 
@@ -129,9 +134,10 @@ def say_error(got: Any) -> str:
         return "It should stop with a clear error here, but it carries on."
     kind, message, code = (harmless(got[key]) for key in ("type", "message", "line"))
     message = _OF_A_CELL.sub(r"(line \1)", message)
+    message, _, own = message.partition(_ASKS_FOR_DETACH)  # true, and the wrong way in every exercise
     text = f"It stops with {kind}" + (f": {message}" if message else "")
     line = f' The line is "{code}".' if code else ""
-    return text.rstrip(".") + "." + line
+    return text.rstrip(".") + "." + line + (_NO_DETACH if own else "")
 
 
 def _say_changed(path: str) -> str:

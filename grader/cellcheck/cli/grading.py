@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cellcheck.running.result import Result
     from cellcheck.tables import Summary
 
+NOT_HONOURED = "nbgrader_config.py has settings that change nothing here, see docs/assignments.md: {settings}."
 LONG = 1000  # learners: nobody reads a longer table
 REQUIRE = "Refuse to grade if a protection is missing; cellcheck doctor lists them."
 
@@ -118,6 +119,8 @@ def autograde(
     from cellcheck.running.result import Failure
     from cellcheck.tables import Summary, results_table
 
+    if Course.is_one(Path.cwd()) and (ignored := Course.open(Path.cwd()).not_honoured()):
+        err.print(escape(NOT_HONOURED.format(settings=", ".join(ignored))), highlight=False, soft_wrap=True)
     try:
         with warnings_told(), watching(err, f"grading {lesson}") as tell:
             report = whole_class.autograde(
@@ -206,11 +209,9 @@ def report(
         out.print()
         out.print(_second_time(again, name, results))
     if html is not None:
-        from cellcheck.exporting import due_date, marks
-        from cellcheck.gradebook.feedback import titled
-        from cellcheck.reporting.class_page import page
+        from cellcheck.reporting.class_page import page_of
 
-        write_text(html, page(titled(name), marks(course, name), results, known, due_date(course, name)))
+        write_text(html, page_of(course, name, results, known))
         out.print(escape(f"\n{html}: a page about the class, for you alone."), highlight=False, soft_wrap=True)
 
 

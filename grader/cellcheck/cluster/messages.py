@@ -71,7 +71,7 @@ class Order:
         fields = json.loads(message)
         known = fields["assignment"]
         cells = {
-            title: {name: SourceCell(**cell) for name, cell in notebook.items()}
+            title: {name: SourceCell(**{**cell, "hidden": tuple(cell["hidden"])}) for name, cell in notebook.items()}
             for title, notebook in known["notebooks"].items()
         }
         lesson = None if known["lesson"] is None else load_lesson(known["lesson"])

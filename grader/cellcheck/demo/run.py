@@ -4,10 +4,12 @@ import contextlib
 import logging
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from nbgrader.auth import Authenticator
 from nbgrader.exchange import ExchangeFactory
@@ -15,14 +17,18 @@ from rich.console import Console
 
 from cellcheck.api import hidden_seed
 from cellcheck.batch import Job
+from cellcheck.checking.cards import plain
 from cellcheck.demo.learners import Learner, a_letter, demo_class
 from cellcheck.errors import GraderError
+from cellcheck.files import write_whole
 from cellcheck.gradebook.autograde import autograde_assignment
 from cellcheck.gradebook.course import Course
-from cellcheck.gradebook.report import watching
+from cellcheck.gradebook.journal import Journal
+from cellcheck.gradebook.report import as_they_stand, watching
+from cellcheck.reporting.class_page import page_of
 from cellcheck.repository import Repository
-from cellcheck.running.result import Failure
-from cellcheck.syllabus import CONFIGURATION
+from cellcheck.running.result import Failure, Result
+from cellcheck.syllabus import CONFIGURATION, load_lesson
 from cellcheck.tables import results_table
 
 
@@ -55,22 +61,40 @@ def run_demo(repository: Repository, folder: Path | None, console: Console) -> N
         console.print(results_table(sorted(outcomes.items()), "learner"))
         console.print()
         failed |= {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)}
-    for what, path in (
-        ("gradebook", course.root / "gradebook.db"),
-        ("a feedback page", course.feedback(_to_look_at(learners), lessons[0])),
-    ):
-        console.print(f"{what}: {path}", highlight=False, soft_wrap=True)
-    console.print(
-        f"Formgrader: cd {course.root} && jupyter lab --LabApp.default_url=/formgrader", highlight=False, soft_wrap=True
-    )
+    _say_what_to_look_at(course, repository, learners, lessons[0], console)
     letters = {learner.name for learner in learners if learner.accident is a_letter}
     if failed != letters:
         raise GraderError(f"Only {sorted(letters)} hand in no notebook, but these can't be graded: {sorted(failed)}.")
 
 
-def _to_look_at(learners: Sequence[Learner]) -> str:
-    """Somebody with mistakes to read about."""
-    return next((learner for learner in learners if learner.edits), learners[0]).name
+def _say_what_to_look_at(
+    course: Course, repository: Repository, learners: Sequence[Learner], lesson: str, console: Console
+) -> None:
+    """What one learner reads, where the pages are, and what to do next."""
+    journal = Journal(course.root, lesson)
+    journal.go_on()
+    stand = as_they_stand(course, lesson, journal.results())
+    results = {student: outcome for student, outcome in stand if isinstance(outcome, Result)}
+    learner = next((learner.name for learner in learners if learner.edits), learners[0].name)
+    class_page = course.root / "class.html"
+    write_whole(class_page, page_of(course, lesson, results, load_lesson(lesson)))
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+    told = next((verdict for verdict in results[learner].verdicts if verdict.diagnosis), None)
+    if told is not None:
+        say(f"What {learner} reads of one exercise:\n\n{indent(plain(told), '    ')}\n")
+    make = (repository.root / "Makefile").is_file()
+    jupyter = Path(sys.executable).parent / "jupyter"
+    for what, line in (
+        (f"{learner}'s feedback page", course.feedback(learner, lesson).as_uri()),
+        ("the class on a page", class_page.as_uri()),
+        ("in Formgrader", f"make formgrader COURSE={course.root}" if make else f"cd {course.root} && {jupyter} lab"),
+        ("delete all of it", f"rm -r {course.root.parent}"),
+        *([("learn", "make lab")] if make else []),
+    ):
+        say(f"{what + ':':<24}{line}")
 
 
 def make_course(repository: Repository, folder: Path | None, lessons: Sequence[str]) -> tuple[Course, Path]:
@@ -80,7 +104,7 @@ def make_course(repository: Repository, folder: Path | None, lessons: Sequence[s
         GraderError: when `folder` holds something already.
     """
     if folder is None:
-        folder = Path(tempfile.mkdtemp(prefix="grader-demo-"))
+        folder = Path(tempfile.mkdtemp(prefix="cellcheck-demo-"))
     folder = folder.resolve()
     if folder.exists() and any(folder.iterdir()):
         raise GraderError(f"{folder} is not empty: name a new folder for the demo.")

@@ -26,12 +26,16 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import ColumnElement, Table, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
+from traitlets import TraitError
 from traitlets.config import Config
 
 from cellcheck.checking.cards import points, worth
 from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
 from cellcheck.syllabus import load_lesson
+
+_OTTERS = ("# BEGIN QUESTION", "# ASSIGNMENT CONFIG", "# BEGIN PROMPT")
+"""How Otter-Grader's raw cells begin."""
 
 _STUB = re.compile(r"^([ \t]*)# YOUR CODE HERE\n[ \t]*raise NotImplementedError\(\)$", re.MULTILINE)
 """What nbgrader puts where a solution was."""
@@ -61,8 +65,9 @@ def in_source(folder: Path) -> Kinds:
     """The cells of the source notebooks in a folder; empty where there are none.
 
     Raises:
-        GraderError: when one can't be read.
+        GraderError: when one can't be read, or is no assignment of nbgrader's.
     """
+    _insist_on_marks(folder)
     return {path.stem: _in_notebook(path) for path in sorted(folder.glob("*.ipynb"))}
 
 
@@ -241,7 +246,11 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Generated]:
         ours.CourseDirectory.db_url = db_url
         ours.CourseDirectory.release_directory = str(Path(folder, "release"))
         ours.CourseDirectory.assignment_id = lesson
-        directory = CourseDirectory(config=ours)
+        try:
+            directory = CourseDirectory(config=ours)
+        except TraitError as error:
+            raise GraderError(f"nbgrader can't take an assignment called {lesson}: {error}.") from error
+        _insist_on_marks(Path(directory.format_path(directory.source_directory, ".", lesson)))
         converter = GenerateAssignment(coursedir=directory, config=ours)
         log = _Said()
         converter.log = logging.Logger("cellcheck.generate", logging.ERROR)
@@ -253,6 +262,32 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Generated]:
             reason = log.last_error or error
             raise GraderError(f"Nothing was graded: nbgrader can't generate {lesson}: {reason}") from error
         yield Generated(Path(directory.format_path(directory.release_directory, ".", lesson)), db_url)
+
+
+def _insist_on_marks(source: Path) -> None:
+    """Looks for what nbgrader would stop at with a traceback, or a riddle.
+
+    Raises:
+        GraderError: when a marked cell has no name, or the notebook is somebody else's.
+    """
+    for path in sorted(source.glob("*.ipynb")):
+        try:
+            cells = json.loads(path.read_text("utf-8-sig"))["cells"]
+            marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+            texts = ["".join(cell["source"]).lstrip() for cell in cells if cell["cell_type"] == "raw"]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # nbgrader says what is wrong with it
+        for number, mark in enumerate(marks, start=1):
+            if not mark.get("grade_id") and any(mark.get(kind) for kind in ("grade", "solution", "locked", "task")):
+                raise GraderError(
+                    f"{path}: cell {number} is marked for nbgrader and has no grade_id. Give it one in JupyterLab's "
+                    "sidebar (Create Assignment), or take the mark away."
+                )
+        if any(text.startswith(_OTTERS) for text in texts):
+            raise GraderError(
+                f"{path} is a master notebook of Otter-Grader, which is graded by other rules: docs/assignments.md "
+                "says what an assignment of nbgrader's looks like."
+            )
 
 
 def take_over(aside: Generated, gradebook: Gradebook, lesson: str) -> None:

@@ -13,9 +13,10 @@ from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.preprocessors import AssignLatePenalties, ClearHiddenTests
 from sqlalchemy import and_, exists, func, insert, or_, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from traitlets import TraitError
 
 from cellcheck.errors import GraderError
 from cellcheck.gradebook.agreement import in_source
@@ -25,6 +26,7 @@ from cellcheck.gradebook.database import reason
 from cellcheck.gradebook.draft import Key
 from cellcheck.gradebook.folders import Halt
 from cellcheck.running.cells import Cells, SourceCell
+from cellcheck.syllabus import CONFIGURATION
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class GradebookEntry:
 class _Sheet:
     """What the gradebook knows of one notebook: the ids of its cells by name, and how they were released."""
 
-    def __init__(self, notebook: api.Notebook, order: Sequence[str]) -> None:
+    def __init__(self, notebook: api.Notebook, order: Sequence[str], hidden: tuple[str, str]) -> None:
         self.id: str = notebook.id
         self.graded: dict[str, str] = {cell.name: cell.id for cell in [*notebook.grade_cells, *notebook.task_cells]}
         answers = [*notebook.solution_cells, *notebook.task_cells]
@@ -60,6 +62,7 @@ class _Sheet:
                 points.get(cell.name),
                 cell.name in self.commented,
                 cell.name in tasks,
+                hidden,
             )
             for cell in notebook.source_cells
         }
@@ -75,7 +78,9 @@ class Book:
         self._assignment_id: str = assignment.id
         self._due: datetime | None = assignment.duedate
         order = in_source(course.source(name))
-        sheets = {n.name: _Sheet(n, list(order.get(n.name, ()))) for n in assignment.notebooks}
+        cleared = ClearHiddenTests(config=course.config)
+        hidden = (cleared.begin_test_delimeter, cleared.end_test_delimeter)
+        sheets = {n.name: _Sheet(n, list(order.get(n.name, ())), hidden) for n in assignment.notebooks}
         self._sheets = {name: sheets[name] for name in sorted(sheets) if sheets[name].cells}
         # nbgrader's tables have indexes on a cell (or a notebook) and whose it is, none on whose it is alone. So all
         # queries name the cells (the notebooks) too: else each would look at what the whole class has handed in.
@@ -84,8 +89,13 @@ class Book:
         self._commented = [cell for sheet in self._sheets.values() for cell in sheet.commented.values()]
         self.cells: dict[str, Cells] = {name: sheet.cells for name, sheet in self._sheets.items()}
         """Per notebook its cells, in the source's order."""
-        penalties = AssignLatePenalties(config=course.config)
-        penalties.init_plugin()
+        try:
+            penalties = AssignLatePenalties(config=course.config)
+            penalties.init_plugin()
+        except (TraitError, ImportError) as error:
+            raise GraderError(
+                f"nbgrader can't take the plugin for late work that {CONFIGURATION} names: {error}."
+            ) from error
         self._plugin = penalties.plugin_inst
         self._db.rollback()  # nothing is kept open between submissions
 

@@ -13,6 +13,7 @@ from typing import Self
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
+from traitlets import TraitError
 from traitlets.config import Config
 
 from cellcheck.authoring.spec import Lesson
@@ -21,6 +22,21 @@ from cellcheck.gradebook import agreement
 from cellcheck.gradebook.database import Database
 from cellcheck.gradebook.folders import unwritten
 from cellcheck.syllabus import CONFIGURATION, UnknownLesson, find_lesson, load_lesson
+
+_NOT_HONOURED = (
+    ("Autograde", "autograde_preprocessors"),
+    ("Autograde", "sanitize_preprocessors"),
+    ("Autograde", "preprocessors"),
+    ("GenerateFeedback", "preprocessors"),
+    ("Execute", "kernel_name"),
+    ("Execute", "extra_arguments"),
+    ("Execute", "execute_retries"),
+    ("Execute", "startup_timeout"),
+    ("ExecutePreprocessor", "kernel_name"),
+    ("LimitOutput", "max_lines"),
+    ("LimitOutput", "max_traceback"),
+)
+"""Settings of nbgrader's converters whose work is done by somebody else here."""
 
 
 @dataclass
@@ -41,12 +57,27 @@ class Course:
         if not cls.is_one(root):
             raise GraderError(f"{root} is not an nbgrader course: go to the folder that holds nbgrader_config.py.")
         put_environment_on_path()
-        with contextlib.chdir(root):
-            app = NbGrader()
-            app.log.setLevel(logging.CRITICAL)
-            app.load_config_file()
-        app.config.CourseDirectory.root = str(root)
-        return cls(root, app.config, CourseDirectory(config=app.config))
+        if str(root) not in sys.path:
+            sys.path.append(str(root))  # where nbgrader finds a course's own plugins; nothing of Python's is hidden so
+        try:
+            with contextlib.chdir(root):
+                app = NbGrader()
+                app.log.setLevel(logging.CRITICAL)
+                app.load_config_file()
+            app.config.CourseDirectory.root = str(root)
+            directory = CourseDirectory(config=app.config)
+        except TraitError as error:
+            raise GraderError(f"nbgrader refuses what {CONFIGURATION} says: {error}.") from error
+        if directory.directory_structure != CourseDirectory.directory_structure.default_value:
+            raise GraderError(
+                f"{CONFIGURATION} sets c.CourseDirectory.directory_structure, and only nbgrader's own order is known "
+                "here: STEP/LEARNER/ASSIGNMENT. Leave that line out, and sort what was handed in like that."
+            )
+        return cls(root, app.config, directory)
+
+    def not_honoured(self) -> list[str]:
+        """Those of nbgrader's settings in the course's configuration that change nothing here."""
+        return [f"c.{of}.{name}" for of, name in _NOT_HONOURED if name in self.config.get(of, {})]
 
     @staticmethod
     def is_one(root: Path) -> bool:
@@ -93,7 +124,9 @@ class Course:
             names = []
         except OSError as error:
             raise GraderError(f"{submitted} can't be read: {error.strerror}.") from error
-        return sorted(name for name in names if name[0] != "." and _may_be_folder(submitted / name / lesson))
+        excluded = {name.strip() for name in str(self.directory.student_id_exclude).split(",")}
+        names = [name for name in names if name[0] != "." and name not in excluded]
+        return sorted(name for name in names if _may_be_folder(submitted / name / lesson))
 
     def submitted_folder(self) -> Path:
         """Where all that was handed in is, or will be."""

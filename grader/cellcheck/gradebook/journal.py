@@ -20,9 +20,11 @@ from cellcheck.gradebook.folders import unwritten
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.code import digest_of, packages_of
 from cellcheck.running.intake import MAX_BYTES
+from cellcheck.running.listing import files_below
 from cellcheck.running.result import Result
 
 VERSION = 2
+_MOST_READ = 2**27  # bytes of a submission; of what is beyond that, sizes tell whether it has changed
 _ENGINE = ("cellcheck.authoring", "cellcheck.checking", "cellcheck.running")
 
 
@@ -150,12 +152,14 @@ def digest(folder: Path, basis: str) -> str:
     """A digest of all that was handed in, and of what it is judged by."""
     summed = hashlib.sha256(basis.encode())
     with contextlib.suppress(OSError):  # what can't be read is reported by grading
-        for path in sorted(folder.rglob("*")) if folder.is_dir() and not folder.is_symlink() else []:
-            if path.is_file() and not path.is_symlink():
-                summed.update(json.dumps([str(path.relative_to(folder)), path.stat().st_size]).encode())
-                if path.stat().st_size <= MAX_BYTES:  # larger ones are refused anyway
-                    with contextlib.suppress(OSError):
-                        summed.update(path.read_bytes())
+        left = _MOST_READ
+        for path in files_below(folder).files:
+            size = path.stat().st_size
+            summed.update(json.dumps([str(path.relative_to(folder)), size]).encode())
+            if size <= min(MAX_BYTES, left):  # larger ones are refused anyway
+                left -= size
+                with contextlib.suppress(OSError):
+                    summed.update(path.read_bytes())
     return summed.hexdigest()
 
 

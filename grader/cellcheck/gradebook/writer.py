@@ -4,10 +4,13 @@ nbgrader's tables, formats and reading of a mark are used; its tower of converte
 for every cell, is not.
 """
 
+import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 
 import nbformat
@@ -28,10 +31,12 @@ from cellcheck.gradebook.draft import Draft, Key, answers_in, draft, verdicts
 from cellcheck.gradebook.feedback import failure_page, page
 from cellcheck.gradebook.folders import fresh_folder, unwritten
 from cellcheck.running.assignment import Assignment
+from cellcheck.running.listing import files_below
 from cellcheck.running.result import Result
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
+_MOST_COPIED = 2**26  # bytes of the files that a learner handed in beside notebooks
 _SAME = 1e-4  # a gradebook may keep seven digits only
 
 _ACTIVE = frozenset(
@@ -176,8 +181,11 @@ class Writer:
     def _write_files(self, student: str, submission: Path, notebooks: Mapping[str, str]) -> None:
         """The submission's folder as it was graded. It appears whole or not at all."""
         with fresh_folder(self.course.autograded(student, self.name)) as folder:
-            for path, inside in others(self.course, submission):
-                if path.suffix.lower() not in _ACTIVE:
+            left = _MOST_COPIED
+            for path in files_below(submission, [*self.course.directory.ignore, "*.ipynb"]).files:
+                size, inside = path.stat().st_size, path.relative_to(submission)
+                if path.suffix.lower() not in _ACTIVE and size <= left:
+                    left -= size
                     (folder / inside).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(path, folder / inside)
             for name, data in self.assignment.files.items():
@@ -201,7 +209,7 @@ class Writer:
             write_whole(path, text)
         for name in _FOR_RELEASE:
             note = submission / name
-            if note.is_file() and not note.is_symlink() and not submission.is_symlink():
+            if note.is_file() and not note.is_symlink() and not submission.is_symlink() and note.stat().st_size < 1000:
                 shutil.copy(note, path.parent / name)
 
 
@@ -211,6 +219,11 @@ def released(course: Course, book: Book, name: str, lesson: Lesson | None) -> As
     Raises:
         GraderError: when its tests need a lesson that is not there.
     """
+    if not book.cells:
+        raise GraderError(
+            f"There is nothing to grade in {name}: none of its notebooks has a cell that nbgrader knows. Mark answers "
+            "and tests in JupyterLab's sidebar (Create Assignment), and grade it then."
+        )
     settings = Autograde(coursedir=course.directory, config=course.config)
     overwritten = settings.exclude_overwriting.get(name, [])
     files = {
@@ -241,13 +254,23 @@ def released_aside(course: Course, name: str) -> Assignment:
 
 
 def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The files in a folder that aren't notebooks, as nbgrader finds them, and their paths inside it."""
-    for file in utils.find_all_files(str(folder), [*course.directory.ignore, "*.ipynb"]):
-        path = Path(file)
-        # nbgrader would follow a link out of the folder
-        linked = any(p.is_symlink() for p in (path, *path.parents) if p.is_relative_to(folder))
-        if path.is_file() and not linked:
-            yield path, path.relative_to(folder)
+    """The files in an instructor's own folder that aren't notebooks, and their paths inside it.
+
+    As nbgrader does when it releases them, links are followed: data that many assignments use lie elsewhere.
+    """
+    ignored = [*course.directory.ignore, "*.ipynb"]
+    met = set()
+    for name, folders, files in os.walk(folder, followlinks=True):
+        met.add(os.path.realpath(name))
+        folders[:] = sorted(
+            each
+            for each in folders
+            if not any(fnmatch(each, one) for one in ignored) and os.path.realpath(os.path.join(name, each)) not in met
+        )
+        for file in sorted(files):
+            path = Path(name, file)
+            if path.is_file() and not any(fnmatch(file, one) for one in ignored):
+                yield path, path.relative_to(folder)
 
 
 def _kept(cards: Mapping[str, str], result: Result, stands: Result) -> dict[str, str]:
@@ -272,13 +295,24 @@ def _shown_in(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return cards, answers_in(notebook)
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?([A-Za-z]+(/[A-Za-z_]+){0,2}|[+-]\d\d:?\d\d))?")
+"""A time as nbgrader writes it, and as people do: "2026-11-26 20:34:47.123456 UTC"."""
+
+
 def timestamp(submission: Path) -> datetime | None:
-    """When nbgrader collected the submission, in UTC; None where its note is missing or isn't a date."""
+    """When nbgrader collected the submission, in UTC; None where its note is missing or isn't a date.
+
+    A learner can write the note: what isn't short, and of this form, is read by nobody.
+    """
     note = submission / "timestamp.txt"
     if note.is_symlink() or not note.is_file():
         return None
     try:
-        time: datetime = utils.parse_utc(note.read_text("utf-8").strip())
+        with note.open("rb") as file:
+            text = file.read(101).decode("utf-8")
+        if len(text) > 100 or not _TIME.fullmatch(text.strip()):
+            return None
+        time: datetime = utils.parse_utc(text.strip())
     except (ValueError, OverflowError, OSError):
         return None
     return time

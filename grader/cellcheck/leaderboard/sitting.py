@@ -164,6 +164,8 @@ def _raise_its_own(seen: Mapping[str, Any], when: str) -> None:
 def _why(status: str, when: str, seconds: float, contest: Contest) -> str:
     if status in ("timeout", "spent"):
         return f"It used up its {seconds:g} seconds of processor time while {when}."
+    if status in ("asleep", "slept"):
+        return f"It waited for too long, without computing anything, while {when}."
     if status == "memory":
         return f"It needed more than {contest.allowance.memory_bytes // 2**20:,} MB of memory while {when}."
     return f"Its process ended while {when}: it crashed, or sent something that is no answer."

@@ -12,7 +12,9 @@ from statistics import mean, median, stdev
 
 from cellcheck.authoring.spec import Lesson
 from cellcheck.checking.cards import points
-from cellcheck.exporting import Mark
+from cellcheck.exporting import Mark, due_date, marks
+from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.feedback import titled
 from cellcheck.plain import template
 from cellcheck.reporting.items import ENOUGH, items, together
 from cellcheck.running.result import Result
@@ -47,6 +49,15 @@ class Timeline:
     count: int
     due: float | None
     late: int
+
+
+def page_of(course: Course, name: str, results: Mapping[str, Result], known: Lesson | None) -> str:
+    """The page of an assignment that has been graded, with the results as they stand in its gradebook.
+
+    Raises:
+        GraderError: when the gradebook does not know the assignment.
+    """
+    return page(titled(name), marks(course, name), results, known, due_date(course, name))
 
 
 def page(

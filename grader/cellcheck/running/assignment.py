@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from cellcheck.authoring.spec import Exercise, Lesson
-from cellcheck.running.cells import Cell, Cells, SourceCell
+from cellcheck.running.cells import Cell, Cells, SourceCell, hidden_lines
 from cellcheck.running.result import OwnTest
 from cellcheck.syllabus import BINDING, EXPERIMENT, find_lesson
 
 SKIPPED = "skip-execution"  # nbclient's own
-_CHECKS = re.compile(r"\bgrader\b.*\bchecks\(", re.DOTALL)
+_CHECKS = re.compile(r"\bcellcheck\b.*\bchecks\(", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Assignment:
         where = notebook if self.several else ""
         own = [(name, c) for name, c in self.notebooks[notebook].items() if c.is_test and name not in checks]
         return tuple(
-            OwnTest(name, cell.source, cell.points or 0.0, where, number)
+            OwnTest(name, cell.source, cell.points or 0.0, where, number, hidden_lines(cell.source, cell.hidden))
             for number, (name, cell) in enumerate(own, start=1)
         )
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Self
 
 from cellcheck.checking.cards import points as said_points
@@ -16,7 +16,8 @@ from cellcheck.plain import harmless
 from cellcheck.running.plain_cells import definitions
 
 MAX_REPAIRS = 50  # sentences
-_HIDDEN = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS.*?END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
+HIDDEN = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
+"""What nbgrader looks for in the lines around a test's hidden part, unless its settings say something else."""
 CHECKS = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*[,)]")
 """What a set-up cell does; it names the lesson."""
 _CHECK = re.compile(r"check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?")
@@ -97,6 +98,8 @@ class SourceCell:
     """Whether the learner writes into it."""
     task: bool = False
     """Whether the learner writes below it, and a person gives the points."""
+    hidden: Sequence[str] = HIDDEN
+    """What stands in the lines around its hidden part."""
 
     @property
     def is_test(self) -> bool:
@@ -111,7 +114,7 @@ class SourceCell:
     @property
     def shown(self) -> str:
         """Its text as learners get it."""
-        return _HIDDEN.sub("", self.source).strip()
+        return _hidden(*self.hidden).sub("", self.source).strip()
 
     @cached_property
     def defines(self) -> frozenset[str]:
@@ -321,7 +324,14 @@ def _symbol(name: str, symbols: Collection[str]) -> str | None:
     return symbol if symbol != name and symbol in symbols else None
 
 
-def hidden_lines(source: str) -> frozenset[str]:
+@cache
+def _hidden(begins: str, ends: str) -> re.Pattern[str]:
+    """The hidden part of a test. One that never ends is hidden to the end."""
+    return re.compile(rf"^[^\n]*{re.escape(begins)}.*?(?:{re.escape(ends)}[^\n]*\n?|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def hidden_lines(source: str, between: Sequence[str] = HIDDEN) -> frozenset[str]:
     """The lines of a test that stand in its hidden part only."""
-    shown = set(map(str.strip, _HIDDEN.sub("", source).splitlines()))
-    return frozenset(line for text in _HIDDEN.findall(source) for line in map(str.strip, text.splitlines())) - shown
+    hidden = _hidden(*between)
+    shown = set(map(str.strip, hidden.sub("", source).splitlines()))
+    return frozenset(line for text in hidden.findall(source) for line in map(str.strip, text.splitlines())) - shown

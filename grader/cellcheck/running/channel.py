@@ -1,4 +1,4 @@
-"""The parent's end of the pipes to a learner's process: every wait has a deadline.
+"""The parent's end of the pipes to a learner's process: every wait comes to an end.
 
 The learner's code may stop reading, send half a message, or leave a process behind that keeps the pipe open. None of
 that may hold up the grader, so nothing here blocks. Messages are framed as `multiprocessing.connection` frames them.
@@ -9,9 +9,26 @@ import os
 import select
 import struct
 import time
+from collections.abc import Callable
 
 _LENGTH = struct.Struct("!i")
 _CHUNK = 1 << 16
+
+
+Patience = Callable[[], float]
+"""Asked whenever there is nothing to do but wait: it says when to be asked again (`time.monotonic`), or raises what
+ends the waiting."""
+
+
+def by(deadline: float) -> Patience:
+    """Whoever waits no longer than until that moment, and then raises a TimeoutError."""
+
+    def patience() -> float:
+        if time.monotonic() >= deadline:
+            raise TimeoutError
+        return deadline
+
+    return patience
 
 
 class Closed(Exception):
@@ -21,7 +38,7 @@ class Closed(Exception):
 class Channel:
     """Sends and receives messages on a socket's file descriptor, which it owns.
 
-    What arrived before a deadline is kept: after a TimeoutError one may go on waiting for the rest.
+    What arrived before somebody lost patience is kept: one may go on waiting for the rest.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -51,16 +68,15 @@ class Channel:
             if not part or forgotten > most:
                 raise Closed("the other end is gone, or never stops")
 
-    def put(self, message: bytes, deadline: float) -> None:
-        """Sends a message.
+    def put(self, message: bytes, patience: Patience) -> None:
+        """Sends a message, as long as there is patience.
 
         Raises:
-            TimeoutError: when the other end has not taken it by `deadline` (`time.monotonic`).
             Closed: when there is no other end.
         """
         left = memoryview(_LENGTH.pack(len(message)) + message)
         while left:
-            _wait([], [self.descriptor], deadline)
+            _wait([], [self.descriptor], patience)
             try:
                 left = left[os.write(self.descriptor, left[:_CHUNK]) :]
             except BlockingIOError:
@@ -68,25 +84,24 @@ class Channel:
             except OSError as error:
                 raise Closed(str(error)) from error
 
-    def take(self, deadline: float, most: int) -> bytes:
-        """Receives a message of at most `most` bytes.
+    def take(self, patience: Patience, most: int) -> bytes:
+        """Receives a message of at most `most` bytes, as long as there is patience.
 
         Raises:
-            TimeoutError: when it is not there in full by `deadline` (`time.monotonic`).
             Closed: when the other end is gone, or announces more than `most`.
         """
-        self._wait_for(_LENGTH.size, deadline)
+        self._wait_for(_LENGTH.size, patience)
         (length,) = _LENGTH.unpack_from(self._arrived)
         if not 0 <= length <= most:
             raise Closed(f"a message of {length} bytes")
-        self._wait_for(_LENGTH.size + length, deadline)
+        self._wait_for(_LENGTH.size + length, patience)
         message = bytes(self._arrived[_LENGTH.size : _LENGTH.size + length])
         del self._arrived[: _LENGTH.size + length]
         return message
 
-    def _wait_for(self, size: int, deadline: float) -> None:
+    def _wait_for(self, size: int, patience: Patience) -> None:
         while len(self._arrived) < size:
-            _wait([self.descriptor], [], deadline)
+            _wait([self.descriptor], [], patience)
             try:
                 part = os.read(self.descriptor, max(size - len(self._arrived), _CHUNK))
             except BlockingIOError:
@@ -98,7 +113,7 @@ class Channel:
             self._arrived += part
 
 
-def _wait(reading: list[int], writing: list[int], deadline: float) -> None:
-    ready = select.select(reading, writing, [], max(deadline - time.monotonic(), 0.0))
-    if not (ready[0] or ready[1]):
-        raise TimeoutError
+def _wait(reading: list[int], writing: list[int], patience: Patience) -> None:
+    ready = select.select(reading, writing, [], 0)  # what is there needs no patience
+    while not (ready[0] or ready[1]):
+        ready = select.select(reading, writing, [], max(patience() - time.monotonic(), 0))

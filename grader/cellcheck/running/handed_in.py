@@ -9,6 +9,7 @@ from cellcheck.plain import harmless
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.cells import Cells
 from cellcheck.running.intake import Unreadable, as_released, read_file
+from cellcheck.running.listing import files_below
 from cellcheck.running.reading_apart import read_apart
 
 MAX_NOTEBOOKS = 20  # looked at in one submission
@@ -119,16 +120,14 @@ def other_files(submission: Path) -> dict[str, bytes]:
     left = MAX_OTHER_BYTES
     if submission.is_symlink() or folder.is_symlink() or not folder.is_dir():
         return files
-    for path in sorted(folder.rglob("*"))[: 20 * MAX_OTHER_FILES]:
-        inside = path.relative_to(folder)
-        if path.suffix == ".ipynb" or inside.as_posix() == "timestamp.txt" or not path.is_file():
-            continue
-        linked = any((folder / part).is_symlink() for part in [inside, *inside.parents][:-1])
-        if linked or path.stat().st_size > left or len(files) == MAX_OTHER_FILES:
+    for path in files_below(folder).files:
+        inside = path.relative_to(folder).as_posix()
+        if path.suffix == ".ipynb" or inside == "timestamp.txt" or len(files) == MAX_OTHER_FILES:
             continue
         with contextlib.suppress(OSError):
-            files[inside.as_posix()] = path.read_bytes()
-            left -= len(files[inside.as_posix()])
+            if path.stat().st_size <= left:
+                files[inside] = path.read_bytes()
+                left -= len(files[inside])
     return files
 
 

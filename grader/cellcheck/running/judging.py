@@ -39,8 +39,6 @@ from cellcheck.checking.judge import (
 from cellcheck.running.wire import MAX_MESSAGE, BadMessage, decode, encode, error_in, out_of_memory
 from cellcheck.syllabus import load_lesson, load_probes
 
-COMBINING_SECONDS = 0.25
-"""Processor time, for each answer that is not right, for trying what two mistakes do together."""
 _KEPT_SEEDS = 4
 _MOST_EVIDENCE = 8 * 2**20  # bytes of a verdict; a card shows a few rows
 
@@ -131,7 +129,8 @@ class Judging:
 
     def _drawn(self, exercise: Exercise, seed: int) -> Judge:
         # Words come from the public cases: what two mistakes do together is looked for there, and only there.
-        return Judge(exercise, self._probes[exercise.symbol], seed, COMBINING_SECONDS if seed == PUBLIC_SEED else 0.0)
+        probe = self._probes[exercise.symbol]
+        return Judge(exercise, probe, seed) if seed == PUBLIC_SEED else Judge(exercise, probe, seed, combinations=0)
 
     def serve(self, descriptor: int) -> None:
         """Answers messages until they end. In a child."""

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
-WALL_FACTOR = 3.0  # a busy machine may take this much longer than the processor time that it gives
+SLEEP_FACTOR = 3.0
+"""Whoever may work for a second may sleep for three. To be kept waiting, by a busy machine or by us, is free."""
+GIVE_UP_SECONDS = 3600.0
+"""By the clock on the wall: whoever neither works nor sleeps for so long isn't graded at all."""
+TOO_BUSY = "It could not be graded: for an hour, the machine was too busy with other things. Grade it again."
 
 REPLY_SECONDS = 2.0
 """Processor time that one answer of a patient may take; an honest question takes a hundredth of it."""
@@ -14,13 +18,15 @@ JUDGING_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds are processor time; waiting without work may take `WALL_FACTOR` times as long."""
+    """Seconds are processor time, but for those of sleep."""
 
     cell_seconds: float = 10.0
     probe_seconds: float = 10.0
     """For all cases of one exercise together."""
     cpu_seconds: float = 120.0
     """For the whole submission; an evening's worth of loops ends here."""
+    sleep_seconds: float = 60.0
+    """For the whole submission, each time that it is run."""
     memory_bytes: int = 4 * 2**30
     """For each process, address space beside what Python and torch take; for all together, what they have filled."""
     file_bytes: int = 64 * 2**20

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from cellcheck.running.channel import Channel, Closed
+from cellcheck.running.channel import Channel, Closed, by
 from cellcheck.running.plain_cells import MAX_BYTES, Unreadable
 
 CPU_SECONDS = 10  # an honest notebook takes a hundredth of one
@@ -87,12 +87,12 @@ class _Reader:
     def _ask(self, work: str, data: bytes) -> bytes:
         ours, theirs = socket.socketpair()
         channel = Channel(ours.detach())
-        deadline = time.monotonic() + WALL_SECONDS
+        patience = by(time.monotonic() + WALL_SECONDS)
         try:
             with theirs:
                 self._send(work, theirs)
-            channel.put(data, deadline)
-            return channel.take(deadline, MAX_ANSWER)
+            channel.put(data, patience)
+            return channel.take(patience, MAX_ANSWER)
         finally:
             channel.close()
 

@@ -29,6 +29,8 @@ class OwnTest:
     """The notebook it stands in, where there may be several."""
     number: int = 0
     """Which of its notebook's tests it is, from 1; 0 where that isn't known."""
+    hidden: frozenset[str] = frozenset()
+    """The lines of its hidden part, which no learner reads."""
 
     def result(self, score: float, status: Status, message: str) -> OwnResult:
         """What came of it."""

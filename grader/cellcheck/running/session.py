@@ -1,11 +1,16 @@
-"""The parent's side of the border: has a learner's process forked, asks it, and stops it when it must."""
+"""The parent's side of the border: has a learner's process forked, asks it, and stops it when it must.
+
+Elapsed time decides nothing. What a learner's processes work is counted, and what they sleep. A machine that is busy
+with others keeps them waiting, and so do we while a patient thinks about their question: neither is theirs.
+"""
 
 from __future__ import annotations
 
 import random
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -13,9 +18,11 @@ from typing import Any, Self
 import numpy as np
 
 from cellcheck.authoring.spec import Case
+from cellcheck.errors import GraderError
 from cellcheck.running.channel import Channel, Closed
-from cellcheck.running.limits import WALL_FACTOR, Limits
+from cellcheck.running.limits import GIVE_UP_SECONDS, SLEEP_FACTOR, TOO_BUSY, Limits
 from cellcheck.running.setting import Setting
+from cellcheck.running.usage import KeptWaiting
 from cellcheck.running.wire import MAX_MESSAGE, BadMessage, decode_words, encode, error_in, names_in
 from cellcheck.running.zygotes import Zygote, borrowed
 
@@ -26,7 +33,8 @@ _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while 
 class Stopped(Exception):
     """The learner's process is of no use any more.
 
-    `status` is "timeout", "crashed", "memory", "spent" (all its time is used up), or "large" (its answers are).
+    `status` is "timeout", "asleep", "crashed", "memory", "spent" (all its time is used up), "slept" (all its time for
+    that), or "large" (its answers are).
     """
 
     def __init__(self, status: str) -> None:
@@ -91,12 +99,17 @@ class Session:
         """Whether a command in the cell that was run last ended with an error."""
         self.used = 0.0
         """Those of the one that is there, and of all that it started; looked up every now and then."""
+        self.slept = 0.0
+        """Seconds for which neither it did anything, nor anybody kept it waiting; looked up along with that."""
         self._looked = 0.0
+        self._waited = 0.0  # by us for it since then
+        self._waiting_since: float | None = None
+        self._kept = KeptWaiting()
         self._pid = 0
 
     def __enter__(self) -> Self:
         self._zygote: Zygote = self._lending.__enter__()
-        self.ends = time.monotonic() + WALL_FACTOR * self.limits.cpu_seconds
+        self._given_up = time.monotonic() + GIVE_UP_SECONDS
         self._start()
         return self
 
@@ -105,6 +118,11 @@ class Session:
     ) -> None:
         self._stop()
         self._lending.__exit__(kind, error, trace)
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether work and sleep can be told apart on this machine."""
+        return self._zygote.account.counts_time
 
     @property
     def missing(self) -> dict[str, str]:
@@ -193,24 +211,26 @@ class Session:
             Stopped: when what came back before does not come back again, or there is no time left.
         """
         self._stop()
-        if self.is_spent():
-            raise Stopped("spent")
+        self._insist_on_time()
         self._start()
         for message in self._history:
             self._ask(message)
 
     def anew(self) -> None:
-        """A fresh process in which nothing has been done, and that has met no case. The time goes on.
+        """A fresh process in which nothing has been done, and that has met no case. It may sleep as the last one might.
 
         Raises:
-            Stopped: when there is none left.
+            Stopped: when there is no time left.
         """
         self._history.clear()
+        self._stop()
+        self.slept = 0.0
         self.restart()
 
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
-        self._looked = time.monotonic()
+        self._looked, self._waited = time.monotonic(), 0.0
+        self._kept = KeptWaiting()
         self._channel = Channel(descriptor)
 
     def _stop(self) -> int:
@@ -224,27 +244,41 @@ class Session:
         return self._zygote.end()
 
     def is_spent(self) -> bool:
-        """Whether the whole submission has had its time, working or waiting."""
-        return self._spent + self.used > self.limits.cpu_seconds or time.monotonic() > self.ends
+        """Whether the whole submission has had its processor time."""
+        return self._spent + self.used > self.limits.cpu_seconds
 
     def look_up(self) -> float:
         """Processor seconds of the processes that are there, of all that they started, and of this one for them."""
+        self._count_waiting()
+        before, waited, self._waited = self.used, self._waited, 0.0
         used = self._zygote.account.processor_seconds() + self._spent_here
         self.used = max(self.used, used)  # who ends now may be in no list
         self._looked = time.monotonic()
+        kept = self._zygote.account.kept_waiting()
+        if not kept.busy:
+            self.slept += max(0.0, waited - (self.used - before) - kept.since(self._kept))
+        self._kept = kept
         return self.used
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Looks at what has been used: each process has limits of its own, and these are for all of them together.
 
         Raises:
             Stopped: when it was too much.
+            GraderError: when nothing has come of it for too long.
         """
         self.look_up()
-        if self.is_spent():
-            raise Stopped("spent")
+        self._insist_on_time()
         if self._zygote.account.exceeds(self.limits.memory_bytes, self.limits.file_bytes):
             raise Stopped("memory")
+        if self._looked > self._given_up:
+            raise GraderError(TOO_BUSY)
+
+    def _insist_on_time(self) -> None:
+        if self.is_spent():
+            raise Stopped("spent")
+        if self.slept > self.limits.sleep_seconds:
+            raise Stopped("slept" if self.counts_time else "spent")
 
     def _remembered(self, message: dict[str, Any]) -> dict[str, Any]:
         encoded = encode(message)
@@ -259,14 +293,14 @@ class Session:
 
     def _put(self, message: bytes, clock: _Clock) -> None:
         if self._pid == 0:
-            raise Stopped("spent" if self.is_spent() else "crashed")
+            self._insist_on_time()
+            raise Stopped("crashed")
         if time.monotonic() - self._looked > _LOOK_SECONDS:  # many short cells are as good as a long one
-            self._look()
+            self.look()
         try:
             self._channel.forget(MAX_MESSAGE)
-            self._channel.put(message, clock.deadline)
-        except TimeoutError as error:
-            raise Stopped("timeout") from error
+            with self._waiting():
+                self._channel.put(message, clock)
         except Closed as error:
             raise Stopped(self._how_it_ended()) from error
 
@@ -289,19 +323,28 @@ class Session:
 
     def _taken(self, clock: _Clock) -> bytes:
         if clock.is_due():  # somebody may ask and ask, and is never waited for
-            self._look_after(clock)
-        while True:
-            try:
-                return self._channel.take(clock.next_look(), MAX_MESSAGE)
-            except TimeoutError:
-                self._look_after(clock)
-            except Closed as error:
-                raise Stopped(self._how_it_ended()) from error
+            clock()
+        try:
+            with self._waiting():
+                return self._channel.take(clock, MAX_MESSAGE)
+        except Closed as error:
+            raise Stopped(self._how_it_ended()) from error
 
-    def _look_after(self, clock: _Clock) -> None:
-        self._look()
-        if clock.is_over():
-            raise Stopped("timeout")
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        """Counts how long the learner's process is waited for."""
+        self._waiting_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._count_waiting()
+            self._waiting_since = None
+
+    def _count_waiting(self) -> None:
+        if self._waiting_since is not None:
+            now = time.monotonic()
+            self._waited += now - self._waiting_since
+            self._waiting_since = now
 
     def _how_it_ended(self) -> str:
         overflowed = self._zygote.account.has_overflowed()
@@ -312,29 +355,39 @@ class Session:
 
 
 class _Clock:
-    """The time for one thing to do: processor seconds, and some more on the wall."""
+    """The time for one thing to do: so many seconds of work, and some more of sleep. It is the channel's patience."""
 
     def __init__(self, session: Session, seconds: float) -> None:
         self.session = session
         self.seconds = seconds
-        self.deadline = min(time.monotonic() + WALL_FACTOR * seconds, session.ends)
+        self._slept = session.slept
         self._at_start: float | None = None
-        self._due = self.next_look()
+        self._due = self._next_look()
+
+    def __call__(self) -> float:
+        """When to look again, once it is time to.
+
+        Raises:
+            Stopped: when the time is up.
+        """
+        if self.is_due():
+            self.session.look()
+            self._insist()
+            self._due = self._next_look()
+        return self._due
 
     def is_due(self) -> bool:
-        """Whether it is time for that, for one who is never kept waiting."""
-        if time.monotonic() < self._due:
-            return False
-        self._due = self.next_look()
-        return True
+        """Whether it is time to look at what has been used."""
+        return time.monotonic() >= self._due
 
-    def next_look(self) -> float:
-        """When to look at the processor time again."""
-        return min(time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4), self.deadline)
+    def _next_look(self) -> float:
+        return time.monotonic() + min(_LOOK_SECONDS, self.seconds / 4)
 
-    def is_over(self) -> bool:
-        """Whether the time is up."""
-        used = self.session.used
+    def _insist(self) -> None:
+        used, slept = self.session.used, self.session.slept
         if self._at_start is None:  # looked at the first time only when something takes long
             self._at_start = max(used - _LOOK_SECONDS, 0.0)
-        return time.monotonic() >= self.deadline or used - self._at_start > self.seconds
+        if used - self._at_start > self.seconds:
+            raise Stopped("timeout")
+        if slept - self._slept > SLEEP_FACTOR * self.seconds:
+            raise Stopped("asleep" if self.session.counts_time else "timeout")

@@ -1,4 +1,4 @@
-"""What a submission uses, as Linux tells it in /proc. Elsewhere all of this is 0, and the wall clock alone decides.
+"""What a submission uses, as Linux tells it in /proc. Elsewhere all of this is 0, and waiting counts as working.
 
 Where there is a control group, the kernel counts the processor time, and stops what outgrows it between two looks.
 
@@ -6,9 +6,12 @@ It is what all its processes use together, those included that have ended or hav
 one submission at a time, and adopts whom it leaves behind.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cellcheck.sandbox.groups import Group
@@ -16,6 +19,20 @@ from cellcheck.sandbox.groups import Group
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _HANDLE = 208 * 2**10  # what the kernel lets a socket hold that nobody reads; a pipe holds less
 _MAX_FILES = 10_000
+
+
+@dataclass(frozen=True)
+class KeptWaiting:
+    """What the kernel tells of those who would work if they could."""
+
+    seconds: Mapping[int, float] = field(default_factory=dict)
+    """For a processor, by thread, since it began."""
+    busy: bool = False
+    """Whether one of them works, waits for a processor, or for a disk, just now."""
+
+    def since(self, before: KeptWaiting) -> float:
+        """How long they were kept waiting since then, all together."""
+        return sum(max(0.0, time - before.seconds.get(thread, 0.0)) for thread, time in self.seconds.items())
 
 
 class Account:
@@ -35,6 +52,20 @@ class Account:
             if self.group is not None:
                 return self.group.processor_seconds()
         return sum(map(_processor_seconds, self.everyone()))
+
+    @property
+    def counts_time(self) -> bool:
+        """Whether this machine tells how much processor time somebody uses."""
+        return self.group is not None or os.path.exists(f"/proc/{self._zygote}/stat")
+
+    def kept_waiting(self) -> KeptWaiting:
+        """How long each thread has been kept waiting for a processor, and whether one waits for something now."""
+        seconds, busy = {}, False
+        for pid in self.everyone():
+            for thread in _threads(pid):
+                seconds[thread] = _run_delay(pid, thread)
+                busy = busy or _state(pid, thread) in _BUSY
+        return KeptWaiting(seconds, busy)
 
     def exceeds(self, memory_bytes: int, file_bytes: int) -> bool:
         """Whether all processes together have filled more memory than they may, or more disk.
@@ -75,10 +106,36 @@ def _family(pid: int) -> Iterator[int]:
 
 
 def _children(pid: int) -> Iterator[int]:
-    with contextlib.suppress(OSError):  # it is gone, or this isn't Linux
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                yield from map(int, file.read().split())
+    for thread in _threads(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            yield from map(int, file.read().split())
+
+
+def _threads(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:  # it is gone, or this isn't Linux
+        return []
+
+
+_BUSY = ("R", "D")
+
+
+def _state(pid: int, thread: int) -> str:
+    try:
+        with open(f"/proc/{pid}/task/{thread}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def _run_delay(pid: int, thread: int) -> float:
+    """Seconds, where the kernel counts them."""
+    try:
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def _processor_seconds(pid: int) -> float:

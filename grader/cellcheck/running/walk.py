@@ -27,16 +27,18 @@ from cellcheck.checking.judge import (
 )
 from cellcheck.checking.judge import without_score as zero
 from cellcheck.checking.words import say_error
+from cellcheck.errors import GraderError
 from cellcheck.plain import harmless
 from cellcheck.running.assignment import ends_with_a_value
-from cellcheck.running.cells import Cell, hidden_lines
-from cellcheck.running.hearing import Hearing, Undecided
-from cellcheck.running.limits import Limits
+from cellcheck.running.cells import Cell
+from cellcheck.running.hearing import STOPPED, Hearing, Undecided
+from cellcheck.running.limits import SLEEP_FACTOR, Limits
 from cellcheck.running.result import OwnResult, OwnTest
 from cellcheck.running.session import Question, Session, Stopped
 from cellcheck.running.wire import MAX_MESSAGE, out_of_memory
 
 _COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|system|sx)\b)")
+_JUDGE_STOPPED = "It could not be graded: the process that judges was stopped from outside, twice. Grade it again."
 TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
 
 
@@ -74,6 +76,7 @@ class Walk:
         self.failures: dict[str, tuple[Status, str]] = {}  # per symbol: status and sentence of its failed cell
         self.halted: dict[int, tuple[Status, str]] = {}  # the same per cell that never came back
         self.errors = False  # whether a cell stopped with an error of its own
+        self.stopped = ""  # what is told of the first one that did, in a plain notebook
 
     @property
     def left_to_say(self) -> bool:
@@ -127,6 +130,8 @@ class Walk:
             self.errors = True
             status: Status = MEMORY if out_of_memory(error) else ERROR
             words = "It stops with an error." if self.secretive else _say_stop(error)
+            if not (self.exercises or self.stopped or _is_blank(error)):
+                self.stopped = f"{cell.called} had stopped before that. {words}"
             self._failed(cell, status, f"{cell.called}: {words}")
 
     def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
@@ -180,10 +185,11 @@ class Walk:
             message = _stopped(stop.status, test.name, limits.cell_seconds, limits)
             return test.result(0.0, _status(stop), message)
         if error is not None:
-            if error["type"] == "NotImplementedError" and error["line"].startswith("raise NotImplementedError"):
+            if _is_blank(error):
                 return test.result(0.0, MISSING, "What it tests is still blank.")
             status: Status = MEMORY if out_of_memory(error) else ERROR
-            return test.result(0.0, status, _say_failed(test, error))
+            message = " ".join(filter(None, (_say_failed(test, error), self.stopped)))
+            return test.result(0.0, status, message)
         if value is None and (shown or not ends_with_a_value(test.source)):
             return test.result(test.points, PASSED, "It ran without an error.")
         if value is None or not math.isfinite(value):
@@ -193,8 +199,8 @@ class Walk:
         status = PASSED if score == test.points else PARTIAL if score else FAILED
         return test.result(score, status, f"It gave {out_of(score, test.points)}.")
 
-    def _look(self, symbol: str) -> Sequence[bytes] | Verdict:
-        """What a symbol does, or the verdict where that can't be seen."""
+    def _look(self, symbol: str, again: bool = True) -> Sequence[bytes] | Verdict:
+        """What a symbol does, or the verdict where that can't be seen. Where a judge is stopped, another is asked."""
         exercise, limits = self._exercise(symbol), self.session.limits
         try:
             answers = self.session.probe(self.questions[symbol], partial(self._reply, symbol))
@@ -203,6 +209,10 @@ class Walk:
             return zero(exercise, _status(stop), _stopped(stop.status, symbol, limits.probe_seconds, limits))
         except Undecided as undecided:  # its process still waits for an answer
             self._fresh(self.session.restart)
+            if undecided.status == STOPPED:
+                if again:
+                    return self._look(symbol, again=False)
+                raise GraderError(_JUDGE_STOPPED) from undecided
             return zero(exercise, undecided.status, _too_expensive(symbol, undecided.status))
         if answers.absent:
             return zero(exercise, MISSING, f"{symbol} is not in the notebook, or its cell was emptied.")
@@ -223,6 +233,11 @@ class Walk:
             self.verdicts[symbol] = verdict.result()
 
     def _judge(self, symbol: str, answers: Sequence[bytes]) -> Verdict:
+        """The verdict.
+
+        Raises:
+            GraderError: when the process that judges was stopped by somebody else, and so nothing is known.
+        """
         assert self.hearing is not None
         exercise, public = self._exercise(symbol), self.said_of is not None
         try:
@@ -231,10 +246,12 @@ class Walk:
             except Undecided as undecided:
                 # The system may have ended the process, for lack of memory: that is nobody's fault. What patients have
                 # noted would be lost with it.
-                if undecided.status != CRASHED or self.questions[symbol].with_patients:
+                if undecided.status not in (CRASHED, STOPPED) or self.questions[symbol].with_patients:
                     raise
                 return self.hearing.verdict(exercise, public, answers)
         except Undecided as undecided:
+            if undecided.status == STOPPED:
+                raise GraderError(_JUDGE_STOPPED) from undecided
             return zero(exercise, undecided.status, _too_hard(symbol, undecided.status))
 
     def _fresh(self, begin: Callable[[], None]) -> None:
@@ -268,6 +285,16 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
         return (
             f"What {what} gives back in all cases together is larger than {MAX_MESSAGE >> 20} MB, far larger than any "
             "right answer. What shape does the docstring promise?"
+        )
+    if status == "asleep":
+        return (
+            f"{what} waited for longer than {SLEEP_FACTOR * seconds:g} s without computing anything: is there a sleep, "
+            "or does it wait for something that never comes?"
+        )
+    if status == "slept":
+        return (
+            f"{what} was not run to its end: the notebook had waited for {limits.sleep_seconds:g} s in all without "
+            "computing anything, and a submission may wait no longer. Are there sleeps in it?"
         )
     if status == "timeout":
         return f"{what} ran longer than {seconds:g} s: is there a loop that never ends?"
@@ -312,9 +339,14 @@ def _say_refused(cell: Cell) -> str:
     )
 
 
+def _is_blank(error: dict[str, Any]) -> bool:
+    """Whether a stub stopped that nobody has filled in."""
+    return bool(error["type"] == "NotImplementedError") and str(error["line"]).startswith("raise NotImplementedError")
+
+
 def _say_failed(test: OwnTest, error: dict[str, Any]) -> str:
     """What stopped a test. A line of its hidden part stays hidden."""
-    if error.get("line") not in hidden_lines(test.source):
+    if error.get("line") not in test.hidden:
         return _say_stop(error)
     return f"A hidden test fails. {_say_stop(error | {'line': ''})}"
 

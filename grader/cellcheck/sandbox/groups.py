@@ -17,6 +17,8 @@ from pathlib import Path
 _PREFIX = "grader-"  # then the grader's process id, and what the group is for
 _PATIENCE = 1.0  # seconds for killed processes to be gone
 _CONTROLLERS = {1: ("memory", "pids", "cpuacct"), 2: ("memory", "pids")}  # version 2 counts processor time without one
+_SHARES = "cpu"
+"""Where it is there too, each group gets the same share of a busy machine, however many processes are in it."""
 _HINT = "systemd-run --user --scope --property=Delegate=yes gives a program one of its own"
 _serial = itertools.count()
 
@@ -201,6 +203,12 @@ def find(root: Path = Path("/")) -> Home:
         folder = tree.own(places[controller])
         _must_be_writable(tree, folder)
         folders[controller] = folder
+    shares = next((tree for tree in trees if tree.version == 1 and _SHARES in tree.options), None)
+    if shares is not None and _SHARES in places:
+        with contextlib.suppress(NoGroups):
+            folder = shares.own(places[_SHARES])
+            if folder not in folders.values() and _is_writable(shares, folder):  # often it is mounted with another one
+                folders[_SHARES] = folder
     return Home(1, folders)
 
 
@@ -260,7 +268,8 @@ def _is_family(pid: int) -> bool:
 
 
 def _enable(folder: Path) -> None:
-    _write(folder / "cgroup.subtree_control", " ".join(f"+{name}" for name in _CONTROLLERS[2]))
+    wanted = [*_CONTROLLERS[2], *({_SHARES} & _words(folder / "cgroup.controllers"))]
+    _write(folder / "cgroup.subtree_control", " ".join(f"+{name}" for name in wanted))
 
 
 def _must_be_writable(tree: _Tree, folder: Path) -> None:

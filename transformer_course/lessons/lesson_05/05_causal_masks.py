@@ -138,11 +138,15 @@ display(
 open_record.samples(letters.test[:5], at=[50, 300])
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # **What you should see**
 #
 # - With a teacher, exact match climbs above 0.99. On its own, it never gets past 0.02. <!-- claim: the_curves_part -->
 #
 # The lower line never rose, so the model didn't learn to write and then forget. Whatever it did learn, it can't use without a teacher.
+#
+# </details>
 #
 # ### A wrong question, a right answer
 #

@@ -136,10 +136,14 @@ plots.curves(
 )
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - In float64 the best h lies between 10⁻⁷ and 10⁻⁵. With h = 0.1 the error is above 0.001; with h = 10⁻¹⁴ it is worse still. <!-- claim: the_best_step -->
 # - In float32 no h gets below 0.000001, and at h = 10⁻⁵ the error is larger than 0.0005: more than a million times that of float64. <!-- claim: why_float64 -->
+#
+# </details>
 
 # %% [markdown]
 # With a large h you measure the slope too far from x. With a tiny one, the two values agree in almost all of their digits, and what is left of their difference is rounding error. Three things to know about such a test:
@@ -553,6 +557,8 @@ plots.curves(
 )
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - With Adam, 98 to 99 % are right after ten epochs, depending on the seed; with SGD, 74 to 82 %, and the line is still rising. What Adam's network gets wrong is mostly about the largest and smallest digit. <!-- claim: a_plain_network -->
@@ -560,6 +566,8 @@ plots.curves(
 # Everything in this plot is yours: the loss, three layers forward and backward, and the steps.
 #
 # So the task is not hard, except where digits have to be compared. Can a Transformer get *all* of them? (It won't be a fair comparison: the Transformer has 13,936 weights, and this network 5,200.)
+#
+# </details>
 #
 # ## Time for a break
 #
@@ -830,11 +838,15 @@ print(f"your guess: {guess_idle}, it is: {idle}")
 pd.Series(sizes, name="largest gradient").map("{:.1e}".format).to_frame()
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - The gradient of the key's bias is 0, up to rounding; all the others are far from it. <!-- claim: the_keys_bias -->
 #
 # A bias on the keys adds the same number to all the scores of a query. A softmax ignores what all its scores share. So that bias has no effect on this layer's output, whatever the other weights are, and the layer could do without it. What your code computes for it is rounding noise, and so is the slope that a gradient check measures. Compared with each other, they could give any error at all: that is what the smallest denominator, 0.0001, is for.
+#
+# </details>
 
 # %% [markdown] exercise="TransformerBlock" kind="core" difficulty=4 minutes=20
 # A residual connection first: y = x + f(x). Say f triples, and x = 2: y = 2 + 6 = 8. If x grows by 1, y grows by 1 + 3 = 4. **The gradient takes both paths, and they add up.**
@@ -967,12 +979,16 @@ display(
 looks.table
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - Before training, at least 15 of the 20 readings are "spread" (four heads, five operations; 16 to 20 with fourteen seeds). Afterwards, for `first`, `second` and `last`, every head puts more than 0.8 of its weight on the digit that is asked for. (We trained fourteen such readers. In nine of them it was so; in the other five, one head of the four put between 0.4 and 0.8 there.) <!-- claim: heads_follow_the_question -->
 # - For `max` and `min` the map looks spread, but that is a mean over many questions. Question by question, most heads are focused: in 69 to 99 % of them, at least three of the four are. Nine times in ten they look at the digit that is the answer, wherever it is: 0.79 to 0.94 of the weight goes there, averaged over heads and questions (fourteen seeds). <!-- claim: heads_find_the_largest -->
 #
 # Two ways of looking, in the same heads. For `first` they look at a *position*. For `max` they look at *content*: the largest digit wins the softmax, as if it had been written for that. And a mean map would have told you the opposite. Look at single questions before you read anything into a map.
+#
+# </details>
 #
 # Looking is not using, though. So let's silence one head after another: its rows of the output layer are set to 0, and everything else stays.
 
@@ -1247,12 +1263,16 @@ print(f"your guess: {guess_kept}, it is: {len(on_tape)}")
 print(f"the tape keeps {sum(on_tape) / 1024:.0f} KB, your layer {lab.remembered(norm) / 1024:.0f} KB")
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - The same gradients as yours, for attention and for LayerNorm, to 12 decimal places. <!-- claim: formulas_by_tape -->
 # - For LayerNorm the course's `Variable` keeps 16 arrays on the tape, 200 KB. The layer from Part 2 keeps 33 KB: a sixth. <!-- claim: what_the_tape_keeps -->
 #
 # So here is what autograd costs. Every small step writes another array into memory, and your tape keeps them all. (PyTorch's keeps only those that some way back needs. That is still an array or two for most steps.) It is one reason why PyTorch has LayerNorm and attention as *single* steps, whose backward passes somebody worked out by hand. That somebody did what you did in Part 2.
+#
+# </details>
 
 # %% [markdown]
 # ### The race
@@ -1438,11 +1458,15 @@ display(pd.Series(at_the_end, name="test rows").to_frame().T.round(4))
 lab.written(writer, ["a", "abc", "hgfedcba", "deaf", "bbbbbbbb"])
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - After eight epochs it writes more than 99.8 % of the test tokens and more than 99 % of the test rows correctly, in less than a minute. <!-- claim: letters_backwards -->
 #
 # With a teacher or without, the same rows come out right. Lesson 5 proved that they must.
+#
+# </details>
 
 # %% [markdown]
 # ## Open ends

@@ -492,10 +492,14 @@ print(f"your guess: {guess_memory}, it is: {saved:g}")
 costs
 
 # %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
 # **What you should see**
 #
 # - The bytes in the cache are those of the formula, exactly, and the tokens are the same with the cache as without. <!-- claim: the_formula_holds -->
 #
+# </details>
+
 # %% [markdown]
 # ## Part 4 · A story
 #
