@@ -16,7 +16,7 @@ PINS := pyproject.toml grader/pyproject.toml requirements.txt environment/instal
 
 ADDRESS ?=
 
-.PHONY: help address wheels demo test lesson lint marks claims kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
+.PHONY: help address wheels demo test quick lesson lint marks claims margins kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
 
 help:  ## this list
 	@echo "The first command sets up .venv/, which takes a few minutes. Then, on two cores:"; echo
@@ -32,6 +32,9 @@ test: lint  ## format, lint, types, tests, as CI does; a quarter of an hour
 	--durations 15 -o faulthandler_timeout=1200 -o faulthandler_exit_on_timeout=true
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
 
+quick: lint  ## format, lint, types, and the tests nearest to what you changed; two minutes
+	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.quick
+
 LESSON_TESTS := tests/lessons tests/audit tests/building tests/gradebook/test_equal_marks.py tests/pyodide \
 	tests/test_other_processors.py
 lesson: .venv/ready-to-test  ## all about one lesson: its cases, seeds, marks, claims (LESSON=08); ten minutes
@@ -44,7 +47,7 @@ lint: .venv/ready-to-test  ## format, lint and types; a minute
 	@$(BIN)/mypy
 
 # Writes anew what each mistake and answer earns, of all lessons or of one (make marks LESSON=03): see tests/lessons/marks.py.
-marks: .venv/ready-to-test  ## writes what every mistake and answer earns; LESSON=03: five minutes, all: an hour
+marks: .venv/ready-to-test  ## writes what every mistake and answer earns; LESSON=03 or 03/Linear: minutes, all: an hour
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.lessons.marks $(LESSON)
 
 # Everything that `make test` leaves to the night, as tests/nightly.py says; some hours.
@@ -55,8 +58,12 @@ claims: .venv/ready-to-test  ## all that make test leaves to the night; some hou
 	tests/pyodide tests/browser/test_site.py tests/browser/test_nothing_to_install.py tests/serving/test_rush.py \
 	tests/serving/test_jupyterhub.py tests/serving/test_open_edx.py tests/tutoring tests/test_other_processors.py --long --verbose
 
-# Kills `cellcheck autograde` at 30 random moments and goes on; some ten minutes.
-kills: .venv/ready-to-test  ## stops grading at 30 random moments and goes on; ten minutes
+# Tries the claims on this processor, and without its newer instructions: see tests/margins.py.
+margins: .venv/ready-to-test  ## the room around each number that lessons claim (LESSON=01); a quarter of an hour
+	@$(BIN)/python -m tests.margins $(LESSON)
+
+# Kills `cellcheck autograde` at 30 random moments and goes on; grades a class of sixty on a busy machine.
+kills: .venv/ready-to-test  ## stops grading at 30 random moments; grades beside the worst neighbours; half an hour
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/gradebook/long --long --verbose
 
 bench: .venv/ready-to-test  ## speed and memory, next to nbgrader; half an hour

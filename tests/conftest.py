@@ -1,8 +1,8 @@
 """How `make test` shares the work out, and what it says at the end.
 
 Long tests stand in folders called `long` and run with --long only. Those of the lessons measure a table and write it
-(`make claims`); those of `tests/gradebook/` kill a run at random moments (`make kills`). Of the others, `make test`
-leaves some to the nightly run: see `tests/nightly.py`.
+(`make claims`); those of `tests/gradebook/` kill a run at random moments, and grade on a busy machine (`make kills`).
+Of the others, `make test` leaves some to the nightly run: see `tests/nightly.py`.
 """
 
 import math

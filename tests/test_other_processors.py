@@ -30,6 +30,7 @@ from cellcheck.repository import Repository
 from cellcheck.running.grade import grade
 from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import drawn
+from tests.processors import as_an_old_one
 from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -104,12 +105,8 @@ def there(request: pytest.FixtureRequest) -> dict[str, Any]:
     mine = [item.callspec for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
     pictures = [case.params["name"] for case in mine if "name" in case.params]
     lessons = [case.params["lesson"] for case in mine if "name" not in case.params]
-    from numpy._core import _multiarray_umath as numpy_core
-
-    features = [name for name in numpy_core.__cpu_dispatch__ if numpy_core.__cpu_features__[name]]
     old = {
-        "ATEN_CPU_CAPABILITY": "default",
-        "NPY_DISABLE_CPU_FEATURES": " ".join(features),
+        **as_an_old_one(),
         "OMP_NUM_THREADS": "2",
         "OMP_WAIT_POLICY": "passive",  # a thread that has nothing to do uses no processor
         "PYTHONPATH": str(REPOSITORY.root),

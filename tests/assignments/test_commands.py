@@ -46,9 +46,9 @@ def test_what_a_command_writes_and_gives_back() -> None:
 
 
 def test_what_a_command_leaves_running_keeps_nobody_waiting() -> None:
-    done = graded("", f"!(sleep 60 &) ; echo begun\n{RIGHT}", "assert double(2) == 4")
+    done = graded("", f"!(sleep 3000 &) ; echo begun\n{RIGHT}", "assert double(2) == 4")
     assert (done.score, done.repairs) == (5, ())
-    assert done.seconds < 20
+    assert done.seconds < 1000
 
 
 def test_a_command_that_asks_or_never_stops_printing_costs_its_own_cell_only() -> None:

@@ -1,8 +1,12 @@
 """A check leaves no trace: settings and generators are what they were, and an answer that changes a setting is told."""
 
+import decimal
 import gc
+import locale
+import logging
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -95,6 +99,21 @@ SILENT: dict[str, Callable[[], object]] = {
     "closes the output": lambda: sys.stdout.close(),
     "warnings": lambda: warnings.filterwarnings("error"),
     "a signal": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    "another signal": lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN),
+    "a timer": lambda: signal.setitimer(signal.ITIMER_VIRTUAL, 1000),
+    "the file mode mask": lambda: os.umask(0o077),
+    "where modules are looked for": lambda: sys.path.insert(0, "/elsewhere"),
+    "a trace": lambda: sys.settrace(lambda *_: None),
+    "a profile": lambda: sys.setprofile(lambda *_: None),
+    "how results are shown": lambda: setattr(sys, "displayhook", print),
+    "how errors are shown": lambda: setattr(sys, "excepthook", print),
+    "decimals": lambda: setattr(decimal.getcontext(), "prec", 3),
+    "open files": lambda: resource.setrlimit(
+        resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    ),
+    "the locale": lambda: locale.setlocale(locale.LC_ALL, "C.UTF-8"),
+    "logging": lambda: logging.basicConfig(level=logging.DEBUG, force=True),
+    "no logging": lambda: logging.disable(),
 }
 every_change = pytest.mark.parametrize(("name", "change"), CHANGES.values(), ids=CHANGES)
 
@@ -248,6 +267,16 @@ def rest() -> dict[str, Any]:
         "current figure": plt.gcf().number,
         "filters": list(warnings.filters),
         "signal": signal.getsignal(signal.SIGINT),
+        "another signal": signal.getsignal(signal.SIGUSR1),
+        "timer": signal.getitimer(signal.ITIMER_VIRTUAL),
+        "umask": (os.umask(0o022), os.umask(0o022))[0],
+        "path": list(sys.path),
+        "trace": (sys.gettrace(), sys.getprofile()),
+        "hooks": (sys.displayhook, sys.excepthook),
+        "decimals": decimal.getcontext().prec,
+        "open files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        "locale": locale.setlocale(locale.LC_ALL),
+        "logging": (logging.getLogger().level, logging.getLogger().handlers[:], logging.root.manager.disable),
     }
 
 

@@ -300,6 +300,17 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
+def test_ctrl_c_before_anything_is_graded_offers_nothing_to_go_on_from(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cellcheck.whole_class.autograde", stopped)
+    assert command(course, monkeypatch) == 1
+    assert capsys.readouterr().err.strip().endswith("Stopped. Nothing had been graded yet.")
+
+
 def test_another_seed_and_a_resumed_run_contradict_each_other(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,8 +7,9 @@ are graded on five seeds. Where the seeds agree, and nearly all do, the table sa
 
 A change of wording changes nothing here. A change of marks is a diff, and that diff is what a reviewer reads.
 
-    make marks              writes all tables anew (an hour, in two processes)
-    make marks LESSON=03    writes one
+    make marks                     writes all tables anew (an hour, in two processes)
+    make marks LESSON=03           writes one
+    make marks LESSON=03/Linear    writes the lines of one exercise
 """
 
 from __future__ import annotations
@@ -177,17 +178,28 @@ def _in_short(by_seed: Sequence[str]) -> str:
     return by_seed[0] if len(set(by_seed)) == 1 else " ".join(by_seed)
 
 
-def main(lessons: Sequence[str]) -> None:
-    """Writes the tables of these lessons anew, two at a time; of all when none is named."""
+def main(names: Sequence[str]) -> None:
+    """Writes the marks of these lessons ("03") and exercises ("03/Linear") anew, or all of them, in two processes."""
     from concurrent.futures import ProcessPoolExecutor  # not in a browser, where the marks are compared as well
     from multiprocessing import get_context
 
-    names = [find_lesson(number)[1] for number in lessons] or lesson_names()
+    chosen: dict[str, list[tuple[str, str]]] = {}
+    for name in names or lesson_names():
+        number, _, symbol = name.partition("/")
+        _, lesson = find_lesson(number)
+        pairs = [pair for pair in exercises(lesson) if pair[1] == symbol or not symbol]
+        if not pairs:
+            sys.exit(f"There is no exercise {symbol!r} in lesson {lesson}.")
+        chosen.setdefault(lesson, []).extend(pairs)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        tables = {lesson: [pool.submit(marks_on_all_seeds, *pair) for pair in exercises(lesson)] for lesson in names}
+        tables = {
+            lesson: [pool.submit(marks_on_all_seeds, *pair) for pair in pairs] for lesson, pairs in chosen.items()
+        }
         for lesson, parts in tables.items():
-            table = {answer: marks for part in parts for answer, marks in part.result().items()}
-            changed = len(differences(recorded(lesson), table))
+            before, new = recorded(lesson), {symbol for _, symbol in chosen[lesson]}
+            table = {answer: marks for answer, marks in before.items() if answer.symbol not in new}
+            table |= {answer: marks for part in parts for answer, marks in part.result().items()}
+            changed = len(differences(before, table))
             write(lesson, table)
             print(f"{lesson}: {len(table)} answers, {changed} changes", flush=True)
 

@@ -7,7 +7,10 @@ to draw a number or a figure is no fault.
 What hasn't been imported has nothing to put back, so nothing is imported here.
 """
 
+import decimal
 import gc
+import locale
+import logging
 import os
 import random
 import signal
@@ -15,13 +18,18 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 CHANGED: Final = "settings changed"
 """The key of an observation that holds the names of the settings that were left changed."""
@@ -277,14 +285,22 @@ def say_changed(names: tuple[str, ...]) -> str:
 
 @contextmanager
 def process_put_back() -> Iterator[None]:
-    """Puts back the random generators, the warnings' filters, signal handlers, open figures and how they look."""
-    puts_back = [_generators(), _filters(), _handlers(), _figures(), _looks()]
+    """Puts back the random generators, open figures and how they look, and what belongs to the whole process.
+
+    Threads that an answer started can't be ended from outside; those of a class end with their process.
+    """
+    puts_back = [_generators(), _handlers(), _figures(), _looks()]
+    before = [(thing, thing.read()) for thing in _OF_THE_PROCESS]
     try:
         yield
     finally:
         for put_back in puts_back:
             with suppress(Exception):  # a learner may have replaced a function
                 put_back()
+        for thing, value in before:
+            with suppress(Exception):
+                if thing.read() != value:
+                    thing.restore(value)
 
 
 def start_generators() -> None:
@@ -314,25 +330,13 @@ def _torchs_generators(torch: Any) -> list[Any]:
     return [torch.default_generator, *(torch.cuda.default_generators if torch.cuda.is_initialized() else ())]
 
 
-def _filters() -> Callable[[], None]:
-    before = list(warnings.filters)
-
-    def put_back() -> None:
-        if warnings.filters != before:
-            warnings.resetwarnings()  # Python forgets what it knows of the filters
-            warnings.filters.extend(before)  # type: ignore[attr-defined]
-
-    return put_back
-
-
 def _handlers() -> Callable[[], None]:
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)]
-    before = [(number, signal.getsignal(number)) for number in numbers]
+    before = {number: signal.getsignal(number) for number in signal.valid_signals()}
 
     def put_back() -> None:
         if threading.current_thread() is threading.main_thread():
-            for number, handler in before:
-                if signal.getsignal(number) is not handler:
+            for number, handler in before.items():
+                if signal.getsignal(number) is not handler and handler is not None:  # None: not set by Python
                     signal.signal(number, handler)
 
     return put_back
@@ -366,3 +370,75 @@ def _looks() -> Callable[[], None]:
     # Read and set as in a plain dict: matplotlib's own methods validate every value, and that takes time.
     before = {name: value for name, value in dict.items(parameters) if name != "backend"}
     return lambda: dict.update(parameters, before)
+
+
+# --- what is read, and set, as one value
+
+
+def _restore_filters(before: Any) -> None:
+    warnings.resetwarnings()  # Python forgets what it knows of the filters
+    warnings.filters.extend(before)  # type: ignore[attr-defined]
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)  # it can be read only by setting it
+    os.umask(mask)
+    return mask
+
+
+_TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
+
+
+def _timers() -> list[tuple[float, float]]:
+    return [signal.getitimer(timer) for timer in _TIMERS]
+
+
+def _restore_timers(before: list[tuple[float, float]]) -> None:
+    for timer, (seconds, interval) in zip(_TIMERS, before, strict=True):
+        if (seconds > 0) != (signal.getitimer(timer)[0] > 0):  # one that runs on has gone on rightly
+            signal.setitimer(timer, seconds, interval)
+
+
+_LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+
+
+def _limits() -> list[tuple[int, int]]:
+    return [resource.getrlimit(limit) for limit in _LIMITS]
+
+
+def _restore_limits(before: list[tuple[int, int]]) -> None:
+    for limit, values in zip(_LIMITS, before, strict=True):
+        with suppress(OSError, ValueError):  # a lowered ceiling stays: nobody but root may lift it
+            resource.setrlimit(limit, values)
+
+
+def _logging() -> Any:
+    root = logging.getLogger()
+    return root.level, root.manager.disable, root.handlers[:], root.filters[:]
+
+
+def _restore_logging(before: Any) -> None:
+    root = logging.getLogger()
+    root.level, root.manager.disable, root.handlers[:], root.filters[:] = before
+    root.setLevel(root.level)  # loggers remember what they found
+
+
+def _locale() -> str:
+    return locale.setlocale(locale.LC_ALL)
+
+
+_OF_THE_PROCESS: Sequence[ProcessSetting] = (
+    ProcessSetting(lambda: list(warnings.filters), _restore_filters),
+    ProcessSetting(_timers, _restore_timers),
+    ProcessSetting(_umask, os.umask),
+    ProcessSetting(lambda: list(sys.path), lambda before: sys.path.__setitem__(slice(None), before)),
+    ProcessSetting(sys.gettrace, sys.settrace),
+    ProcessSetting(sys.getprofile, sys.setprofile),
+    ProcessSetting(lambda: sys.displayhook, lambda before: setattr(sys, "displayhook", before)),
+    ProcessSetting(lambda: sys.excepthook, lambda before: setattr(sys, "excepthook", before)),
+    ProcessSetting(lambda: decimal.getcontext().copy(), decimal.setcontext),
+    ProcessSetting(_limits, _restore_limits),
+    ProcessSetting(_locale, lambda before: locale.setlocale(locale.LC_ALL, before)),
+    ProcessSetting(_logging, _restore_logging),
+)
+"""What an answer may change for the whole process, and no learner needs to be told of."""

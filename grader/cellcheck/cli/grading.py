@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cellcheck.running.result import Result
     from cellcheck.tables import Summary
 
+GOES_ON = "What has been graded is kept; --resume goes on from here."
 NOT_HONOURED = "nbgrader_config.py has settings that change nothing here, see docs/assignments.md: {settings}."
 LONG = 1000  # learners: nobody reads a longer table
 REQUIRE = "Refuse to grade if a protection is missing; cellcheck doctor lists them."
@@ -135,7 +136,7 @@ def autograde(
                 progress=tell,
             )
     except KeyboardInterrupt:
-        err.print("Stopped. What has been graded is kept; --resume goes on from here.", highlight=False)
+        err.print(_stopped(lesson), highlight=False)
         raise typer.Exit(1) from None
     except Halt as halt:
         err.print(escape(str(halt)), highlight=False, soft_wrap=True)
@@ -157,6 +158,15 @@ def autograde(
         write_results(json_file, report.outcomes.values())
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _stopped(lesson: str) -> str:
+    """What to say where a run was stopped: only what was begun can go on, with the seed that it has."""
+    from cellcheck.gradebook.journal import Journal
+
+    name, _ = known_assignment(lesson)
+    begun = Journal(Path.cwd(), name).go_on()
+    return f"Stopped. {GOES_ON if begun else 'Nothing had been graded yet.'}"
 
 
 @app.command(rich_help_panel="For a class")

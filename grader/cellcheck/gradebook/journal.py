@@ -50,7 +50,8 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.path, json.dumps({"version": VERSION, "seed": seed}) + "\n")
         except OSError as error:
-            raise unwritten(error, self.path) from error
+            reason = f"{error.filename or self.path} can't be written: {error.strerror or error}"
+            raise GraderError(f"{reason}. Nothing has been graded yet.") from error
 
     def go_on(self) -> bool:
         """Takes up what an earlier run wrote; whether there was anything."""

@@ -182,7 +182,7 @@ def test_one_hot_wins(seed: int) -> None:
 def test_quantities_lose(seed: int) -> None:
     share = by_way(seed)[0]["ids as quantities"]
     assert 0.82 < share < 0.90
-    assert share < task(seed)[1]["longer operand wins"] + 0.05
+    assert share < task(seed)[1]["longer operand wins"] + 0.07
 
 
 @both_seeds
