@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,10 +104,19 @@ def ctrl_c_is_for_pytest() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+_seconds = Counter[str]()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds["/".join(report.nodeid.split("/")[:2]).partition("::")[0]] += report.duration
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Says what all of it cost, workers and their children included. Nothing is held to it: machines differ."""
     if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
+        rooms = ", ".join(f"{room.removeprefix('tests/')} {seconds:.0f}" for room, seconds in _seconds.most_common(12))
+        print(f"Seconds by room, of both processes: {rooms}")
         spent = os.times()
         seconds = spent.user + spent.system + spent.children_user + spent.children_system
         print(f"{seconds / 60:.1f} processor minutes in all")

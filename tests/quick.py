@@ -3,8 +3,8 @@
     python -m tests.quick [PATH ...]
 
 Without a path, what differs from the last commit counts as changed, or else what the last commit changed. Nearest are
-the tests that were changed themselves, those that import what was changed, and a changed exercise's marks. The files
-where most of the time goes come last, and after so many files the others are left to `make test`, which runs them all.
+the tests that were changed themselves, those that import what was changed, and a changed exercise's marks. The rooms
+where most of the time goes, and what is beyond a dozen files, are left to `make test`, which runs everything.
 """
 
 import re
@@ -18,17 +18,19 @@ from tests.conftest import FIRST
 ROOT = Path(__file__).parents[1]
 MOST = 12  # files
 ALWAYS = "tests/test_architecture.py"
+SLOW = tuple(room for room in FIRST if room != "tests/lessons/")
 _EXERCISE = re.compile(r"transformer_course/lessons/lesson_(?P<lesson>\d\d)/(?P<symbol>\w+)\.(?:md|py)")
 
 
 def main(paths: Sequence[str]) -> int:
     """The exit code of pytest: that of the first run that fails."""
     changed = list(paths) or list(_changed())
-    files = nearest(changed)
-    left = files[MOST:]
-    runs = [["--numprocesses", "2", "--dist", "loadfile", ALWAYS, *files[:MOST]]]
+    near = nearest(changed)
+    files = [test for test in near if test in changed or not test.startswith(SLOW)][:MOST]
+    left = [test for test in near if test not in files]
+    runs = [["--numprocesses", "2", "--dist", "loadfile", ALWAYS, *files]]
     runs += [[*marks_of(lesson), "-k", " or ".join(symbols)] for lesson, symbols in exercises(changed).items()]
-    print(f"{len(changed)} files have changed; {min(len(files), MOST)} files of tests import them.", flush=True)
+    print(f"Of {len(changed)} changed files, the nearest tests are in {', '.join(files) or 'no file'}.", flush=True)
     for run in runs:
         if code := subprocess.run([sys.executable, "-m", "pytest", *run], cwd=ROOT, check=False).returncode:
             return code
@@ -49,12 +51,13 @@ def _git(*command: str) -> list[str]:
 
 def nearest(changed: Sequence[str]) -> list[str]:
     """The files of tests that import what was changed, or were changed themselves: the nearest first."""
-    tests = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in sorted(ROOT.glob("tests/**/test_*.py"))}
+    by_day = (path for path in sorted(ROOT.glob("tests/**/test_*.py")) if path.parent.name != "long")
+    tests = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in by_day}
     modules = [_module(PurePosixPath(path)) for path in changed if path.endswith(".py") and path not in tests]
     patterns = [_imports(module) for module in modules]
     near = [test for test, source in tests.items() if any(pattern.search(source) for pattern in patterns)]
     rooms = {PurePosixPath(path).parent.name for path in changed}
-    near.sort(key=lambda test: (test.startswith(FIRST), PurePosixPath(test).parent.name not in rooms))
+    near.sort(key=lambda test: PurePosixPath(test).parent.name not in rooms)
     themselves = [path for path in changed if path in tests]
     return [*themselves, *(test for test in near if test not in {*themselves, ALWAYS})]
 
