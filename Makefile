@@ -106,7 +106,7 @@ publish-site: site  ## pushes the site to the branch gh-pages; two minutes
 lab: .venv/ready  ## learn: JupyterLab on your own copy of the course, in work/; seconds
 	@mkdir -p work && cp -Rn notebooks/. nbgrader_config.py work/ 2>/dev/null; \
 	$(BIN)/cellcheck assistants work; cd work && JUPYTER_CONFIG_PATH="$(abspath grader/cellcheck/lab/learner):$$JUPYTER_CONFIG_PATH" \
-	$(JUPYTER_LAB) --ServerApp.jpserver_extensions=cellcheck.lab=True --LabApp.default_url=/course
+	$(JUPYTER_LAB) --ServerApp.jpserver_extensions=cellcheck.lab=True --LabApp.default_url=/course --LabApp.log_level=ERROR --ServerApp.log_level=ERROR
 
 formgrader: .venv/ready  ## nbgrader's Formgrader in the course's folder; seconds
 	@cd "$(COURSE)" && $(JUPYTER_LAB) --no-browser --LabApp.default_url=/formgrader

@@ -66,12 +66,13 @@ class _Recorded(ast.NodeTransformer):
         self.place = str(path.relative_to(ROOT / "tests" / "lessons"))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        text = ast.unparse(node)
         self.generic_visit(node)
         if not all(type(op) in OPERATORS for op in node.ops):
             return node
         signs: list[ast.expr] = [ast.Constant(OPERATORS[type(op)]) for op in node.ops]
         limits = [isinstance(side, ast.Constant) for side in (node.left, *node.comparators)]
-        about = [ast.Constant(f"{self.place}:{node.lineno}"), ast.Constant(ast.unparse(node)), ast.Constant(limits[0])]
+        about = [ast.Constant(f"{self.place}:{node.lineno}"), ast.Constant(text), ast.Constant(limits[0])]
         sides = ast.Tuple([node.left, *node.comparators], ast.Load())
         arguments: list[ast.expr] = [*about, ast.Tuple(signs, ast.Load()), sides]
         return ast.copy_location(ast.Call(ast.Name(RECORDER, ast.Load()), arguments, []), node)
@@ -121,7 +122,7 @@ class _Recorder:
                 smaller, larger = numbers if sign[0] == "<" else numbers[::-1]
                 measured, limit = numbers[::-1] if limit_first and index == 0 else numbers
                 self.comparisons.append(Comparison(place, text, smaller, larger, measured, limit))
-            if not result:
+            if index < len(signs) - 1 and not result:
                 break
         return result
 

@@ -100,6 +100,9 @@ def checks(
             are no hints, and what comes of it is recorded beside the first time, not instead of it.
     """
     from cellcheck.checking.check import Checker
+    from cellcheck.checking.in_a_sentence import speak_in_sentences
+    from cellcheck.checking.judge import PUBLIC_SEED
+    from cellcheck.learning.guess_first import ask_first
     from cellcheck.learning.progress import recorder
     from cellcheck.syllabus import find_lesson
 
@@ -113,9 +116,11 @@ def checks(
             f"This notebook was made for version {made_for} of the course, and version {syllabus.edition} is installed "
             f"here, so a check may not fit its exercise: start the lesson over, or install version {made_for}."
         )
-    if again is not None:
-        return Checker(name, recorder(name, again=True), at_most, seed=again)
-    return Checker(name, recorder(name), at_most)
+    seed = PUBLIC_SEED if again is None else again
+    check = Checker(name, recorder(name, again=again is not None), at_most, seed)
+    speak_in_sentences([exercise.symbol for exercise in check.lesson.exercises], syllabus.notebook(name))
+    ask_first()
+    return check
 
 
 def submit(

@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -190,6 +191,7 @@ def _plain_job(
     from cellcheck.batch import Job
     from cellcheck.gradebook.autograde import plain_limits
     from cellcheck.gradebook.course import Course
+    from cellcheck.gradebook.kernels import other_kernels
     from cellcheck.gradebook.writer import released_aside
     from cellcheck.running.zygotes import in_sight
 
@@ -199,7 +201,9 @@ def _plain_job(
     if not opened.knows(name):
         raise GraderError(f"There are no notebooks of an assignment {name!r} in the course {opened.root}.")
     hidden = in_sight([*opened.folders(), *around])
-    return Job(0, None, jobs, limits or plain_limits(opened), released_aside(opened, name), hidden)
+    assignment = released_aside(opened, name)
+    other_kernels(opened.source(name), assignment)
+    return Job(0, None, jobs, limits or plain_limits(opened, name), assignment, hidden)
 
 
 def _grade_alone(notebook: str | os.PathLike[str] | bytes, job: Job, require_sandbox: bool) -> Result:
@@ -210,14 +214,25 @@ def _grade_alone(notebook: str | os.PathLike[str] | bytes, job: Job, require_san
 
     handed = notebook if isinstance(notebook, bytes) else Path(notebook)
     check_walls(setting_of(None, job.hidden), require_sandbox, further=1)
-    others = other_files(handed) if isinstance(handed, Path) and handed.is_dir() else {}
-    return grade_work(take(handed, job, others), job)
+    if isinstance(handed, bytes) or not handed.is_dir():
+        return grade_work(take(handed, job, {}), job)
+    return _with_choice(grade_work(take(handed, job, other_files(handed)), job), handed, job)
 
 
 def _graded(paths: list[Path], job: Job) -> Generator[Result | Failure, None, None]:
     from cellcheck.batch import grade_files
     from cellcheck.running.handed_in import other_files
+    from cellcheck.running.result import Result
 
     with closing(grade_files(paths, job, lambda path: other_files(path) if path.is_dir() else {})) as graded:
-        for _, outcome in graded:
-            yield outcome
+        for path, outcome in graded:
+            yield _with_choice(outcome, path, job) if isinstance(outcome, Result) and path.is_dir() else outcome
+
+
+def _with_choice(result: Result, folder: Path, job: Job) -> Result:
+    """A folder's result, with what there is to say about which of its files counted."""
+    from cellcheck.running.handed_in import choose
+
+    assert job.assignment is not None
+    _, said = choose(folder, job.assignment)
+    return replace(result, repairs=(*said, *result.repairs))

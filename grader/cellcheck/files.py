@@ -36,6 +36,27 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
     _keep_names(path.parent)
 
 
+def remove_folder(folder: Path) -> None:
+    """Removes a folder with all that is in it, however deep: what lies within is moved up before it is looked into.
+
+    Raises:
+        OSError: when something can't be removed.
+    """
+    inside, number = [folder], 0
+    while inside:
+        here = inside.pop()
+        for entry in list(os.scandir(here)):
+            if entry.is_dir(follow_symlinks=False):
+                number += 1
+                inside.append(folder / f".removed-{number}")
+                os.rename(entry.path, inside[-1])
+            else:
+                os.unlink(entry.path)
+        if here != folder:
+            here.rmdir()
+    folder.rmdir()
+
+
 def keep(file: int) -> None:
     """Waits until an open file is on the disk, where a power cut can't take it any more."""
     os.fsync(file)

@@ -1,7 +1,6 @@
 """`cellcheck forget`: everything that the course's folder and the gradebook hold about one learner, deleted."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from nbgrader.api import MissingEntry
 
 from cellcheck.collecting.placing import RECORD, record
 from cellcheck.errors import GraderError
-from cellcheck.files import write_whole
+from cellcheck.files import remove_folder, write_whole
 from cellcheck.gradebook.course import Course
 
 
@@ -37,7 +36,7 @@ def forget(course: Course, student: str) -> list[str]:
     with course.alone():
         try:
             for path in kept_about(course, student):
-                path.unlink() if path.is_symlink() else shutil.rmtree(path)
+                path.unlink() if path.is_symlink() else remove_folder(path)
                 done.append(str(path.relative_to(course.root)))
             done += _forget_in_record(course, student)
             done += _forget_in_journals(course, student)

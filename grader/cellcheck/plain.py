@@ -85,6 +85,11 @@ def named(names: Sequence[str], limit: int = 50) -> str:
     return f"{shown} and {len(names) - limit:,} more" if len(names) > limit else shown
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things: "1 learner", "1,200 learners"."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
 def harmless(text: str) -> str:
     """The text with everything but printable characters written out: what could steer a terminal, or turn a line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

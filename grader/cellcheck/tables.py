@@ -14,6 +14,8 @@ from cellcheck.checking.judge import ERROR, FAILED, MISSING, PARTIAL, PASSED, Ve
 from cellcheck.plain import named, visible
 from cellcheck.running.result import Failure, HandResult, OwnResult, Part, Result, title_of
 
+LONGEST_WHOLE = 32
+
 
 def results_table(outcomes: Iterable[tuple[str, Result | Failure]], who: str) -> Table:
     """A line for each submission: who, score, and what went wrong in a few words."""
@@ -84,12 +86,14 @@ class Summary:
 
     def table(self) -> Table:
         """A line for each: how many solved it, how many points it gave on average, and its most common mistake."""
+        standings = self.standings()
+        short = all(len(line.title) <= LONGEST_WHOLE for line in standings)
         table = Table(box=None, pad_edge=False)
-        table.add_column("exercise", overflow="fold")
+        table.add_column("exercise", overflow="fold", no_wrap=short)  # what is short is not broken in a narrow window
         for column in ("right", "partly", "not yet", "blank", "mean"):
             table.add_column(column, justify="right")
         table.add_column("most common mistake")
-        for line in self.standings():
+        for line in standings:
             table.add_row(
                 escape(visible(line.title)),
                 *(str(count or "") for count in (line.right, line.partly, line.wrong, line.blank)),
@@ -198,7 +202,7 @@ def in_a_few_words(result: Result) -> str:
     wrong = [v for v in judged if v.status not in (PASSED, MISSING)]
     blank = [v for v in judged if v.status == MISSING]
     if not wrong and not blank:
-        words = ["nothing"]
+        words = ["nothing"] if judged or not result.waiting else []
     elif not wrong and len(blank) == len(judged):
         words = ["not begun"]
     else:

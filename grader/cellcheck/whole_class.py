@@ -87,7 +87,7 @@ def autograde(
         )
     if cluster is None:
         check_walls(setting_of(name if lesson else None, hidden), require_sandbox)
-    limits = limits or (Limits() if lesson else plain_limits(opened))
+    limits = limits or (Limits() if lesson else plain_limits(opened, name))
     job = Job(hidden_seed() if seed is None else seed, name, jobs, limits, hidden=hidden)
     tell = progress or (lambda news: None)
     with _on(cluster, lambda line: tell(Progress(notes=(line,)))) as grading:

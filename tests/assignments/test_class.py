@@ -66,7 +66,7 @@ def course(released: Course, tmp_path: Path) -> Iterator[Course]:
 
 
 def grade(course: Course, *, resume: bool = False, tell: Tell = lambda news: None) -> Mapping[str, Result | Failure]:
-    job = Job(0, "pair", limits=plain_limits(course))
+    job = Job(0, "pair", limits=plain_limits(course, "pair"))
     return autograde_assignment(course, "pair", job, tell, plain=True, resume=resume).outcomes
 
 

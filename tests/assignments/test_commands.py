@@ -45,6 +45,13 @@ def test_what_a_command_writes_and_gives_back() -> None:
     )
 
 
+def test_another_working_folder() -> None:
+    """IPython notes each of them down, where nothing can be written here."""
+    written = f"%mkdir -p sub\n%cd sub\n{RIGHT}\nopen('here', 'w').close()\n%cd -q .."
+    done = graded("", written, "import os\nassert os.path.exists('sub/here') and double(2) == 4")
+    assert (done.score, done.repairs) == (5, ())
+
+
 def test_what_a_command_leaves_running_keeps_nobody_waiting() -> None:
     done = graded("", f"!(sleep 3000 &) ; echo begun\n{RIGHT}", "assert double(2) == 4")
     assert (done.score, done.repairs) == (5, ())
@@ -55,12 +62,12 @@ def test_a_command_that_asks_or_never_stops_printing_costs_its_own_cell_only() -
     assert graded("", f"!read x; echo $x\n{RIGHT}").score == 5
     done = graded("!yes", RIGHT)
     assert done.score == 5
-    assert done.repairs[0].startswith("Cell 1: More than 10,000,000 characters were printed")
+    assert done.repairs[0].startswith("The cell setup: More than 10,000,000 characters were printed")
 
 
 def test_a_locked_cell_that_fails_is_named() -> None:
     done = graded("import surely_not_there\nimport math", "def double(x):\n    return math.floor(2 * x)")
     assert done.score == 0
     (said,) = done.repairs
-    assert said.startswith("Cell 1: It stops with ModuleNotFoundError")
+    assert said.startswith("The cell setup: It stops with ModuleNotFoundError")
     assert said.endswith("It is a locked cell, so what follows may fail for that reason.")

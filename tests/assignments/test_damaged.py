@@ -118,7 +118,7 @@ DAMAGES: dict[str, tuple[Callable[[NotebookNode], None], dict[str, float], str]]
     "stripped": (strip, FULL, "had lost its cell metadata"),
     "ids twice": (double_ids, FULL, "2 cells are called double; the last attempt counts."),
     "reordered": (reorder, FULL, ""),
-    "deleted": (delete, FULL, "The cell test_value had been deleted"),
+    "deleted": (delete, FULL, "The cell test_value isn't in this notebook: it was deleted, or added after"),
     "edited tests": (edit_tests, FULL, "The cell test_double had been changed; the released one was used."),
     "retyped": (retype, FULL, "was no longer a code cell; it was run as one."),
     "renamed cells": (rename, FULL, "The cell of double had lost its mark; it was found by its definition."),

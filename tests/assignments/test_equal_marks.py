@@ -235,8 +235,9 @@ def grade_id(name: str) -> str:
 TAGGED, DELETED, MORE = "a test that is tagged not to run", "a deleted test", "more than the maximum"
 LOST, DAMAGED, RENAMED = "lost metadata", "a damaged notebook among several", "a notebook under another name"
 LEFT, CHANGED = "files that one notebook writes for the next", "a changed test in your source folder"
-COMMAND, KERNEL, UNGRADED = (  # these are shown in test_commands.py and test_collecting.py
+ELSEWHERE = (  # these are shown in test_commands.py, test_collecting.py, test_settings.py and test_limits.py
     *("`!pip install`, `!wget`", 'an unknown kernel, such as "Python [Root]"'),
+    *("another environment's Python", "another language, such as R", "a test that sleeps for longer than the timeout"),
     "a notebook of yours without graded cells",
 )
 BESIDE = {"variables": sources.VARIABLES, "measured": sources.MEASURED, "more": sources.MORE}
@@ -308,9 +309,7 @@ def test_every_row_of_the_page_is_shown_here() -> None:
         RENAMED,
         LEFT,
         CHANGED,
-        COMMAND,
-        KERNEL,
-        UNGRADED,
+        *ELSEWHERE,
     }
     for name, (_, theirs, ours) in DIFFERENT.items():
         if name not in (*NUMBERS, "a network", "other processes"):

@@ -1,18 +1,30 @@
 """What an instructor has set in nbgrader, and put beside the notebooks, counts here too, or is named."""
 
+import json
 import shutil
 from pathlib import Path
 
+import nbgrader.apps
+import nbgrader.auth
+import nbgrader.converters
+import nbgrader.coursedir
+import nbgrader.exchange
+import nbgrader.plugins
+import nbgrader.preprocessors
 import pytest
 from nbformat import NotebookNode, v4
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute
+from traitlets.config import Application, Config, Configurable
 from typer.testing import CliRunner
 
 from cellcheck import cli
 from cellcheck.errors import GraderError
 from cellcheck.gradebook.course import Course
+from cellcheck.gradebook.settings import HONOURED, NARROWED, REPLACED, not_honoured
 from cellcheck.running.grade import grade_submission
 from tests.assignments import sources
-from tests.assignments.sources import answer, assignment, hand_in, plain, work
+from tests.assignments.sources import answer, assignment, hand_in, locked, plain, work
 from tests.assignments.sources import test as check_cell
 
 RIGHT = {("one", "double"): "def double(x): return 2 * x"}
@@ -105,6 +117,131 @@ def test_settings_that_change_nothing_are_named(tmp_path: Path) -> None:
     assert "c.Execute.timeout" not in said
 
 
+def test_every_setting_of_nbgraders_counts_or_is_known_not_to() -> None:
+    """Each class that can be set is nbgrader's own affair, or one whose work is done here."""
+    rooms = (nbgrader.apps, nbgrader.auth, nbgrader.converters, nbgrader.exchange, nbgrader.plugins)
+    classes = {
+        of.__name__: of
+        for room in (*rooms, nbgrader.coursedir, nbgrader.preprocessors)
+        for one in vars(room).values()
+        if isinstance(one, type) and issubclass(one, Configurable)
+        for of in one.__mro__
+        if issubclass(of, Configurable) and of.class_own_traits(config=True)
+    }
+    apps = {name for name, of in classes.items() if issubclass(of, Application)}
+    assert classes.keys() - REPLACED - OF_NBGRADERS_OWN_STEPS - apps == set()
+    assert not REPLACED & OF_NBGRADERS_OWN_STEPS
+    for of, names in HONOURED.items():
+        assert names <= {*classes.get(of, Execute).class_trait_names(config=True)}
+    assert {*CourseDirectory.class_own_traits(config=True)} == NARROWED | OF_THE_COURSE
+
+
+OF_NBGRADERS_OWN_STEPS = {
+    *("Application", "Authenticator", "NbGrader", "GenerateAssignment", "GenerateSolution", "GenerateSourceWithTests"),
+    *("ClearHiddenTests", "ClearMarkScheme", "ClearOutputPreprocessor", "ClearSolutions", "IncludeHeaderFooter"),
+    *("InstantiateTests", "LockCells", "Exchange", "ExchangeCollect", "ExchangeFactory", "ExchangeFetchAssignment"),
+    *("ExchangeList", "ExchangeReleaseAssignment", "ExchangeSubmit", "ExportPlugin", "ExtractorPlugin"),
+    *("FileNameCollectorPlugin", "LateSubmissionPlugin", "CourseDirectory", "NbGraderAPI"),
+}
+OF_THE_COURSE = {
+    *("autograded_directory", "course_id", "db_url", "directory_structure", "feedback_directory", "groupshared"),
+    *("ignore", "include", "max_dir_size", "max_file_size", "release_directory", "root", "solution_directory"),
+    *("source_directory", "source_with_tests_directory", "student_id_exclude", "submitted_directory"),
+}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("Autograde.force", "Execute.allow_errors", "NotebookClient.startup_timeout", "OverwriteCells.enabled"),
+        *("CourseDirectory.notebook_id", "GenerateFeedback.permissions", "HTMLExporter.theme"),
+    ],
+)
+def test_a_setting_that_changes_nothing_is_named(setting: str) -> None:
+    config = Config()
+    of, name = setting.split(".")
+    config[of][name] = "x"
+    assert not_honoured(config) == [f"c.{setting}"]
+
+
+def test_a_course_is_where_its_settings_are(tmp_path: Path) -> None:
+    root = course_with(tmp_path / "course")
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("import os\nc.CourseDirectory.root = os.getcwd()\n")
+    assert autograde(root)[0] == 0
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.CourseDirectory.root = '/srv/other'\n")
+    code, said = autograde(root)
+    assert (code, "sets c.CourseDirectory.root to /srv/other" in said) == (2, True)
+
+
+def test_a_group_may_write_what_it_shares(tmp_path: Path) -> None:
+    root = course_with(tmp_path / "course", "c.CourseDirectory.groupshared = True\n")
+    assert autograde(root)[0] == 0
+    graded = root / "autograded" / "ada" / "hw"
+    assert [path.stat().st_mode & 0o7777 for path in (graded.parent, graded, graded / "one.ipynb")] == [
+        0o2775,
+        0o2775,
+        0o664,
+    ]
+
+
+def test_penalties_that_are_switched_off_are_off(tmp_path: Path) -> None:
+    rule = "from nbgrader.plugins import BasePlugin\n\n\nclass All(BasePlugin):\n"
+    rule += "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n        return score\n"
+    root = tmp_path / "course"
+    root.mkdir()
+    (root / "rule_for_all.py").write_text(rule)
+    course_with(root, "c.AssignLatePenalties.plugin_class = 'rule_for_all.All'\n")
+    (root / "submitted" / "ada" / "hw" / "timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
+    with Course.open(root).gradebook() as book:
+        book.update_or_create_assignment("hw", duedate="2026-01-01 00:00:00 UTC")
+    assert "0 / 2" in autograde(root)[1]
+    with (root / "nbgrader_config.py").open("a") as file:
+        file.write("c.AssignLatePenalties.enabled = False\n")
+    assert "2 / 2" in autograde(root)[1]
+
+
+def kernel(root: Path, name: str, language: str = "python", imports: str = "math") -> Path:
+    """A course whose notebook names a kernel, and whose locked cell imports something."""
+    root.mkdir()
+    (root / "nbgrader_config.py").write_text(sources.CONFIG)
+    cells = [locked("setup", f"import {imports}"), answer("n", "n = None"), check_cell("test_n", 1, "assert n == 4")]
+    sources.add(root, "hw", {"one": cells})
+    notebook = root / "source" / "hw" / "one.ipynb"
+    made = json.loads(notebook.read_text("utf-8"))
+    made["metadata"]["kernelspec"] = {"name": name, "display_name": name, "language": language}
+    notebook.write_text(json.dumps(made), "utf-8")
+    folder = root / "submitted" / "ada" / "hw"
+    folder.mkdir(parents=True)
+    shutil.copy(notebook, folder)
+    return root
+
+
+def test_a_notebook_in_another_language_is_refused(tmp_path: Path) -> None:
+    code, said = autograde(kernel(tmp_path / "course", "ir", "R"))
+    assert code == 2
+    assert "one.ipynb is a notebook in R, and only Python is graded here: grade it with nbgrader autograde." in said
+
+
+def test_another_environments_kernel_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = tmp_path / "jupyter" / "kernels" / "conda-ml"
+    spec.mkdir(parents=True)
+    argv = ["/opt/ml/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (spec / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "ml", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    code, said = autograde(kernel(tmp_path / "course", "conda-ml"))
+    assert (code, "name the kernel conda-ml (/opt/ml/bin/python). Submissions run in" in said) == (0, True), said
+    without = kernel(tmp_path / "without", "conda-ml", imports="surely_not_there.part")
+    code, said = autograde(without)
+    assert (code, "which has no surely_not_there." in said) == (2, True), said
+    assert not (without / "autograded").exists()
+    code, said = autograde(kernel(tmp_path / "gone", "python [root]"))
+    assert (code, "python [root] (which is not installed here)" in said) == (0, True), said
+    code, said = autograde(kernel(tmp_path / "usual", "python3"))
+    assert (code, "kernel" in said) == (0, False), said
+
+
 def test_whom_a_course_excludes_is_not_graded(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course", "c.CourseDirectory.student_id_exclude = 'bob, eve'\n")
     assert Course.open(root).handed_in("hw") == ["ada"]
@@ -141,6 +278,13 @@ def test_it_is_said_which_cell_had_stopped_before_a_test_failed() -> None:
     (test,) = done.own_tests
     assert test.message.startswith("It stops with NameError")
     assert "Cell 1 had stopped before that. It stops with ModuleNotFoundError" in test.message
+    harmless = [plain("import not_there_either"), *cells]
+    harmless.insert(2, plain("double = surely_not_there.double"))
+    one = assignment("one", {"one": harmless})
+    done = grade_submission({"one": work(harmless, {"double": "1 / 0"})}, one, seed=1)
+    (test,) = done.own_tests  # the cell that was to define what is missing comes first
+    assert test.message.index("Cell 3 had stopped") < test.message.index("Cell 2 had stopped")
+    one = assignment("one", {"one": cells})
     right = grade_submission({"one": work(cells, {"double": "def double(x): return 2 * x"})}, one, seed=1)
     assert (right.score, right.repairs) == (2, ())
 

@@ -48,6 +48,7 @@ class Notebook:
         expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
             "data-status", "idle", timeout=300 * SECONDS
         )
+        _unfold(page.locator(".jp-CodeCell").first)
         return cls(page)
 
     def cell(self, text: str) -> Locator:
@@ -104,6 +105,24 @@ class Notebook:
         self.page.get_by_role("menuitem", name=names[0], exact=True).click()
         for name in names[1:]:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+
+def _unfold(cell: Locator) -> None:
+    """Opens a cell of which JupyterLab shows one line, as the set-up cell: only then it says when it has run."""
+    folded, shown = cell.locator(".jp-Placeholder-content"), cell.locator(".jp-InputArea-editor")
+    try:
+        expect(folded).to_be_visible(timeout=5 * SECONDS)
+    except AssertionError:
+        return
+    for attempt in range(TRIES):
+        if folded.count():
+            folded.click()
+        try:
+            expect(shown).to_be_visible(timeout=5 * SECONDS)
+            return
+        except AssertionError:
+            if attempt == TRIES - 1:
+                raise
 
 
 def new_page(browser: Browser) -> Page:

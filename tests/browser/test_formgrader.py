@@ -104,9 +104,9 @@ def test_a_submission_and_its_marks(graded: Class, page: Page) -> None:
     for symbol, mark in marks.items():
         expect(page.locator(f"#test_{symbol}")).to_have_attribute("placeholder", mark)
     expect(page.get_by_text("mlp_predict_numpy").first).to_be_visible()
-    # Every picture of the lesson is in the notebook itself; only the badge comes from the internet.
+    # Every picture of the lesson is in the notebook itself.
     elsewhere = page.eval_on_selector_all("img", "all => all.map(i => i.src).filter(s => !s.startsWith('data:'))")
-    assert [address for address in elsewhere if "colab-badge" not in address] == []
+    assert elsewhere == []
 
 
 def test_its_own_buttons_take_a_late_submission_from_release_to_marks(graded: Class, page: Page) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cellcheck.gradebook.feedback import failure_page
+from cellcheck.publishing.lesson_pages import GUESS
 from cellcheck.repository import Repository
 from cellcheck.syllabus import load_lesson
 
@@ -58,8 +59,35 @@ def test_what_answers_a_guess_is_folded(lesson: str) -> None:
     cells = re.split(r"^# %%", text_of(lesson), flags=re.MULTILINE)
     for asks, answers in pairwise(cells):
         before, answer, _ = answers.partition("**What you should see**")
-        if re.search(r"^guess_\w+ = None", asks, re.MULTILINE) and answer:
+        if GUESS.search(asks) and answer:
             assert before.count("<details>") > before.count("</details>"), asks[:200]
+
+
+@every_lesson
+def test_every_cell_that_asks_for_a_guess_is_known_as_one(lesson: str) -> None:
+    """Two guesses in a line count, too: what gives a guess away is told by that line."""
+    notebook = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    asking = [cell for cell in cells if GUESS.search(cell)]
+    assert asking
+    assert asking == [cell for cell in cells if _guessed(cell)]
+
+
+def _guessed(source: str) -> bool:
+    """Whether a cell sets a guess to None, in whatever way."""
+    assigned = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)]
+    names = [name.id for node in assigned for t in node.targets for name in ast.walk(t) if isinstance(name, ast.Name)]
+    nothing = any(
+        isinstance(value, ast.Constant) and value.value is None for node in assigned for value in ast.walk(node)
+    )
+    return nothing and any(name.startswith("guess_") for name in names)
+
+
+@every_lesson
+def test_the_answer_to_a_question_does_not_look_like_the_exercises(lesson: str) -> None:
+    for cell in re.split(r"^(?=# %%)", text_of(lesson), flags=re.MULTILINE):
+        if EXERCISE.match(cell):
+            assert "<summary>Answer</summary>" not in cell
 
 
 @every_lesson
@@ -87,9 +115,10 @@ def test_the_notebook_says_what_the_head_says(lesson: str) -> None:
     head = REPOSITORY.head(lesson)
     cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
     opening, test, *_ = ("".join(cell["source"]) for cell in cells)
-    assert opening.startswith(f"# Lesson {int(lesson[:2])} · {head.title}\n\n[![Open in Colab](")
+    assert opening.startswith(f"# Lesson {int(lesson[:2])} · {head.title}\n\n")
     gives = "\n".join(f"- {line}" for line in head.gives)
-    assert f"\n\n**What you will be able to do**\n\n{gives}\n\n**Time.** {head.time}." in opening
+    assert f"\n\n**What you will be able to do**\n\n{gives}\n\nIn Colab: [open this lesson](https://colab." in opening
+    assert f".\n\n**Time.** {head.time}." in opening
     assert test.startswith("## A two-minute test\n\nThis lesson builds on ")
     assert all(f"(../{name}/{name}.ipynb)" in test for name in head.lessons)
 

@@ -360,14 +360,17 @@ def test_a_stub_keeps_signature_and_docstring_and_nothing_else(lesson: str) -> N
 
 
 @every_lesson
-def test_the_badge_opens_this_notebook_and_its_first_cell_fetches_the_released_commit(lesson: str) -> None:
+def test_a_line_opens_this_notebook_in_colab_and_its_first_cell_fetches_the_released_commit(lesson: str) -> None:
     title = learners(lesson).cells[0].source
-    (target,) = re.findall(r"colab-badge\.svg\)\]\((\S+)\)", title)
+    (target,) = re.findall(r"^In Colab: \[open this lesson\]\((\S+?)\)[.;]", title, re.MULTILINE)
     path = REPOSITORY.address.removeprefix("https://github.com/")
     assert target == in_colab(f"notebooks/{lesson}/{lesson}.ipynb")
     assert (REPOSITORY.root / target.partition(f"/blob/{REPOSITORY.tag}/")[2]) == REPOSITORY.notebook(lesson)
-    setup = by_grade_id(learners(lesson))["setup"].source
-    assert re.findall(r"git\+(\S+?)@", setup) == [f"https://github.com/{path}"]
+    assert not re.search(r"!\[[^]]*\]\(http", title)  # it needs no picture from elsewhere
+    folded = by_grade_id(learners(lesson))["setup"]
+    assert (folded.metadata.jupyter.source_hidden, folded.metadata.cellView) == (True, "form")
+    setup = folded.source
+    assert re.findall(r'"(http\S+?)"', setup) == [f"https://github.com/{path}"]
     assert f'"{REPOSITORY.name}": ""}}, "{REPOSITORY.released}")\n' in setup
     assert setup.count("http") == 1
     assert f'\nimport cellcheck\ncheck = cellcheck.checks("{lesson}", made_for="{REPOSITORY.edition}")\n' in setup

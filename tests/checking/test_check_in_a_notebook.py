@@ -58,6 +58,7 @@ CELLS = {
     "noisy": NOISY + "check(pick)",
     "imported": "from transformer_course.tensors import pick as theirs\ncheck(theirs)",
     "imported by its name": "from transformer_course.tensors import pick\ncheck(pick)",
+    "imported below the blank": blank(answer("pick")) + "\nfrom transformer_course.tensors import pick\ncheck(pick)",
     "unknown": "check(print)",
     "not there": 'check("train")',
     # The learner's own mlp_predict is wrong; mse_loss is right, and calls it.
@@ -165,11 +166,12 @@ def test_a_zero_shows_its_card_and_the_card_is_no_mark(outputs: dict[str, list[A
         float(data["text/plain"])
 
 
-@pytest.mark.parametrize("cell", ["imported", "imported by its name"])
+@pytest.mark.parametrize("cell", ["imported", "imported by its name", "imported below the blank"])
 def test_whoever_goes_on_with_ours_is_not_stopped_and_earns_nothing(outputs: dict[str, list[Any]], cell: str) -> None:
     assert kinds(outputs[cell]) == ["execute_result"]
     assert marks(outputs[cell]) == ["0.0"]
     said = html.unescape(outputs[cell][0].data["text/html"])
+    assert 'aria-label="Ours: pick"' in said
     assert "It earns no points, but every cell below works with it." in said
 
 

@@ -126,6 +126,13 @@ def test_another_kind_of_result_is_said_besides() -> None:
     assert "but it is a NumPy array" in verdict(lambda x, weight: _another_error(x, weight).numpy()).message
 
 
+def test_nothing_is_said_besides_where_the_core_is_right() -> None:
+    def another_slip(x: torch.Tensor, weight: float) -> torch.Tensor:
+        return _sign_dropped(x, weight) + (1 if x.dtype == torch.float64 else 0)
+
+    assert verdict(another_slip).message == DROPPED.advice
+
+
 def test_two_mistakes_are_reported_as_two() -> None:
     def nan_and_sign(x: torch.Tensor, weight: float) -> torch.Tensor:
         return _sign_dropped(x, weight) if x.shape[1] else x.mean(dim=1)

@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -75,8 +75,38 @@ def insist_on_one_sentence(machine: Machine, cell: str, sentence: str) -> None:
 def test_without_a_network_the_first_cell_says_one_sentence(tmp_path: Path) -> None:
     offline = machine(tmp_path, {owner(): NOWHERE})
     insist_on_one_sentence(
-        offline, first_cell(LESSON, "0" * 40), "The course could not be fetched. Is there a network?"
+        offline, first_cell(LESSON, "0" * 40), "The course could not be fetched: is there a network?"
     )
+
+
+@pytest.mark.parametrize(
+    ("lacking", "sentence"),
+    [
+        ("git", "The course could not be fetched: git is missing here"),
+        ("pip", "The course could not be fetched: pip is"),
+    ],
+)
+def test_what_the_first_cell_lacks_is_named(tmp_path: Path, lacking: str, sentence: str) -> None:
+    there = machine(tmp_path, {owner(): NOWHERE})
+    if lacking == "git":
+        there = replace(there, env=there.env | {"PATH": str(there.python.parent)})
+    else:
+        (there.packages / "pip").unlink()
+    insist_on_one_sentence(there, first_cell(LESSON, "0" * 40), sentence)
+
+
+@pytest.mark.parametrize("lacking", ["the course", "numpy"])
+def test_on_a_machine_of_ones_own_it_installs_nothing_and_says_what_is_missing(tmp_path: Path, lacking: str) -> None:
+    there = machine(tmp_path, {owner(): NOWHERE})
+    own = replace(there, env={name: value for name, value in there.env.items() if name != "COLAB_RELEASE_TAG"})
+    what = "The course"
+    if lacking == "numpy":
+        (own.packages / "cellcheck").symlink_to(REPOSITORY.root / "grader" / "cellcheck")
+        (own.packages / "numpy").unlink()
+        what = "The package numpy"
+    before = own.installed()
+    insist_on_one_sentence(own, first_cell(LESSON, "0" * 40), f"{what} is missing in this Python, {own.python}.")
+    assert own.installed() == before
 
 
 def test_a_lesson_from_nothing(colab: Colab) -> None:

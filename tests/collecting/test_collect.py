@@ -284,6 +284,6 @@ def test_other_files_that_are_left_out(tmp_path: Path) -> None:
     into = tmp_path / "submitted"
     collect([path], into)
     assert tree(into) == {f"a/{LESSON}/{name}" for name in (f"{LESSON}.ipynb", "mine.py")}
-    many = download(tmp_path / "b.zip", ("bo/x.ipynb", notebook()), *((f"bo/{i:03}.txt", b"") for i in range(60)))
+    many = download(tmp_path / "b.zip", ("bo/x.ipynb", notebook()), *((f"bo/{i:03}.txt", b"") for i in range(210)))
     collect([many], into)
-    assert len(tree(into / "bo")) == 51
+    assert len(tree(into / "bo")) == 201

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from cellcheck.errors import GraderError
 from cellcheck.learning import offers as lessons
 from cellcheck.learning import progress
 from cellcheck.learning.offers import offers, released
-from cellcheck.learning.standing import LessonStanding, course_folder, next_up, standings
+from cellcheck.learning.standing import LessonStanding, course_folder, next_up, passed_over, standings
 from cellcheck.syllabus import Syllabus, find_lesson, lesson_names, load_lesson
 from tests.learning.learners import LESSON, own
 
@@ -89,6 +90,54 @@ def test_what_is_begun_is_what_to_go_on_with(tmp_path: Path) -> None:
         progress.remember(tmp_path, "05_causal_masks", exercise.symbol, exercise.points)
     assert chosen() == LESSON
     assert next_up(standings(tmp_path / "empty")) is None
+
+
+CAUSAL = "05_causal_masks"
+
+
+def going_on(folder: Path) -> tuple[str, str, list[str]]:
+    """The lesson and the exercise to go on with, and what was passed over."""
+    lessons = standings(folder)
+    here = next_up(lessons)
+    return here.offer.name, here.next.symbol, [exercise.symbol for _, exercise, _ in passed_over(lessons, here)]
+
+
+def solve(folder: Path, lesson: str, *but: str, on: int) -> None:
+    known = progress.record(folder)
+    for exercise in load_lesson(lesson).exercises:
+        if exercise.symbol not in but:
+            known.best.setdefault(lesson, {})[exercise.symbol] = exercise.points
+            known.solved.setdefault(lesson, {})[exercise.symbol] = date(2026, 11, on)
+    progress._write(folder, known)
+
+
+def test_one_goes_on_where_one_was_last(tmp_path: Path) -> None:
+    own(tmp_path, LESSON, CAUSAL, "06_positional_encodings")
+    solve(tmp_path, LESSON, "mlp_predict_numpy", on=2)
+    second, third, fourth = (exercise.symbol for exercise in load_lesson(CAUSAL).exercises[1:])
+    solve(tmp_path, CAUSAL, second, third, fourth, on=3)
+    assert going_on(tmp_path) == (CAUSAL, second, ["mlp_predict_numpy"])
+    solve(tmp_path, CAUSAL, third, fourth, on=3)
+    progress.note(tmp_path, CAUSAL, third, 0.0, progress.OURS)
+    assert going_on(tmp_path) == (CAUSAL, fourth, ["mlp_predict_numpy"])  # ours is settled
+    solve(tmp_path, CAUSAL, third, on=4)
+    assert going_on(tmp_path)[0] == "06_positional_encodings"
+
+
+def test_what_was_left_to_ours_alone_is_begun(tmp_path: Path) -> None:
+    own(tmp_path, LESSON, CAUSAL)
+    first, second, *_ = (exercise.symbol for exercise in load_lesson(CAUSAL).exercises)
+    progress.note(tmp_path, CAUSAL, first, 0.0, progress.OURS)
+    assert going_on(tmp_path) == (CAUSAL, second, [])
+
+
+def test_at_the_end_what_was_passed_over_is_left(tmp_path: Path) -> None:
+    own(tmp_path, LESSON, CAUSAL)
+    solve(tmp_path, LESSON, "mlp_predict_numpy", on=2)
+    solve(tmp_path, CAUSAL, on=3)
+    assert going_on(tmp_path) == (LESSON, "mlp_predict_numpy", [])
+    progress.note(tmp_path, LESSON, "mlp_predict_numpy", 0.0, progress.OURS)
+    assert next_up(standings(tmp_path)) is None
 
 
 def test_the_lessons_are_found_around_and_below(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_an_enormous_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.ipynb"
     with path.open("wb") as file:
         file.truncate(reading.MAX_BYTES + 1)  # takes no room on the disk
-    with pytest.raises(Unreadable, match=r"32 MB are allowed\. Clear all outputs"):
+    with pytest.raises(Unreadable, match=r"128 MB are allowed\. Clear all outputs"):
         read_file(path)
 
 

@@ -41,8 +41,8 @@ class Machine:
     def kept_waiting(self) -> KeptWaiting:
         return KeptWaiting(dict(self.kept), self.busy)
 
-    def exceeds(self, *_: int) -> bool:
-        return False
+    def exceeds(self, *_: int) -> str:
+        return ""
 
     def passes(self, works: float = 0.0, waits: float = 0.0, sleeps: float = 0.0) -> None:
         self.now += works + waits + sleeps

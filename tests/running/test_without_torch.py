@@ -40,7 +40,7 @@ WRONG = {
     "right(x, axis).tolist()": "should be a NumPy array of shape (4,), but it is a list",
     "-right(x, axis)": "Yours has the opposite sign everywhere.",
     "right(x, axis)[..., :1]": "should have the shape (4,), but it has (1,).",
-    "right(x, axis).astype(np.float64)": "should have the dtype float32, but it has float64.",
+    "right(x, axis).astype(np.float64)": "With float32 numbers, the result comes back as float64.",
     "right(x, axis) * np.nan": "has NaN where numbers are expected.",
 }
 SCRIPT = """

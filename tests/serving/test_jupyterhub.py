@@ -171,7 +171,7 @@ def opens(page: Page, hub: Hub, name: str) -> Notebook:
 
 def solves(notebook: Notebook, learner: Learner) -> None:
     """Writes answers into their cells."""
-    notebook.run("# Set-up")
+    notebook.run("Set-up: run this cell first")
     for symbol, answer in learner._answers().items():
         notebook.write(f"def {symbol}(", answer)
     notebook.run("def build_vocabulary(")

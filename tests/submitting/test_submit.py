@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import types
@@ -14,12 +16,16 @@ from typing import Any
 import pytest
 
 import cellcheck
+from cellcheck.learning.offers import released
+from cellcheck.repository import Repository
 from cellcheck.submitting import submit as submitting
 from cellcheck.submitting import zip_file as package
 from cellcheck.submitting.not_submitted import NotSubmitted
 from cellcheck.submitting.unsaved import not_in_the_file
+from cellcheck.syllabus import lesson_names
 from tests.submitting.small_notebooks import LESSON, SETUP, notebook
 
+REPOSITORY = Repository.find(Path(__file__).parent)
 NAME = f"{LESSON}.submission.zip"
 ANSWER = "def mse_loss(params, batch):\n    return 3"
 
@@ -78,9 +84,30 @@ def test_it_writes_one_file_and_says_what_to_do(file: Path) -> None:
     assert note["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     text = repr(receipt)
     assert text.startswith(f"Ready to hand in: {NAME}.\nIt is in {file.parent}, and holds the notebook as you saved it")
-    assert "12 exercises are still blank" in text
+    assert "12 exercises are still blank (batched_dot, pick, mlp_predict_numpy, " in text
+    assert "and 7 more)" in text
     assert text.endswith("Upload this file where your class hands in its work.")
     assert receipt._repr_html_().startswith('<div role="status"><p>Ready to hand in')
+
+
+@pytest.mark.usefixtures("shell")
+def test_it_says_what_is_missing_and_leads_to_the_file_and_to_the_next_lesson(tmp_path: Path) -> None:
+    mine, after = (tmp_path / name / f"{name}.ipynb" for name in lesson_names()[:2])
+    for path in (mine, after):
+        path.parent.mkdir()
+        shutil.copy(released()[path.stem], path)
+    receipt = cellcheck.submit(path=mine)
+    assert "13 exercises are still blank" in repr(receipt)
+    assert "your answer in words is missing" in repr(receipt)
+    assert repr(receipt).endswith(f"\nThe next lesson: {after.name}")
+    addresses = re.findall(r'<a href="([^"]+)">', receipt._repr_html_())
+    assert [(mine.parent / address).resolve() for address in addresses] == [receipt.path, after]
+    shutil.copy(REPOSITORY.solution(mine.stem), mine)
+    after.unlink()
+    receipt = cellcheck.submit(path=mine)
+    assert "; all 13 exercises are written." in repr(receipt)
+    assert "words" not in repr(receipt)
+    assert "next lesson" not in repr(receipt)
 
 
 def test_a_name_is_in_it_only_if_given(file: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_notebook_of_another_lesson(tmp_path: Path) -> None:
 def test_a_notebook_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
     with place(LESSON, tmp_path).open("r+b") as file:
         file.truncate(2**40)
-    with pytest.raises(GraderError, match="at most 32 MB"):
+    with pytest.raises(GraderError, match="at most 128 MB"):
         Desk(tmp_path).check(SYMBOL)
 
 

@@ -81,9 +81,9 @@ def looks_ahead(
     always gives the same forecast, up to rounding: the last digits of a float32 may
     differ from call to call. True when changing values at or after `cut` changes the
     forecast by more than rounding, however little that is. It may change as soon as a
-    future value is larger, or only when one is smaller, or when two differ by another
-    amount. A pipeline may use the length of the series. `series` stays as it is, also
-    while the pipeline runs.
+    future value is larger, or only when one is smaller, or when the difference between
+    two of them changes. A pipeline may use the length of the series. `series` stays as
+    it is, also while the pipeline runs.
 
     >>> series = torch.tensor([1.0, 2.0, 3.0, 9.0])
     >>> looks_ahead(lambda series, cut: series[:cut].mean(), series, cut=3)

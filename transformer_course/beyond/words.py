@@ -4,10 +4,10 @@ import torch
 
 
 def masked_mean(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The mean of those vectors of each row that count.
+    """For each row, the mean of the vectors that count.
 
-    `x` is (batch, length, d); `mask` is boolean, (batch, length), and True means:
-    counts. Returns (batch, d). A row in which nothing counts gives zeros, and its
+    `x` is (batch, length, d); `mask` is boolean, (batch, length): True marks a
+    vector that counts. Returns (batch, d). A row in which nothing counts gives zeros, and its
     gradient is zero too, not NaN.
 
     >>> x = torch.tensor([[[1.0, 10.0], [3.0, 30.0], [8.0, 80.0]]])

@@ -16,7 +16,7 @@ def digit_positions(tokens: torch.Tensor) -> torch.Tensor:
     """The place of each digit in its number: 1 for the ones, 2 for the tens, and so on.
 
     `tokens` are ids (batch, length) of sums in the alphabet of the addition task: the
-    digits 0 to 9 have the ids 1 to 10, and every other id is no digit. A number is a
+    digits 0 to 9 have the ids 1 to 10, and no other id is a digit. A number is a
     run of digits, with its largest place first. Returns whole numbers of the same
     shape, 0 for anything that is not a digit.
 

@@ -13,10 +13,10 @@ def moved_by(
     `model(source, target_input)` returns logits (batch, target_length, vocab_size). You
     get one sum: source is (1, source_length), target_input (1, target_length), ids in
     the alphabet of the addition task, where the digits 0 to 9 have the ids 1 to 10.
-    Returns booleans (source_length, target_length): entry [i, j] is True when there is a
-    digit that can stand at i in place of the one that does, and with it some logit at
-    target position j moves by more than 0.00001, up or down. All other tokens stay. The
-    rows of tokens that aren't digits are False. Gradients aren't needed. Both arguments
+    Returns booleans (source_length, target_length): entry [i, j] is True when replacing
+    the digit at i with some other digit moves at least one logit at target position j
+    by more than 0.00001, up or down. All other tokens stay. The rows of tokens that
+    aren't digits are False. Gradients aren't needed. Both arguments
     stay as they are.
 
     >>> model = lambda source, target: torch.stack([source[:, :1], source[:, 1:2]], dim=1) * 1.0

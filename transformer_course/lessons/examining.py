@@ -82,7 +82,7 @@ class ExaminedModel:
                 idle += not ((self.result(self.x) - self.output).abs() > MOVED).any()
         count = len(self.blocks)
         if not count:
-            return "made of no block of the course"
+            return "Your model has none of the course's blocks, so nothing can be seen inside. Which one should it use?"
         often = {0: "never", 1: "once"}
         times = " or ".join(often.get(n, f"{n} times") for n in calls)
         stack = f"{count} block{'' if count == 1 else 's'}, each called {times}"

@@ -32,7 +32,7 @@ class MultiHeadAttention:
 
     `backward(gradient)`, with the gradient of the output, sets the gradients of all
     four layers, and returns three gradients: for queries, keys and values. They are the
-    slopes of `forward`: where a query has no allowed key, its scores have no say, so no
+    slopes of `forward`: where a query has no allowed key, its scores have no effect, so no
     gradient passes through them. float32 stays float32.
 
     >>> layer = MultiHeadAttention(d_model=4, num_heads=2)

@@ -20,8 +20,9 @@ def gradient_check(f: Callable[[np.ndarray], tuple[float, np.ndarray]], x: np.nd
         |measured - claimed| / (|measured| + |claimed|)
 
     with a denominator of at least 0.0001: where nothing changes, only the rounding of
-    the values is measured. Right gradients stay below 0.00001 as long as the values of
-    `f` aren't far above 10; a wrong one doesn't.
+    the values is measured. A right gradient stays below 0.00001 as long as the values of
+    `f` aren't far above 10. One wrong entry is enough to exceed that, if it is off by
+    more than a few thousandths of a percent, and by more than about 0.000000001.
 
     >>> gradient_check(lambda x: (float((x**2).sum()), 2 * x), np.array([1.0, -3.0])) < 1e-5
     True

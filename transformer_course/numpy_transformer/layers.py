@@ -166,7 +166,7 @@ class LayerNorm:
 class Dropout:
     """In training, set each number to 0 with probability `p`, and divide the others by 1 - p.
 
-    `generator` is a NumPy random generator: it decides, anew in each `forward`, for each
+    `generator` is a NumPy random generator: it decides, afresh in each `forward`, for each
     number by itself. `training` is an attribute, True at first; when it is False,
     `forward` and `backward` change nothing. `backward` drops what the last `forward`
     dropped, and divides what it divided. float32 stays float32.

@@ -63,7 +63,7 @@ def masks_are_sound(
     - the target mask broadcasts to (batch, heads, target_length, target_length); each
       real token sees itself and the real tokens before it, and nothing else.
 
-    What a padding token sees doesn't matter: nobody reads what comes of it.
+    What a padding token sees doesn't matter: nobody reads its output.
 
     >>> masks_are_sound(create_masks)
     True

@@ -120,7 +120,7 @@ def _insist_on_measured_claims(repository: Repository, lesson: str) -> None:
 def _execute(repository: Repository, notebook: NotebookNode, lesson: str) -> None:
     metadata = notebook.metadata.copy()
     # The cells run in an empty folder, and find the course from there.
-    variables = {VARIABLE: str(repository.folder)}
+    variables = {VARIABLE: str(repository.folder), "JPY_SESSION_NAME": ""}  # nobody sits before it, to be asked
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": folder}}

@@ -11,12 +11,12 @@ from cellcheck.repository import BESIDE, Repository
 from cellcheck.syllabus import BINDING
 
 # In Colab nothing but the released commit will do, and whatever has just been fetched must be it. On a machine of one's
-# own, what its owner installed is right. Nothing of the course is imported before.
+# own, its owner installs: the cell says what is missing, and where. Nothing of the course is imported before.
 FETCHING = """\
-# Set-up: run this cell first. In Colab it fetches the course, once.
-class NotFetched(Exception):
+# @title Set-up: run this cell first. In Colab it fetches the course, once.
+class NotReady(Exception):
     def _render_traceback_(self): return list(self.args)
-def fetch(parts, commit):
+def get_ready(address, parts, commit):
     import json, os, subprocess, sys
     from importlib.metadata import PackageNotFoundError, distribution
     def installed(name):
@@ -27,15 +27,27 @@ def fetch(parts, commit):
         try:
             import cellcheck
             return cellcheck.checks("{lesson}")
-        except (ImportError, LookupError): pass
-    sources = [f"git+{address}@{{commit}}{{part}}" for part in parts.values()]
-    pip = [sys.executable, "-m", "pip", "install", "-qqq", {options}*sources]
-    if not any(map(installed, parts)) and subprocess.call(pip):
-        raise NotFetched("The course could not be fetched. Is there a network? Then run this cell again.")
+        except LookupError: missing = "cellcheck"
+        except ModuleNotFoundError as error: missing = error.name
+        what, how = f"The package {{missing}}", f"{{sys.executable}} -m pip install {{missing}}"
+        if missing == "cellcheck": what, how = "The course", address
+        raise NotReady(f"{{what}} is missing in this Python, {{sys.executable}}. Choose the kernel of the Python that "
+                       f"has the course (after make lab: the one in .venv), or install it in this one: {{how}}")
+    sources = [f"git+{{address}}@{{commit}}{{part}}" for part in parts.values()]
+    pip = [sys.executable, "-m", "pip", "install", "-qq", {options}*sources]
+    if not any(map(installed, parts)):
+        done = subprocess.run(pip, capture_output=True, text=True, errors="replace")
+        said = done.stderr.strip() or "pip says nothing"
+        known = {{"No module named pip": "pip is missing here", "find command 'git'": "git is missing here",
+                 "externally-managed": "this Python belongs to its system, and pip may not install into it",
+                 "unable to access": "is there a network?"}}
+        why = [sentence for words, sentence in known.items() if words in said] or said.splitlines()[-1:]
+        if done.returncode:
+            raise NotReady(f"The course could not be fetched: {{why[0]}} (When that is mended, run this cell again.)")
     if any(installed(name) != commit for name in parts):
-        raise NotFetched("Another version of the course is installed here than this notebook needs. In Colab, choose "
-                         "Runtime > Disconnect and delete runtime, then run this cell again.")
-fetch({parts}, "{commit}")
+        raise NotReady("Another version of the course is installed here than this notebook needs. In Colab, choose "
+                       "Runtime > Disconnect and delete runtime, then run this cell again.")
+get_ready("{address}", {parts}, "{commit}")
 {binding}"""
 
 # A course that can't be fetched from anywhere.
@@ -52,10 +64,9 @@ to hand in and says where it is. You can do this again; the last one counts."""
 
 WORDS = ("TITLE", "GIVES", "SITTINGS", "BUILDS_ON")
 """Where one of these begins a line of the text, learners read what the head says under that key."""
-BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n(?:Earlier lessons, in Colab: .*\n\n)?", re.MULTILINE)
-"""What stands below a lesson's title in a course that Colab can open: see `badge`."""
+BADGE = re.compile(r"^In Colab: \[open this lesson\].*\n\n", re.MULTILINE)
+"""What stands above a lesson's time in a course that Colab can open: see `badge`."""
 _GITHUB = "https://github.com/"
-_BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 _LINK = re.compile(r"\]\(\.\./(?P<lesson>\w+)/(?P=lesson)\.ipynb\)")
 
 
@@ -84,33 +95,31 @@ def words(repository: Repository, lesson: str, text: str) -> dict[str, str]:
     """What learners read of the lesson's head, by the word in capitals that stands for it in the text; may be empty."""
     head = repository.head(lesson)
     foundations = head.foundations(lambda name: f"[{_number(name)}](../{name}/{name}.ipynb)")
-    title = f"# {_number(lesson).capitalize()} · {head.title}"
     opens = badge(repository, lesson, text + foundations)
     breaks = {1: "", 2: " The place for the break is marked."}
     texts = (
-        f"{title}\n\n{opens}" if opens else title,
+        f"# {_number(lesson).capitalize()} · {head.title}",
         "\n".join(("**What you will be able to do**", "", *(f"- {line}" for line in head.gives))),
-        f"**Time.** {head.time}.{breaks.get(len(head.sittings), ' The places for the breaks are marked.')}",
+        (f"{opens}\n\n" if opens else "")
+        + f"**Time.** {head.time}.{breaks.get(len(head.sittings), ' The places for the breaks are marked.')}",
         f"This lesson builds on {foundations}." if foundations else "",
     )
     return dict(zip(WORDS, texts, strict=True))
 
 
 def badge(repository: Repository, lesson: str, text: str) -> str:
-    """The badge that opens a lesson in Colab, and the lessons that its text links to.
+    """The line that opens a lesson in Colab, and the lessons that its text links to. It needs no picture.
 
     In the text, links to lessons are relative: they open the learner's own copy in Jupyter. Colab has no folder for
     them to be relative to, so it gets its own. It opens what is on GitHub; a course that is elsewhere, or not released,
-    has no badge.
+    has no such line.
     """
     if not (_is_released(repository) and (repository.address or "").startswith(_GITHUB)):
         return ""
-    line = f"[![Open in Colab]({_BADGE})]({in_colab(repository, lesson)})"
+    here = f"In Colab: [open this lesson]({in_colab(repository, lesson)})"
     linked = sorted({match["lesson"] for match in _LINK.finditer(text)})
-    if not linked:
-        return line
-    links = " · ".join(f"[{_number(name)}]({in_colab(repository, name)})" for name in linked)
-    return f"{line}\n\nEarlier lessons, in Colab: {links}"
+    links = [f"[{_number(name)}]({in_colab(repository, name)})" for name in linked]
+    return f"{here}; earlier ones: {' · '.join(links)}." if links else f"{here}."
 
 
 def _is_released(repository: Repository) -> bool:

@@ -12,13 +12,14 @@ _RUN = re.compile(rf"(?:^{_HINT})+", re.MULTILINE | re.DOTALL)
 _FOLD = f"""\
 <details><summary>{GO_ON}</summary>
 
-One exercise should not keep you from the rest of the lesson. Put this line in the exercise's cell in place of your own:
+One exercise should not keep you from the rest of the lesson. Put this line at the end of the exercise's cell,
+below your own, and run the cell:
 
 ```python
 {{line}}
 ```
 
-It earns no points, but everything below will work. You can write your own version later, as often as you like.
+It earns no points, but everything below will work. To go on with your own, take the line out again, whenever you like.
 </details>
 """
 

@@ -73,7 +73,7 @@ class _Builder:
                 return [_markdown(cell.source, "explain", grade=True, solution=True, points=points)]
             return [self._prose(cell.source)]
         if marks.get("setup"):
-            return [_code(frame.setup(self.repository, self.lesson.name, cell.source), "setup", locked=True)]
+            return [_folded(_code(frame.setup(self.repository, self.lesson.name, cell.source), "setup", locked=True))]
         return [_experiment(cell.source)]
 
     def hand_in(self) -> list[NotebookNode]:
@@ -128,6 +128,12 @@ def _experiment(source: str) -> NotebookNode:
     """A cell that runs for the learner, never for a mark."""
     cell = nbformat.v4.new_code_cell(source)
     cell.metadata["tags"] = [EXPERIMENT]
+    return cell
+
+
+def _folded(cell: NotebookNode) -> NotebookNode:
+    """Of this cell one reads the first line, in JupyterLab and in Colab: a beginner's first code isn't plumbing."""
+    cell.metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     return cell
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cellcheck.authoring.arrays import is_array, numbers
 from cellcheck.checking.compare import near
-from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict
+from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict, is_ours
 from cellcheck.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
@@ -27,6 +27,7 @@ _LOOK = {
     PARTIAL: (("#8a5a00", "#e3b341"), ("#fdf6e7", "#292314"), "Partly right"),
     MISSING: (("#4a5568", "#a9b1bd"), ("#f3f4f6", "#23272e"), "Still blank"),
 }
+_OURS = (*_LOOK[MISSING][:2], "Ours")
 _WRONG = (_BAD, ("#fcf1f0", "#2d1c1c"), "Not yet")
 _INK = ("#1f2328", "#e8e6e1")
 _GREY = ("#57606a", "#b3b1ac")
@@ -92,6 +93,8 @@ def standing(verdict: Verdict) -> Standing:
 
 def _look(verdict: Verdict) -> tuple[Tone, Tone, str]:
     """Accent, ground and title. Partly right is what has half of the points."""
+    if is_ours(verdict):
+        return _OURS
     nearly = verdict.status != PARTIAL or 2 * verdict.score >= verdict.max_score
     return _LOOK.get(verdict.status, _WRONG) if nearly else _WRONG
 
@@ -116,7 +119,7 @@ def plain(verdict: Verdict) -> str:
 def card(verdict: Verdict) -> str:
     """The card as one self-contained HTML element, readable on light and dark pages."""
     accent, ground, title = _look(verdict)
-    sign = {"Right": "&#10003;", "Still blank": "&#9675;"}.get(title, "&#9656;")
+    sign = {"Right": "&#10003;", "Still blank": "&#9675;", "Ours": "&#9675;"}.get(title, "&#9656;")
     parts = [
         f'<div style="font-weight:600;{_paint("color", accent)}">{sign} {title}'
         f' <span style="{_INKED};font-weight:400">&nbsp;<code style="background:none;{_INKED}">'
@@ -124,7 +127,9 @@ def card(verdict: Verdict) -> str:
         f"{out_of(verdict.score, verdict.max_score)}</span></div>"
     ]
     if verdict.status not in (MISSING, PASSED):
-        parts.append(f'<p style="margin:8px 0;max-width:46em">{html.escape(verdict.message)}</p>')
+        parts.append(
+            f'<p style="margin:8px 0;max-width:42em;font-size:16px;line-height:1.45">{html.escape(verdict.message)}</p>'
+        )
     if verdict.status == MISSING:
         parts.append(f'<div style="margin-top:4px">{html.escape(verdict.message)}</div>')
     elif verdict.status == PASSED:

@@ -37,6 +37,9 @@ class NotYet(Exception):
     A notebook shows it as its one sentence, without a traceback.
     """
 
+    has_a_card = False
+    """Whether a card has said it already."""
+
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
@@ -130,7 +133,9 @@ class Checker:
         if verdict.score == 0 and not self._is_ours(symbol):  # whoever goes on with ours goes on
             _show(report)
             why = "is still blank" if verdict.status == MISSING else "earns no points yet; the card says why"
-            raise NotYet(f"Stopped here: {name} {why}.")
+            stop = NotYet(f"Stopped here: {name} {why}.")
+            stop.has_a_card = True
+            raise stop
         if not _in_notebook():
             print(plain(verdict))
         return report

@@ -164,7 +164,8 @@ class _Search:
         while len(names) < 2 and left and (other := self._beside_the_core(left, names, recast)):
             names.append(other)
             left -= self._alike_in(other, recast)
-        return Diagnosis(tuple(names), recast and bool(names))
+        elsewhere = recast and any(aspect.name in self.failing for aspect in self.core)
+        return Diagnosis(tuple(names), elsewhere and bool(names))
 
     @property
     def exercise(self) -> Exercise:

@@ -396,6 +396,11 @@ def ours_message(symbol: str) -> str:
     )
 
 
+def is_ours(verdict: Verdict) -> bool:
+    """Whether that was said of it."""
+    return verdict.status == MISSING and verdict.message == ours_message(verdict.symbol)
+
+
 def _advice(diagnosis: Diagnosis) -> str:
     """What to tell somebody who made these mistakes."""
     if len(diagnosis.mistakes) == 1:

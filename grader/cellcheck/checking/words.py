@@ -154,7 +154,7 @@ def _say_no_gradient(got: str | None) -> str:
     if got == "cut off":
         return (
             "No gradient flows back from the result. Does it depend on the inputs? "
-            "Is there a detach, .item(), .data, NumPy or no_grad on the way?"
+            "Is there a detach, .item(), .data, NumPy or no_grad on the way, or torch.tensor(...) around a tensor?"
         )
     if got.startswith("stopped with "):
         return f"With inputs that need gradients, it {harmless(got).rstrip('.')}."

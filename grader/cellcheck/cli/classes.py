@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from cellcheck.cli.shared import ASSIGNMENT, app, err, known_assignment, known_lesson, out, say_about_time, write_text
 from cellcheck.errors import GraderError
-from cellcheck.plain import named, visible
+from cellcheck.plain import counted, named, visible
 
 
 class Format(StrEnum):
@@ -117,7 +117,7 @@ def export(
     refused = [mark for mark in marks_table if mark.refused]
     missing = sum(mark.score is None for mark in marks_table) - len(refused)
     unfinished = sum(mark.open for mark in marks_table)
-    summary = f"{len(marks_table)} learners, {missing} without a submission"
+    summary = f"{counted(len(marks_table), 'learner')}, {missing} without a submission"
     if refused:
         summary += f"; {len(refused)} not graded, whose mark is empty"
     if unfinished:
@@ -223,7 +223,7 @@ def handback(
     name, _ = known_assignment(lesson)
     target = file or Path(f"{name}.feedback.zip")
     done = hand_back(Course.open(Path.cwd()), name, to.value, target)
-    out.print(escape(f"{target}: {len(done.students)} pages."), highlight=False, soft_wrap=True)
+    out.print(escape(f"{target}: {counted(len(done.students), 'page')}."), highlight=False, soft_wrap=True)
     if done.left:
         why = f"Not in it: {named(done.left)}. Nothing says where in a download from {to.value} theirs would go."
         err.print(escape(why), highlight=False, soft_wrap=True)

@@ -20,6 +20,7 @@ from cellcheck.cli.shared import (
     write_text,
 )
 from cellcheck.errors import GraderError
+from cellcheck.plain import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from cellcheck.tables import Summary
 
 GOES_ON = "What has been graded is kept; --resume goes on from here."
-NOT_HONOURED = "nbgrader_config.py has settings that change nothing here, see docs/assignments.md: {settings}."
 LONG = 1000  # learners: nobody reads a longer table
 REQUIRE = "Refuse to grade if a protection is missing; cellcheck doctor lists them."
 
@@ -120,8 +120,6 @@ def autograde(
     from cellcheck.running.result import Failure
     from cellcheck.tables import Summary, results_table
 
-    if Course.is_one(Path.cwd()) and (ignored := Course.open(Path.cwd()).not_honoured()):
-        err.print(escape(NOT_HONOURED.format(settings=", ".join(ignored))), highlight=False, soft_wrap=True)
     try:
         with warnings_told(), watching(err, f"grading {lesson}") as tell:
             report = whole_class.autograde(
@@ -178,7 +176,7 @@ def feedback(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
     name, known = known_assignment(lesson)
     course = Course.open(Path.cwd())
     count = write_pages_again(course, name, plain=known is None)
-    out.print(f"Feedback for {count} learners, written again.", highlight=False, soft_wrap=True)
+    out.print(f"Feedback for {counted(count, 'learner')}, written again.", highlight=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel="For a class")

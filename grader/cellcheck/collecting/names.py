@@ -8,6 +8,8 @@ Canvas (`lib/content_zipper.rb`): `lovelaceada_LATE_12345_67890_name-1.ipynb`: n
 file's id, and a number in the file's name that counts resubmissions; without a name `anon_aB3xY_67890_name.ipynb`. What
 was typed is `lovelaceada_12345_text.html`, an address `lovelaceada_12345_link.html`.
 Gradescope: `submission_12345/name.ipynb`, and who that is in `submission_metadata.yml`.
+Blackboard: `Homework 1_alovelace_attempt_2026-01-31-20-30-10_name.ipynb`: the assignment, the learner, the time. Beside
+it lies `Homework 1_alovelace_attempt_2026-01-31-20-30-10.txt`, with what was typed.
 """
 
 import re
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 from cellcheck.collecting.file_names import DEVICES, is_zip, nfc
 from cellcheck.plain import draws_nothing
 
-MOODLE, CANVAS, GRADESCOPE, PLAIN = "Moodle", "Canvas", "Gradescope", "folder"
+MOODLE, CANVAS, GRADESCOPE, BLACKBOARD, PLAIN = "Moodle", "Canvas", "Gradescope", "Blackboard", "folder"
 CLAIM = "submit()"
 """Not a platform: a name that a learner gave, and that nobody has checked."""
 
@@ -30,6 +32,9 @@ _CANVAS = re.compile(
 _CANVAS_NAMELESS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[0-9A-Za-z]+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
 _CANVAS_TYPED = re.compile(
     r"(?:(?P<name>\w+?)(?P<late>_LATE)?_(?P<id>\d+)|(?:LATE_)?(?P<nameless>anon_[0-9A-Za-z]+))_(?P<kind>text|link)\.html"
+)
+_BLACKBOARD = re.compile(
+    r"[^/]+_(?P<name>[^_/]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)", re.DOTALL
 )
 _GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
 _RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<count>\d{1,3})(?P<ending>\.\w+)", re.DOTALL)
@@ -91,6 +96,10 @@ def label(parts: Sequence[str]) -> Label | None:
             inside = (match["rest"],) if last else tuple(parts[place + 1 :])
             kind = TYPED if match["kind"] == "onlinetext" else match["kind"]
             return Label(Owner(MOODLE, nfc(match["name"]).strip(), match["id"] or ""), inside, kind=kind)
+        if match := _BLACKBOARD.fullmatch(part):
+            inside = (match["rest"] or part,) if last else tuple(parts[place + 1 :])
+            rank = (int(match["time"].replace("-", "")),)
+            return Label(Owner(BLACKBOARD, nfc(match["name"])), inside, rank, kind=FILE if match["rest"] else TYPED)
         if match := _GRADESCOPE.fullmatch(part):
             if not last:
                 return Label(Owner(GRADESCOPE, "", match["id"]), tuple(parts[place + 1 :]))

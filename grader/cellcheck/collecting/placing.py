@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellcheck.collecting.sorting import Origin, Submission, is_blank
+from cellcheck.collecting.sorting import Origin, Submission
 from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
 from cellcheck.running.assignment import Assignment
-from cellcheck.running.handed_in import is_untouched
 from cellcheck.running.intake import read_file
+from cellcheck.running.recognise import is_blank
+from cellcheck.syllabus import load_lesson
 
 COLLECTED, ALREADY, NEWER = "collected", "already there", "newer: replaced"
 RECORD = ".collected.json"
@@ -88,10 +89,12 @@ class SubmittedFolder:
         """Whether what is there is the lesson, or the assignment, as it was given out."""
         try:
             if self.plain is None:
-                return is_blank(read_file(folder / f"{lesson}.ipynb"), lesson)
+                return is_blank(
+                    read_file(folder / f"{lesson}.ipynb"), Assignment.of_lesson(load_lesson(lesson)), lesson
+                )
             notebooks = {title: folder / f"{title}.ipynb" for title in self.plain.notebooks}
             there = {title: path for title, path in notebooks.items() if path.exists()}
-            return all(is_untouched(read_file(path), self.plain.notebooks[title]) for title, path in there.items())
+            return all(is_blank(read_file(path), self.plain, title) for title, path in there.items())
         except (GraderError, OSError):
             return False
 

@@ -6,12 +6,13 @@ import contextlib
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from cellcheck.collecting.downloads import Doubt, Found
 from cellcheck.collecting.file_names import MAYBE_NOTEBOOK, METADATA, hidden, inner_parts, is_notebook, is_zip
 from cellcheck.collecting.gradescope_export import HandedInBy, submissions
 from cellcheck.collecting.names import (
+    BLACKBOARD,
     CANVAS,
     CLAIM,
     FILE,
@@ -34,19 +35,17 @@ from cellcheck.leaderboard.find_contest import entry_folders
 from cellcheck.plain import named, visible
 from cellcheck.running import intake
 from cellcheck.running.assignment import Assignment
-from cellcheck.running.cells import Cell
-from cellcheck.running.handed_in import has_cells_of, is_untouched, title_of
+from cellcheck.running.recognise import has_cells_of, is_blank, nothing_begun, title_of
 from cellcheck.submitting.zip_file import NOTE, Note
 from cellcheck.syllabus import lesson_names
 
-MAX_OTHER_FILES = 50
+MAX_OTHER_FILES = 200  # as many as are there when it is graded
 MAX_NOTEBOOKS = 20
 """Of one owner in one download."""
 MAX_DOUBTS = 3
 """So many lines about one owner; what else there is to say is counted."""
 HAND_IN = (".7z", ".doc", ".docx", ".gz", ".htm", ".html", ".pdf", ".py", ".rar", ".tar", ".txt")
 """What a file is that lies alone, named after nobody knows whom, and yet was handed in."""
-_ANSWER = b"YOUR ANSWER HERE"
 
 
 @dataclass(frozen=True)
@@ -230,6 +229,8 @@ class Sorter:
         rank = labelled.rank or ((int(clock.timestamp()),) if clock else ())
         if by.platform == GRADESCOPE:
             rank = (int(handed_in.timestamp()) if handed_in else 0, int(by.id[:18]))
+        elif by.platform == BLACKBOARD:
+            handed_in = _time_of(labelled)
         elif by.platform == MOODLE:  # which puts what counts now into a zip file, with the time of the download
             rank = (int(file.modified),) if file.holder else ()
         if not owners and note is not None and note.name:
@@ -277,14 +278,14 @@ class Sorter:
         """
         if self.plain is not None:
             title = title_of(data, file.name.removesuffix(".ipynb"), self.plain)
-            blank = is_untouched(data, self.plain.notebooks[title])
+            blank = is_blank(data, self.plain, title)
             if not has_cells_of(data, self.plain, title):
                 raise GraderError(f"It has none of the graded cells of {title}. Is it the right file?")
             return self.plain.name, title, blank
         read = intake.read_submission(data, self.lesson)
         if self.lesson is not None and read.lesson.name != self.lesson:
             raise GraderError(f"It is a notebook of lesson {read.lesson.name}, not of {self.lesson}.")
-        return read.lesson.name, "", _blank(read, data)
+        return read.lesson.name, "", nothing_begun(read, data)
 
     def _found(self, owner: Owner) -> list[Match]:
         """As `_who`; nobody where that can't be said."""
@@ -320,6 +321,14 @@ class Sorter:
         return [match] if match is not None else team
 
 
+def _time_of(labelled: Label) -> datetime | None:
+    """The time in one of Blackboard's names, which nbgrader takes for UTC, too; None where it is no time."""
+    try:
+        return datetime.strptime(str(labelled.rank[0]), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
 def _people(owners: Sequence[Owner]) -> str:
     return named([owner.shown for owner in owners], 5)
 
@@ -332,23 +341,6 @@ def _may_be_graded(file: Found) -> bool:
         return False
     data = file.data
     return b'"cells"' in data and b'"nbformat"' in data
-
-
-def is_blank(data: bytes, lesson: str) -> bool:
-    """Whether a notebook is the lesson as it was given out.
-
-    Raises:
-        GraderError: when it is not a notebook.
-    """
-    return _blank(intake.read_submission(data, lesson), data)
-
-
-def _blank(read: intake.GradingPlan, data: bytes) -> bool:
-    """Whether no exercise of a notebook was begun, neither in code nor in words."""
-    symbols = {exercise.symbol for exercise in read.lesson.exercises}
-    cells = [step for step in read.steps if isinstance(step, Cell)]
-    answers = [cell for cell in cells if cell.grade_id in symbols or cell.defines & symbols]
-    return bool(answers) and all(cell.blank for cell in answers) and _ANSWER in data
 
 
 def _no_notebook(theirs: Theirs) -> str:

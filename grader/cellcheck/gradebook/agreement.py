@@ -7,6 +7,7 @@ gradebook of its own; what it made is then taken over in one transaction.
 
 import contextlib
 import copy
+import glob
 import json
 import logging
 import re
@@ -14,7 +15,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from traitlets.config import Config
 from cellcheck.checking.cards import points, worth
 from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
+from cellcheck.gradebook.kernels import insist_on_python
 from cellcheck.syllabus import load_lesson
 
 _OTTERS = ("# BEGIN QUESTION", "# ASSIGNMENT CONFIG", "# BEGIN PROMPT")
@@ -55,6 +57,8 @@ class Kind:
     task: bool
     text: str = ""
     """What is run to give a mark. Of a test that nbgrader makes itself (AUTOTEST), nothing is kept here."""
+    tags: tuple[str, ...] | None = field(default=None, compare=False)
+    """The author's own; None where only the gradebook is known, which keeps none."""
 
 
 Kinds = dict[str, dict[str, Kind]]
@@ -102,7 +106,8 @@ def _in_notebook(path: Path) -> dict[str, Kind]:
             marks = cell.metadata.nbgrader
             worth = round(float(marks.get("points", 0)), 4) if graded or task else None
             text = cell.source if graded and not answer else ""
-            cells[marks.grade_id] = Kind(cell.cell_type, worth, graded, answer, task, _kept(text))
+            tags = tuple(tag for tag in cell.metadata.get("tags", ()) if isinstance(tag, str))
+            cells[marks.grade_id] = Kind(cell.cell_type, worth, graded, answer, task, _kept(text), tags)
     return cells
 
 
@@ -246,11 +251,17 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Generated]:
         ours.CourseDirectory.db_url = db_url
         ours.CourseDirectory.release_directory = str(Path(folder, "release"))
         ours.CourseDirectory.assignment_id = lesson
+        ours.CourseDirectory.notebook_id = "*"
         try:
             directory = CourseDirectory(config=ours)
         except TraitError as error:
             raise GraderError(f"nbgrader can't take an assignment called {lesson}: {error}.") from error
-        _insist_on_marks(Path(directory.format_path(directory.source_directory, ".", lesson)))
+        source = directory.format_path(directory.source_directory, ".", lesson)
+        if glob.has_magic(source):
+            raise GraderError(
+                f"nbgrader can't work in a folder that has [, ], * or ? in its path, and {source} has: rename it."
+            )
+        _insist_on_marks(Path(source))
         converter = GenerateAssignment(coursedir=directory, config=ours)
         log = _Said()
         converter.log = logging.Logger("cellcheck.generate", logging.ERROR)
@@ -272,11 +283,13 @@ def _insist_on_marks(source: Path) -> None:
     """
     for path in sorted(source.glob("*.ipynb")):
         try:
-            cells = json.loads(path.read_text("utf-8-sig"))["cells"]
+            notebook = json.loads(path.read_text("utf-8-sig"))
+            cells = notebook["cells"]
             marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
             texts = ["".join(cell["source"]).lstrip() for cell in cells if cell["cell_type"] == "raw"]
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # nbgrader says what is wrong with it
+        insist_on_python(path, notebook.get("metadata", {}))
         for number, mark in enumerate(marks, start=1):
             if not mark.get("grade_id") and any(mark.get(kind) for kind in ("grade", "solution", "locked", "task")):
                 raise GraderError(

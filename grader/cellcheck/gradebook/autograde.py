@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import json
+from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -14,19 +16,26 @@ from cellcheck.gradebook.course import Course
 from cellcheck.gradebook.draft import Drafted
 from cellcheck.gradebook.folders import Halt, unwritten
 from cellcheck.gradebook.journal import Journal, basis, digest
+from cellcheck.gradebook.kernels import other_kernels
 from cellcheck.gradebook.report import Outcomes, Progress, Report, Tell, parts
+from cellcheck.gradebook.settings import not_honoured
 from cellcheck.gradebook.writer import Graded, Writer
 from cellcheck.plain import named
-from cellcheck.running.handed_in import choose, handed_in, other_files, readable
+from cellcheck.running.assignment import Assignment
+from cellcheck.running.handed_in import choose, handed_in, left_out, other_files, readable
 from cellcheck.running.intake import Unreadable, read_file
 from cellcheck.running.limits import Limits
+from cellcheck.running.plain_cells import as_text
 from cellcheck.running.reading_apart import read_apart
 from cellcheck.running.result import Failure, Result
-from cellcheck.syllabus import load_lesson
+from cellcheck.running.walk import LOCKED
+from cellcheck.syllabus import CONFIGURATION, load_lesson
 from cellcheck.variants import asks_for_draw, drawn_for, told_about_draw
 
 TOGETHER = 50  # submissions in one transaction, at most
 MAX_CELL_SECONDS = 600.0  # where nbgrader would wait for ever
+MAX_NOTEBOOK_SECONDS = 3600.0  # but for a single cell that may have more
+_USUAL_CELLS = 20  # where there is no source notebook
 
 
 class Grading(Protocol):
@@ -69,6 +78,8 @@ def autograde_assignment(
         course.ensure_assignment(name, plain=plain)
         with course.gradebook() as gradebook:
             writer = Writer(course, gradebook, name, lesson)
+            for note in _before(course, writer.assignment):
+                tell(Progress(notes=(note,)))
             journal = Journal(course.root, name)
             if not (resume and journal.go_on()):
                 if resume:
@@ -79,10 +90,21 @@ def autograde_assignment(
                 job, seed=journal.seed, lesson=None if plain else name, assignment=writer.assignment
             )
             outcomes = _grade(writer, journal, students, job, tell, grading or grade_in_groups, again)
-            notes = tuple(_compared(writer, outcomes))
+            notes = (*_stopped_for_all(outcomes), *_compared(writer, outcomes))
             for note in notes:
                 tell(Progress(notes=(note,)))
             return Report(name, None if plain else journal.seed, outcomes, outcomes.failures, notes, course)
+
+
+def _before(course: Course, assignment: Assignment) -> Iterator[str]:
+    """Sentences on what is set otherwise than it is done here.
+
+    Raises:
+        GraderError: when what the notebooks need is missing here.
+    """
+    if ignored := not_honoured(course.config):
+        yield f"{CONFIGURATION} has settings that change nothing here, see docs/assignments.md: {', '.join(ignored)}."
+    yield from other_kernels(course.source(assignment.name), assignment)
 
 
 def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
@@ -103,12 +125,26 @@ def write_pages_again(course: Course, name: str, *, plain: bool = False) -> int:
     return len(results)
 
 
-def plain_limits(course: Course) -> Limits:
-    """As much time for each cell as nbgrader gives: a plain assignment may train something."""
+def plain_limits(course: Course, name: str) -> Limits:
+    """As much time for each cell as nbgrader gives: a plain assignment may train something in any of them."""
     timeout = Execute(config=course.config).timeout  # which a course may also set for nbconvert as a whole
     seconds = float(timeout) if timeout is not None and timeout > 0 else MAX_CELL_SECONDS
     usual = Limits()
-    return dataclasses.replace(usual, cell_seconds=seconds, cpu_seconds=max(usual.cpu_seconds, 4 * seconds))
+    cells = max(map(_code_cells, course.source(name).glob("*.ipynb")), default=_USUAL_CELLS)
+    return dataclasses.replace(
+        usual,
+        cell_seconds=seconds,
+        cpu_seconds=max(usual.cpu_seconds, seconds, min(cells * seconds, MAX_NOTEBOOK_SECONDS)),
+        sleep_seconds=max(usual.sleep_seconds, seconds),
+    )
+
+
+def _code_cells(notebook: Path) -> int:
+    """How many there are in a source notebook."""
+    try:
+        return sum(cell["cell_type"] == "code" for cell in json.loads(notebook.read_text("utf-8-sig"))["cells"])
+    except (OSError, ValueError, LookupError, TypeError):  # whoever generates it says what is wrong
+        return _USUAL_CELLS
 
 
 def _grade(
@@ -154,6 +190,24 @@ def _graded_already(writer: Writer, journal: Journal, digests: Mapping[str, str]
             result = journal.graded(student, digests[student])
             if result is not None and writer.holds(student, result, marks.get(student, {})):
                 yield student
+
+
+def _stopped_for_all(outcomes: Outcomes) -> Iterator[str]:
+    """A sentence on each of the instructor's own cells that stopped in every submission: no learner is to blame."""
+    results = 0
+    stopped: Counter[str] = Counter()
+    for outcome in outcomes.values():
+        if isinstance(outcome, Result):
+            results += 1
+            stopped.update(
+                {repair.removesuffix(LOCKED).strip() for repair in outcome.repairs if repair.endswith(LOCKED)}
+            )
+    for sentence, count in stopped.items():
+        if results > 1 and count == results:
+            yield (
+                f"In all {results} submissions a locked cell of yours stopped. {sentence} Mend it, or install what it "
+                "needs, and grade again."
+            )
 
 
 def _compared(writer: Writer, outcomes: Outcomes) -> Iterator[str]:
@@ -206,11 +260,13 @@ def _drafted(writer: Writer, student: str, folder: Path, outcome: Result | Draft
     name = str(folder)
     if assignment.lesson is not None:  # whose notebook is the submission
         name = str(chosen.get(assignment.name, folder / f"{assignment.name}.ipynb"))
+    if student != as_text(student):
+        return Failure(name, "The folder's name isn't text (UTF-8): rename it, and grade again.")
     if isinstance(outcome, Failure):
         return dataclasses.replace(outcome, notebook=name)
     result = outcome.result if isinstance(outcome, Drafted) else outcome
     told = _told_about_draws(writer, student, chosen)
-    result = dataclasses.replace(result, notebook=name, repairs=(*told, *repairs, *result.repairs))
+    result = dataclasses.replace(result, notebook=name, repairs=(*told, *repairs, *left_out(folder), *result.repairs))
     if isinstance(outcome, Drafted):
         return Drafted(result, outcome.draft)
     notebooks, _ = handed_in(folder, assignment)

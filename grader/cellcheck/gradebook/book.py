@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from traitlets import TraitError
 
 from cellcheck.errors import GraderError
-from cellcheck.gradebook.agreement import in_source
+from cellcheck.gradebook.agreement import Kind, in_source
 from cellcheck.gradebook.as_it_stands import Given
 from cellcheck.gradebook.course import Course
 from cellcheck.gradebook.database import reason
@@ -46,7 +46,7 @@ class GradebookEntry:
 class _Sheet:
     """What the gradebook knows of one notebook: the ids of its cells by name, and how they were released."""
 
-    def __init__(self, notebook: api.Notebook, order: Sequence[str], hidden: tuple[str, str]) -> None:
+    def __init__(self, notebook: api.Notebook, source: Mapping[str, Kind], hidden: tuple[str, str]) -> None:
         self.id: str = notebook.id
         self.graded: dict[str, str] = {cell.name: cell.id for cell in [*notebook.grade_cells, *notebook.task_cells]}
         answers = [*notebook.solution_cells, *notebook.task_cells]
@@ -63,10 +63,11 @@ class _Sheet:
                 cell.name in self.commented,
                 cell.name in tasks,
                 hidden,
+                source[cell.name].tags if cell.name in source else None,
             )
             for cell in notebook.source_cells
         }
-        self.cells = {name: found[name] for name in (*(n for n in order if n in found), *(found.keys() - set(order)))}
+        self.cells = {name: found[name] for name in (*(n for n in source if n in found), *(found.keys() - {*source}))}
 
 
 class Book:
@@ -77,10 +78,10 @@ class Book:
         assignment = gradebook.find_assignment(name)
         self._assignment_id: str = assignment.id
         self._due: datetime | None = assignment.duedate
-        order = in_source(course.source(name))
+        source = in_source(course.source(name))
         cleared = ClearHiddenTests(config=course.config)
         hidden = (cleared.begin_test_delimeter, cleared.end_test_delimeter)
-        sheets = {n.name: _Sheet(n, list(order.get(n.name, ())), hidden) for n in assignment.notebooks}
+        sheets = {n.name: _Sheet(n, source.get(n.name, {}), hidden) for n in assignment.notebooks}
         self._sheets = {name: sheets[name] for name in sorted(sheets) if sheets[name].cells}
         # nbgrader's tables have indexes on a cell (or a notebook) and whose it is, none on whose it is alone. So all
         # queries name the cells (the notebooks) too: else each would look at what the whole class has handed in.
@@ -96,7 +97,7 @@ class Book:
             raise GraderError(
                 f"nbgrader can't take the plugin for late work that {CONFIGURATION} names: {error}."
             ) from error
-        self._plugin = penalties.plugin_inst
+        self._plugin = penalties.plugin_inst if penalties.enabled else None
         self._db.rollback()  # nothing is kept open between submissions
 
     def marks(self, students: Collection[str]) -> dict[str, dict[Key, float | None]]:
@@ -350,7 +351,7 @@ class Book:
 
     def _penalty(self, submission: Any, notebook: str) -> float | None:
         """What nbgrader's plugin takes off a notebook's points; None where it isn't late."""
-        if self._due is None or submission.timestamp is None:
+        if self._plugin is None or self._due is None or submission.timestamp is None:
             return None
         due = self._due if submission.extension is None else self._due + submission.extension
         late = max(0.0, (submission.timestamp - due).total_seconds())

@@ -23,21 +23,6 @@ from cellcheck.gradebook.database import Database
 from cellcheck.gradebook.folders import unwritten
 from cellcheck.syllabus import CONFIGURATION, UnknownLesson, find_lesson, load_lesson
 
-_NOT_HONOURED = (
-    ("Autograde", "autograde_preprocessors"),
-    ("Autograde", "sanitize_preprocessors"),
-    ("Autograde", "preprocessors"),
-    ("GenerateFeedback", "preprocessors"),
-    ("Execute", "kernel_name"),
-    ("Execute", "extra_arguments"),
-    ("Execute", "execute_retries"),
-    ("Execute", "startup_timeout"),
-    ("ExecutePreprocessor", "kernel_name"),
-    ("LimitOutput", "max_lines"),
-    ("LimitOutput", "max_traceback"),
-)
-"""Settings of nbgrader's converters whose work is done by somebody else here."""
-
 
 @dataclass
 class Course:
@@ -64,6 +49,7 @@ class Course:
                 app = NbGrader()
                 app.log.setLevel(logging.CRITICAL)
                 app.load_config_file()
+            cls._insist_on_root(root, app.config)
             app.config.CourseDirectory.root = str(root)
             directory = CourseDirectory(config=app.config)
         except TraitError as error:
@@ -75,9 +61,15 @@ class Course:
             )
         return cls(root, app.config, directory)
 
-    def not_honoured(self) -> list[str]:
-        """Those of nbgrader's settings in the course's configuration that change nothing here."""
-        return [f"c.{of}.{name}" for of, name in _NOT_HONOURED if name in self.config.get(of, {})]
+    @staticmethod
+    def _insist_on_root(root: Path, config: Config) -> None:
+        """Refuses a configuration that says that the course is in another folder."""
+        said = config.CourseDirectory.get("root", root)
+        if Path(root, str(said)).resolve() != root.resolve():
+            raise GraderError(
+                f"{CONFIGURATION} sets c.CourseDirectory.root to {said}, and a course is the folder that its "
+                f"{CONFIGURATION} lies in. Move that file there and go there, or leave the line out."
+            )
 
     @staticmethod
     def is_one(root: Path) -> bool:
@@ -159,6 +151,10 @@ class Course:
         """The folder that holds an assignment's source notebooks, and the files beside them."""
         return self._path(self.directory.source_directory, ".", name)
 
+    def release(self, name: str) -> Path:
+        """The folder that holds what learners are given of an assignment."""
+        return self._path(self.directory.release_directory, ".", name)
+
     def knows(self, name: str) -> bool:
         """Whether there is an assignment of this name: source notebooks, or cells in the gradebook."""
         if not name or name.startswith(".") or len(Path(name).parts) != 1:
@@ -184,7 +180,7 @@ class Course:
             GraderError: when there is no source notebook to learn the cells from, or when they have changed and the
                 gradebook has marks already. The gradebook then holds what it held before.
         """
-        source, release = self.source(lesson), self._path(self.directory.release_directory, ".", lesson)
+        source, release = self.source(lesson), self.release(lesson)
         agreement.clear(self.root)
         wanted = agreement.in_source(source)
         with self.gradebook() as gradebook:

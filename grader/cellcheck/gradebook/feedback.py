@@ -1,12 +1,14 @@
 """The page that a learner gets: one self-contained HTML file, without a hidden case or another learner's name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from cellcheck.checking.cards import card, points, worth
 from cellcheck.checking.judge import MISSING, PARTIAL, PASSED, Verdict
 from cellcheck.errors import GraderError
+from cellcheck.gradebook.draft import Key
+from cellcheck.gradebook.handed import Handed
 from cellcheck.plain import template, visible_lines
 from cellcheck.running.result import HandResult, OwnResult, Part, Result, title_of
 from cellcheck.syllabus import find_lesson
@@ -27,9 +29,21 @@ LONGEST = 10_000
 
 
 def page(
-    result: Result, student: str, cards: Mapping[str, str] | None = None, answers: Mapping[str, str] | None = None
+    result: Result,
+    student: str,
+    cards: Mapping[str, str] | None = None,
+    answers: Mapping[str, str] | None = None,
+    handed: Mapping[Key, Sequence[Handed]] | None = None,
 ) -> str:
-    """The feedback page of one submission: `cards` that were made before, and what was handed in, by symbol."""
+    """The feedback page of one submission.
+
+    Args:
+        result: what came of it.
+        student: whose it is.
+        cards: those that were made before, by symbol.
+        answers: what was handed in, by symbol.
+        handed: the same for the answers that a person grades.
+    """
     by_symbol = cards or {}
     code = {symbol: _to_read(text) for symbol, text in (answers or {}).items()}
     wrong = [v for v in result.verdicts if v.status not in (PASSED, MISSING)]
@@ -41,6 +55,8 @@ def page(
         opening=_opening(result),
         parts=[(part, _stands(part)) for part in of_points],
         commented=[part for part in result.by_hand if part.comment],
+        handed=[(part, cells) for part in result.by_hand if (cells := _handed(part, handed or {}))],
+        to_read=_to_read,
         points=points,
         worth=worth,
         title_of=title_of,
@@ -52,6 +68,13 @@ def page(
             ("Right", [v for v in result.verdicts if v.status == PASSED]),
             ("Still blank", [v for v in result.verdicts if v.status == MISSING]),
         ],
+    )
+
+
+def _handed(part: HandResult, handed: Mapping[Key, Sequence[Handed]]) -> Sequence[Handed]:
+    """What was handed in for an answer; a single notebook needs no name."""
+    return next(
+        (cells for (title, name), cells in handed.items() if (part.notebook or title, part.name) == (title, name)), ()
     )
 
 

@@ -30,6 +30,7 @@ from cellcheck.gradebook.course import Course
 from cellcheck.gradebook.draft import Draft, Key, answers_in, draft, verdicts
 from cellcheck.gradebook.feedback import failure_page, page
 from cellcheck.gradebook.folders import fresh_folder, unwritten
+from cellcheck.gradebook.handed import handed_for
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.listing import files_below
 from cellcheck.running.result import Result
@@ -90,7 +91,8 @@ class Writer:
             for one in graded:
                 stands = stand[one.student]
                 cards = _kept(one.draft.cards, one.result, stands)
-                self._write_page(one.student, page(stands, one.student, cards, one.draft.answers))
+                handed = handed_for(self.assignment, one.draft.notebooks)
+                self._write_page(one.student, page(stands, one.student, cards, one.draft.answers, handed))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
@@ -110,8 +112,9 @@ class Writer:
             stands = replace(stands, penalty=penalty)
         graded = self.course.autograded(student, self.name) / f"{self.name}.ipynb"
         cards, answers = _shown_in(graded) if result.verdicts else ({}, {})
+        handed = handed_for(self.assignment, self._autograded(student))
         try:
-            self._write_page(student, page(stands, student, _kept(cards, result, stands), answers))
+            self._write_page(student, page(stands, student, _kept(cards, result, stands), answers, handed))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
@@ -196,6 +199,15 @@ class Writer:
             for path in folder.rglob("*"):
                 if path.is_file():
                     path.chmod(int(str(self._settings.permissions), 8))
+            if self.course.directory.groupshared:
+                for path in (folder, folder.parent, *filter(Path.is_dir, folder.rglob("*"))):
+                    path.chmod(0o2775)
+
+    def _autograded(self, student: str) -> dict[str, str]:
+        """The text of each of a learner's autograded notebooks, by the notebook's name."""
+        folder = self.course.autograded(student, self.name)
+        paths = {title: folder / f"{title}.ipynb" for title in self.assignment.notebooks}
+        return {title: path.read_text("utf-8") for title, path in paths.items() if path.is_file()}
 
     def _pages(self, student: str) -> list[Path]:
         """Where the student's page goes. nbgrader hands one back for each notebook: each is the whole page."""
@@ -257,6 +269,9 @@ def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
     """The files in an instructor's own folder that aren't notebooks, and their paths inside it.
 
     As nbgrader does when it releases them, links are followed: data that many assignments use lie elsewhere.
+
+    Raises:
+        GraderError: for a link that leads nowhere: without the data that it stands for, nobody would earn anything.
     """
     ignored = [*course.directory.ignore, "*.ipynb"]
     met = set()
@@ -269,6 +284,10 @@ def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
         )
         for file in sorted(files):
             path = Path(name, file)
+            if path.is_symlink() and not path.exists():
+                raise GraderError(
+                    f"{path} is a link to {os.readlink(path)}, which isn't there: put it there, or delete the link."
+                )
             if path.is_file() and not any(fnmatch(file, one) for one in ignored):
                 yield path, path.relative_to(folder)
 
@@ -280,7 +299,7 @@ def _kept(cards: Mapping[str, str], result: Result, stands: Result) -> dict[str,
 
 
 def _shown_in(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The cards and the answers in an autograded notebook, by symbol: only we put outputs into it."""
+    """The cards and the answers in an autograded notebook, by symbol: only we put HTML into it."""
     try:
         notebook = nbformat.read(path, as_version=4)
     except (OSError, ValueError):

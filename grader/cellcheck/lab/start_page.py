@@ -13,7 +13,7 @@ from cellcheck.learning import again
 from cellcheck.learning.assistants import greet
 from cellcheck.learning.offers import lesson_called
 from cellcheck.learning.reset import EARLIER, place, reset
-from cellcheck.learning.standing import course_folder, next_up, own_notebook, standings
+from cellcheck.learning.standing import course_folder, next_up, own_notebook, passed_over, standings
 from cellcheck.plain import template
 from cellcheck.syllabus import syllabi
 
@@ -57,13 +57,15 @@ class CoursePage(JupyterHandler):
         # Whoever comes back from a notebook, by the browser's button too, is to see what they have just solved.
         self.set_header("Cache-Control", "no-store")
         lessons = standings(folder)
+        here = next_up(lessons)
         self.finish(
             template("cellcheck.lab").render(
                 title=" · ".join(syllabus.title for syllabus in syllabi()),
                 tagline=syllabi()[0].tagline,
                 preview=syllabi()[0].preview,
                 standings=lessons,
-                here=next_up(lessons),
+                here=here,
+                passed_over=passed_over(lessons, here) if here is not None else [],
                 due=again.due(folder),
                 tried=[each for each in again.solved(folder) if each.score is not None],
                 folder=folder,

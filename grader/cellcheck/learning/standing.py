@@ -1,7 +1,9 @@
 """Where a learner stands: the lessons in their folder, held against what they have solved."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from itertools import takewhile
 from pathlib import Path
 
 from cellcheck.learning import progress
@@ -18,11 +20,15 @@ class LessonStanding:
     """The learner's own notebook; None where there is none yet."""
     again: Mapping[str, float] = field(default_factory=dict)
     """What another try has earned, without help, by symbol."""
+    ours: Collection[str] = ()
+    """Where the learner went on with the course's own answer."""
+    touched: date = date.min
+    """When an exercise was last solved, or left to the course's own answer, as far as that is known."""
 
     @property
     def points(self) -> float:
         """What was earned; a record of an older course can't exceed what an exercise gives today."""
-        return sum(self._earned(exercise) for exercise in self.offer.exercises)
+        return sum(self.earned(exercise) for exercise in self.offer.exercises)
 
     @property
     def done(self) -> int:
@@ -31,8 +37,15 @@ class LessonStanding:
 
     @property
     def next(self) -> OfferedExercise | None:
-        """The first exercise without full marks; None when all are done."""
-        return next((exercise for exercise in self.offer.exercises if not self._full(exercise)), None)
+        """What to go on with: what comes after the last that is settled, then what was passed over."""
+        exercises = self.offer.exercises
+        last = max((place for place, each in enumerate(exercises) if self._is_settled(each)), default=-1)
+        return next(iter([*filter(self._is_open, exercises[last + 1 :]), *self.open]), None)
+
+    @property
+    def open(self) -> list[OfferedExercise]:
+        """The exercises without full marks that the learner hasn't left to the course's own answer."""
+        return [exercise for exercise in self.offer.exercises if self._is_open(exercise)]
 
     @property
     def tried_again(self) -> int:
@@ -46,14 +59,21 @@ class LessonStanding:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was earned yet."""
-        return self.points > 0
+        """Whether anything was earned yet, or left to the course's own answer."""
+        return self.points > 0 or bool(self.ours)
 
-    def _earned(self, exercise: OfferedExercise) -> float:
+    def earned(self, exercise: OfferedExercise) -> float:
+        """What an exercise gave."""
         return min(self.best.get(exercise.symbol, 0.0), exercise.points)
 
+    def _is_settled(self, exercise: OfferedExercise) -> bool:
+        return self._full(exercise) or exercise.symbol in self.ours
+
+    def _is_open(self, exercise: OfferedExercise) -> bool:
+        return not self._is_settled(exercise)
+
     def _full(self, exercise: OfferedExercise) -> bool:
-        return self._earned(exercise) >= exercise.points - 1e-9
+        return self.earned(exercise) >= exercise.points - 1e-9
 
 
 def standings(folder: Path) -> list[LessonStanding]:
@@ -65,15 +85,36 @@ def standings(folder: Path) -> list[LessonStanding]:
             known.best.get(offer.name, {}),
             own_notebook(folder, offer.name),
             known.again.get(offer.name, {}),
+            known.ours.get(offer.name, {}),
+            max([date.min, *known.solved.get(offer.name, {}).values(), *known.ours.get(offer.name, {}).values()]),
         )
         for offer in offers()
     ]
 
 
 def next_up(standings: Sequence[LessonStanding]) -> LessonStanding | None:
-    """The lesson to go on with: one that is begun, else the first that is not done; None when none is here."""
-    open_ones = [standing for standing in standings if standing.notebook is not None and standing.next is not None]
-    return next((standing for standing in open_ones if standing.begun), next(iter(open_ones), None))
+    """The lesson to go on with: the one that the learner was last at, then those after it, then what was passed over.
+
+    None when nothing is left here.
+    """
+    here = [standing for standing in standings if standing.notebook is not None]
+    begun = [(standing.touched, place) for place, standing in enumerate(here) if standing.begun]
+    last = max(begun)[1] if begun else 0
+    return next((standing for standing in [*here[last:], *here[:last]] if standing.next is not None), None)
+
+
+def passed_over(
+    standings: Sequence[LessonStanding], here: LessonStanding
+) -> list[tuple[Offer, OfferedExercise, float]]:
+    """What is still open in begun lessons before the exercise to go on with, and what it gave so far."""
+    waiting = [
+        (standing, exercise)
+        for standing in standings
+        if standing.begun or standing is here
+        for exercise in standing.open
+    ]
+    before = takewhile(lambda each: each[1] is not here.next, waiting)
+    return [(standing.offer, exercise, standing.earned(exercise)) for standing, exercise in before]
 
 
 def own_notebook(folder: Path, lesson: str) -> Path | None:

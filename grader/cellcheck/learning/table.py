@@ -67,4 +67,6 @@ def bar(part: float, whole: float) -> str:
 def _next(standing: LessonStanding) -> str:
     if standing.notebook is None:
         return "not in this folder"
-    return standing.next.symbol if standing.next is not None else "all done"
+    if standing.next is not None:
+        return standing.next.symbol
+    return "all done" if standing.done == len(standing.offer.exercises) else "the rest is ours"

@@ -9,6 +9,8 @@ says that the autograder failed, and nobody gets a zero for it.
 import json
 import sys
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ from cellcheck.api import grade_notebook
 from cellcheck.checking.cards import out_of, plain
 from cellcheck.errors import GraderError, MissingProtection
 from cellcheck.running.assignment import Assignment
-from cellcheck.running.handed_in import choose
+from cellcheck.running.handed_in import BLANK, MAX_NOTEBOOKS, choose, worth
 from cellcheck.running.intake import Unreadable
+from cellcheck.running.listing import files_below
 from cellcheck.running.result import Result
 from cellcheck.syllabus import load_lesson
 
@@ -50,20 +53,19 @@ def results(result: Result | str) -> dict[str, Any]:
 
 def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     """What came of what was handed in: notebooks, at any depth, of which one is the lesson's."""
+    there = files_below(submission, ["__MACOSX", ".ipynb_checkpoints"]).files
     folders = sorted(
-        {path.parent for path in submission.rglob("*.ipynb")},
+        {path.parent for path in there if path.suffix == ".ipynb"},
         key=lambda folder: (not (folder / f"{lesson}.ipynb").is_file(), len(folder.parts), folder),
-    )
-    folders = [
-        folder for folder in folders if "__MACOSX" not in folder.parts and ".ipynb_checkpoints" not in folder.parts
-    ]
+    )[:MAX_NOTEBOOKS]
+    if not folders and any(path.is_symlink() for path in submission.glob("*.ipynb")):
+        return "This is a link, not a file. Hand in the notebook itself."
     if not folders:
         return "There is no notebook in what you handed in: upload the .ipynb file."
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MissingProtection)
-            chosen, _ = choose(folders[0], Assignment.of_lesson(load_lesson(lesson)))
-            path = chosen.get(lesson) or min(folders[0].glob("*.ipynb"))
+            path, said = _counting(folders, Assignment.of_lesson(load_lesson(lesson)))
             result = grade_notebook(path, lesson=lesson, seed=seed)
     except Unreadable as error:
         return str(error)
@@ -71,7 +73,17 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
         print(warning.message)
     if result.lesson != lesson:
         return f"This is a notebook of lesson {result.lesson}, not of {lesson}. Submit the right one."
-    return result
+    return replace(result, repairs=(*said, *result.repairs))
+
+
+def _counting(folders: Sequence[Path], assignment: Assignment) -> tuple[Path, tuple[str, ...]]:
+    """The notebook that counts, and what to say about the choice: no blank one goes before work in another folder."""
+    named = {folder: choose(folder, assignment) for folder in folders}
+    paths = {folder: chosen[assignment.name] for folder, (chosen, _) in named.items() if assignment.name in chosen}
+    begun = [folder for folder, path in paths.items() if worth(path, assignment, assignment.name) > BLANK]
+    for folder in [*begun, *paths]:
+        return paths[folder], named[folder][1]
+    return min(folders[0].glob("*.ipynb")), ()
 
 
 def main(root: Path) -> None:

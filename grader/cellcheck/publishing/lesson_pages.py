@@ -27,7 +27,7 @@ HARDEST = 5
 GUESSED = "I have a guess: show what happened"
 _CLAIM = re.compile(r"[ \t]*<!-- claim: \w+ -->")
 BADGE = frame.BADGE
-_GUESS = re.compile(r"^guess_\w+ = None", re.MULTILINE)
+GUESS = re.compile(r"^guess_\w+(?:, guess_\w+)* = None", re.MULTILINE)
 """A cell that asks for a guess, and then gives the answer."""
 _HINT = re.compile(r"<summary>Hint (\d+)</summary>")
 _SEEN = re.compile(r"\A\*\*What you should see\*\*\n\n(?:[-*] .*\n?(?:  .*\n?)*)+")
@@ -179,7 +179,7 @@ class _Page:
         guessed = False
         for number, piece in enumerate(part.pieces):
             if piece.cell.cell_type == "code":
-                guessed = _GUESS.search(piece.text) is not None
+                guessed = GUESS.search(piece.text) is not None
                 yield from self._code(piece)
                 continue
             if piece.above is not None and _marks(piece.above).get("solution"):
@@ -266,7 +266,7 @@ class _Page:
         elif name == "setup":
             yield _code(cell.source, outputs, folded="The set-up cell")
         else:
-            yield _code(cell.source, outputs, answers=_GUESS.search(cell.source) is not None)
+            yield _code(cell.source, outputs, answers=GUESS.search(cell.source) is not None)
         if marks.get("grade") and name.startswith("test_"):
             symbol = name.removeprefix("test_")
             yield _markdown(f"{self._from_here(self._place(symbol))}\n\n</div>")

@@ -69,9 +69,8 @@ class Translation:
         message = self._translated(cell)
         if message is None:
             return str(cell.source)
-        title, end, rest = str(message.string).partition("\n\n")
         badge = BADGE.search(cell.source)
-        return f"{title}{end}{badge[0]}{rest}" if badge else str(message.string)
+        return f"{message.string}\n\n{badge[0].rstrip()}" if badge else str(message.string)
 
     def notebook(self, released: NotebookNode) -> NotebookNode:
         """The learner's notebook in this language: prose alone differs, so it is handed in and graded as any other."""

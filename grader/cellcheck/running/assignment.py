@@ -83,7 +83,8 @@ class Assignment:
         """
         symbols = self.symbols(notebook)
         checks = {f"test_{symbol}": symbol for symbol in symbols}
-        tests = {test.name: test for test in self.tests(notebook)}
+        blank = self._tests_of_blanks(notebook, cells)
+        tests = {test.name: replace(test, of_blank=test.name in blank) for test in self.tests(notebook)}
         skipped = {self.skipped, EXPERIMENT} if symbols else {self.skipped}
         runs = {
             place: cell
@@ -109,6 +110,17 @@ class Assignment:
             turn = max(turn, place)
             steps.append((place, rank, symbol))
         return [step for *_, step in sorted(steps, key=lambda step: step[:2])]
+
+    def _tests_of_blanks(self, notebook: str, cells: Sequence[Cell]) -> frozenset[str]:
+        """The tests of which the last answer before them is still as it was released."""
+        written = {cell.grade_id: cell for cell in cells}
+        tests, blank = set(), False
+        for name, known in self.notebooks[notebook].items():
+            if known.answer and known.cell_type == "code":
+                blank = name in written and known.is_untouched(written[name])
+            elif known.is_test and blank:
+                tests.add(name)
+        return frozenset(tests)
 
     def asks_for_checks(self) -> bool:
         """Whether a notebook that isn't a lesson's has tests that need one."""

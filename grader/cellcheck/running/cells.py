@@ -81,7 +81,9 @@ class Cell:
     @property
     def called(self) -> str:
         """What it is called in a sentence."""
-        return f"Cell {self.number}" if self.number > 0 else f"The cell {harmless(self.grade_id or '')}"
+        if self.grade_id is not None and (self.released or self.number < 1):  # the same for everybody
+            return f"The cell {harmless(self.grade_id)}"
+        return f"Cell {self.number}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class SourceCell:
     """Whether the learner writes below it, and a person gives the points."""
     hidden: Sequence[str] = HIDDEN
     """What stands in the lines around its hidden part."""
+    tags: tuple[str, ...] | None = ()
+    """Those that its author gave it; None where nobody knows, as nbgrader keeps none."""
 
     @property
     def is_test(self) -> bool:
@@ -115,6 +119,10 @@ class SourceCell:
     def shown(self) -> str:
         """Its text as learners get it."""
         return _hidden(*self.hidden).sub("", self.source).strip()
+
+    def is_untouched(self, answer: Cell) -> bool:
+        """Whether nobody has written anything into an answer: it is as it was released, with whatever stub that has."""
+        return answer.blank or answer.source.strip() == self.shown != ""
 
     @cached_property
     def defines(self) -> frozenset[str]:
@@ -159,7 +167,8 @@ def whole(cells: Iterable[Cell], source: Cells, symbols: Collection[str] = ()) -
             _release(cell, known)
     put_back = _put_back(cells_now, source)
     repairs += [
-        f"The {_called(name, symbols)} had been deleted or had lost its mark; it was put back."
+        f"The {_called(name, symbols)} isn't in this notebook: it was deleted, or added after this one was handed out. "
+        "It was put in."
         for name in put_back
         if source[name].cell_type == "code" and not source[name].answer
     ]
@@ -193,10 +202,10 @@ def _leave_out_blanks(cells: Sequence[Cell], source: Cells, symbols: Collection[
             for place, cell in enumerate(cells)
             if (cell.grade_id == name and cell.source.strip()) or _answers(cell, name, known, symbols)
         ]
-        for place, blank in having:
-            blank.left_out |= blank.blank and any(
-                not cell.blank and (cell.grade_id == name or name in symbols or place < at) for at, cell in having
-            )
+        blanks = [(place, cell) for place, cell in having if known.is_untouched(cell)]
+        attempts = [(place, cell) for place, cell in having if not known.is_untouched(cell)]
+        for place, blank in blanks:
+            blank.left_out |= any(cell.grade_id == name or name in symbols or place < at for at, cell in attempts)
 
 
 def _answers(cell: Cell, name: str, known: SourceCell, symbols: Collection[str]) -> bool:
@@ -283,7 +292,8 @@ def _release(cell: Cell, known: SourceCell) -> None:
         cell.source = known.source
         cell.released = True
         cell.defines = known.defines
-        cell.tags = ()  # a tag could keep it from being run
+        # A tag can keep it from being run. Where nobody knows the author's, a learner's own costs only that learner.
+        cell.tags = known.tags if known.tags is not None else cell.tags
 
 
 def _put_back(cells: list[Cell], source: Cells) -> list[str]:
@@ -302,6 +312,7 @@ def _put_back(cells: list[Cell], source: Cells) -> list[str]:
                     known.source,
                     known.cell_type,
                     name,
+                    tags=known.tags or (),
                     defines=known.defines,
                     put_back=True,
                     released=known.locked,

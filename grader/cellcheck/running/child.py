@@ -133,6 +133,7 @@ class Child:
     ) -> None:
         config = Config({"HistoryManager": {"enabled": False}})
         self.shell: Any = _Shell.instance(user_ns={"__name__": "__main__"}, config=config)
+        self.shell.db = {}  # where `%cd` and others take notes: what is on disk can't be written to
         # What IPython makes and imports for the first cell: no fork need do it again. Nothing of this cell stays.
         self.shell.run_cell("0", silent=True)
         _ = self.shell.logger

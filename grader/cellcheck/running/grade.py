@@ -86,8 +86,8 @@ def grade_submission(
     """
     start = time.monotonic()
     limits = limits or Limits()
-    limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, assignment.files.values())))
     files = {**(files or {}), **assignment.files}
+    limits = replace(limits, file_bytes=limits.file_bytes + sum(map(len, files.values())))
     graded = [
         _notebook(assignment, title, _handed_in(notebooks, title), _Terms(seed, files, limits, tuple(hidden)))
         for title in assignment.notebooks

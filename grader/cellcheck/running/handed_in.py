@@ -1,16 +1,15 @@
 """What was handed in: which file is which of an assignment's notebooks, and what lies beside them."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from cellcheck.errors import GraderError
 from cellcheck.plain import harmless
 from cellcheck.running.assignment import Assignment
-from cellcheck.running.cells import Cells
-from cellcheck.running.intake import Unreadable, as_released, read_file
+from cellcheck.running.intake import Unreadable, read_file
 from cellcheck.running.listing import files_below
 from cellcheck.running.reading_apart import read_apart
+from cellcheck.running.recognise import best_fit, has_cells_of, is_blank, title_of
 
 MAX_NOTEBOOKS = 20  # looked at in one submission
 MAX_OTHER_FILES = 200
@@ -33,40 +32,10 @@ def handed_in(handed: Path | bytes, assignment: Assignment) -> tuple[dict[str, b
     return {name: data}, assignment.only({name})
 
 
-def title_of(data: bytes, called: str, assignment: Assignment) -> str:
-    """Which of the assignment's notebooks a file is, which is `called` so.
-
-    Raises:
-        Unreadable: when it is none of them.
-    """
-    name = called if called in assignment.notebooks else _which(data, assignment, assignment.notebooks)
-    if name is None and len(assignment.notebooks) == 1:
-        (name,) = assignment.notebooks
-    if name is None:
-        raise Unreadable(f"This isn't one of the notebooks of {assignment.name}: {', '.join(assignment.notebooks)}.")
-    return name
-
-
-def has_cells_of(data: bytes, assignment: Assignment, title: str) -> bool:
-    """Whether there is anything of one of the assignment's notebooks in a file."""
-    return _which(data, assignment, [title]) is not None
-
-
-def is_untouched(data: bytes, source: Cells) -> bool:
-    """Whether no answer was begun in a plain notebook.
-
-    Raises:
-        Unreadable: when it is not a notebook.
-    """
-    cells = {cell["grade_id"]: cell["source"].strip() for cell in read_apart("cells", data)}
-    answers = [name for name, cell in source.items() if cell.answer and not cell.task]
-    return bool(answers) and all(cells.get(name) == source[name].source.strip() for name in answers)
-
-
 def choose(folder: Path, assignment: Assignment) -> tuple[dict[str, Path], tuple[str, ...]]:
     """Which file of a submission's folder is which notebook, and what to say about the choice.
 
-    It is the one of that name, unless it is of no use and what is in another one fits.
+    It is the one of that name, unless it is blank, or of no use, and another one that fits is better.
     """
     try:
         there = sorted(folder.glob("*.ipynb"))
@@ -74,16 +43,21 @@ def choose(folder: Path, assignment: Assignment) -> tuple[dict[str, Path], tuple
         return {title: folder / f"{title}.ipynb" for title in assignment.notebooks}, ()
     by_title = {path.stem: path for path in there if path.stem in assignment.notebooks}
     others = [p for p in there if p.stem not in by_title and p.stem not in assignment.ungraded][:MAX_NOTEBOOKS]
+    fits = {path: _fits(path, assignment) for path in others}
     repairs, left = [], []
-    wanted = [title for title in assignment.notebooks if others and not _is_one(by_title.get(title), assignment, title)]
-    for path in others:
-        title = _which(_read(path), assignment, wanted)
-        if title is None:
-            left.append(path)
-        else:
-            by_title[title] = path
-            wanted.remove(title)
-            repairs.append(f"The notebook was called {harmless(path.name)}; it was treated as {title}.ipynb.")
+    for title in assignment.notebooks:
+        named, copies = by_title.get(title), [path for path in others if fits[path] == title]
+        if not copies:
+            continue
+        candidates = [*([named] if named is not None else []), *copies]
+        best = max(candidates, key=lambda path: worth(path, assignment, title))  # of equals, the first
+        by_title[title] = best
+        left += [path for path in copies if path != best]
+        if named is not None and best != named and worth(named, assignment, title) == BLANK:
+            repairs.append(f"{harmless(named.name)} is blank; {harmless(best.name)} was graded.")
+        elif best != named:
+            repairs.append(f"The notebook was called {harmless(best.name)}; it was treated as {title}.ipynb.")
+    left = sorted(left + [path for path in others if fits[path] is None])
     if not by_title and len(left) == 1 and not assignment.several:  # there is only one that it can be
         (title,) = assignment.notebooks
         by_title[title] = left.pop()
@@ -93,42 +67,64 @@ def choose(folder: Path, assignment: Assignment) -> tuple[dict[str, Path], tuple
     return by_title, tuple(repairs)
 
 
-def _is_one(path: Path | None, assignment: Assignment, title: str) -> bool:
-    return path is not None and _which(_read(path), assignment, [title]) is not None
+OF_NO_USE, BLANK, WORK = range(3)
+"""What a file is worth as a certain notebook."""
 
 
-def _which(data: bytes | Unreadable, assignment: Assignment, titles: Iterable[str]) -> str | None:
-    """Which of these notebooks a file is by what is in it: one of the lesson, or the one that shares most cells."""
-    if isinstance(data, Unreadable):
-        return None
-    shared: dict[str, int] = {}
-    for title in titles:
-        try:
-            cells, _ = as_released(data, assignment, title)
-        except GraderError:
-            continue
-        source = assignment.notebooks[title]
-        shared[title] = sum(not cell.put_back and cell.grade_id in source for cell in cells)
-    best = max(shared, key=lambda title: shared[title], default=None)
-    return best if best is not None and shared[best] else None
+def worth(path: Path, assignment: Assignment, title: str) -> int:
+    """Whether a file is of use as a certain notebook, and whether anything was written into it."""
+    data = _read(path)
+    if isinstance(data, Unreadable) or not has_cells_of(data, assignment, title):
+        return OF_NO_USE
+    return BLANK if is_blank(data, assignment, title) else WORK
+
+
+def _fits(path: Path, assignment: Assignment) -> str | None:
+    data = _read(path)
+    return None if isinstance(data, Unreadable) else best_fit(data, path.stem, assignment)
 
 
 def other_files(submission: Path) -> dict[str, bytes]:
     """What was handed in with a notebook, by path: modules that it imports, data that it reads."""
     files: dict[str, bytes] = {}
+    for inside, path in _others(submission)[0].items():
+        with contextlib.suppress(OSError):
+            files[inside] = path.read_bytes()
+    return files
+
+
+def left_out(submission: Path) -> tuple[str, ...]:
+    """What to say of the files that are too many, too large, or too deep to be there when it is graded."""
+    _, left, whole = _others(submission)
+    names = [
+        f"{harmless(inside)} ({size >> 20} MB)" if size >> 20 else harmless(inside) for inside, size in left.items()
+    ]
+    names = names[:3] + ([f"{len(names) - 3} more files"] if len(names) > 3 else [])
+    names += [] if whole else ["whatever lies deeper, or behind a thousand files"]
+    most = f"at most {MAX_OTHER_FILES} files with {MAX_OTHER_BYTES >> 20} MB in all are there when it is graded"
+    return (f"Left out, since {most}: {', '.join(names)}.",) if names else ()
+
+
+def _others(submission: Path) -> tuple[dict[str, Path], dict[str, int], bool]:
+    """The files beside a submission's notebooks that count, the sizes of those that don't, and whether that is all."""
+    counting: dict[str, Path] = {}
+    left: dict[str, int] = {}
     folder = submission if submission.is_dir() else submission.parent
-    left = MAX_OTHER_BYTES
     if submission.is_symlink() or folder.is_symlink() or not folder.is_dir():
-        return files
-    for path in files_below(folder).files:
+        return counting, left, True
+    there, room = files_below(folder), MAX_OTHER_BYTES
+    for path in there.files:
         inside = path.relative_to(folder).as_posix()
-        if path.suffix == ".ipynb" or inside == "timestamp.txt" or len(files) == MAX_OTHER_FILES:
+        if path.suffix == ".ipynb" or inside == "timestamp.txt":
             continue
         with contextlib.suppress(OSError):
-            if path.stat().st_size <= left:
-                files[inside] = path.read_bytes()
-                left -= len(files[inside])
-    return files
+            size = path.stat().st_size
+            if size > room or len(counting) == MAX_OTHER_FILES:
+                left[inside] = size
+            else:
+                counting[inside] = path
+                room -= size
+    return counting, left, there.whole
 
 
 def readable(notebooks: Mapping[str, bytes | Unreadable]) -> dict[str, bytes]:

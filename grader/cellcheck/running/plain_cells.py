@@ -15,7 +15,8 @@ from typing import Any
 
 from cellcheck.errors import GraderError
 
-MAX_BYTES = 32 * 2**20
+MAX_BYTES = 128 * 2**20
+"""Of a file: nearly all of a large one is outputs, which cost nothing but the reading."""
 MAX_CELLS = 2_000
 MAX_TEXT = 2 * 2**20  # characters of all cells together; outputs and pictures do not count
 MAX_PICTURES = 16 * 2**20  # characters of all pictures in texts together
@@ -83,8 +84,13 @@ def source_of(cell: dict[str, Any]) -> str:
     """A cell's text, which nbformat keeps as one string or as a list of lines."""
     source = cell.get("source", "")
     if isinstance(source, list):
-        return "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""
+        source = "".join(part for part in source if isinstance(part, str))
+    return as_text(source) if isinstance(source, str) else ""
+
+
+def as_text(text: str) -> str:
+    """The same without halves of characters, which JSON can hold, and no file."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def cells_of(data: bytes) -> list[dict[str, Any]]:
@@ -107,9 +113,9 @@ def cells_of(data: bytes) -> list[dict[str, Any]]:
         text += len(plain["source"])
         pictures += sum(len(code) for bundle in plain["pictures"].values() for code in bundle.values())
         if text > MAX_TEXT or pictures > MAX_PICTURES:
-            what = "text" if text > MAX_TEXT else "pictures in its texts"
+            what = "is too much text" if text > MAX_TEXT else "are too many pictures, or too large ones,"
             raise Unreadable(
-                f"There is too much {what} in this notebook. Leave out what is not needed, and submit it again."
+                f"There {what} in the cells of this notebook. Leave out what is not needed, and submit it again."
             )
         if plain["kind"] == "code" or plain["retyped"]:
             plain["defines"], plain["only_definitions"] = definitions(plain["source"])
@@ -169,7 +175,7 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
         images = {kind: bundle[kind] for kind in _PICTURES if kind in bundle} if isinstance(bundle, dict) else {}
         images = {kind: code for kind, code in images.items() if _is_base64(code)}
         if images and len(name) <= MAX_NAME:
-            pictures[name] = images
+            pictures[as_text(name)] = images
     return pictures
 
 
@@ -201,6 +207,17 @@ def definitions(source: str) -> tuple[list[str], bool]:
         elif not isinstance(node, ast.Import | ast.ImportFrom):
             only = False
     return sorted(names), only
+
+
+def imported(source: str) -> set[str]:
+    """The packages that a cell imports at its top level."""
+    try:
+        body, _ = _parsed(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in names}
 
 
 def _parsed(source: str) -> tuple[list[ast.stmt], bool]:

@@ -28,8 +28,8 @@ from cellcheck.running.plain_cells import MAX_BYTES, Unreadable
 
 CPU_SECONDS = 10  # an honest notebook takes a hundredth of one
 WALL_SECONDS = 120.0  # on a machine that is very busy
-MEMORY_BYTES = 2**30  # beside what the process has to begin with
-MAX_ANSWER = 4 * MAX_BYTES
+MEMORY_BYTES = 2 * 2**30  # beside what the process has to begin with
+MAX_ANSWER = 2**27
 KEPT = 64  # answers: whoever grades a file soon writes down what came of it, and reads it once more
 KEPT_BYTES = 2**19  # of one answer, at most; an honest notebook's has a third of that
 MODULE = "cellcheck.running.reading_apart"
@@ -37,7 +37,11 @@ TOO_HARD = (
     "This file can't be read: it takes more time or memory than any notebook of this course. Open it in Jupyter, "
     "clear all outputs, delete what does not belong to it, save it, and submit it again."
 )
-_WORK = {"cells": ("cellcheck.running.plain_cells", "cells_of"), "cleaned": ("cellcheck.running.cleaning", "cleaned")}
+_WORK = {
+    "cells": ("cellcheck.running.plain_cells", "cells_of"),
+    "cleaned": ("cellcheck.running.cleaning", "cleaned"),
+    "outputs": ("cellcheck.running.outputs", "outputs_of"),
+}
 """What can be done: a module, and its function from bytes to plain data."""
 
 

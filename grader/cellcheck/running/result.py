@@ -31,6 +31,8 @@ class OwnTest:
     """Which of its notebook's tests it is, from 1; 0 where that isn't known."""
     hidden: frozenset[str] = frozenset()
     """The lines of its hidden part, which no learner reads."""
+    of_blank: bool = False
+    """Whether nobody has written anything into the answer that it follows."""
 
     def result(self, score: float, status: Status, message: str) -> OwnResult:
         """What came of it."""

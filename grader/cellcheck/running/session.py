@@ -33,8 +33,8 @@ _LOOK_SECONDS = 0.25  # how often the child's processor time is looked at while 
 class Stopped(Exception):
     """The learner's process is of no use any more.
 
-    `status` is "timeout", "asleep", "crashed", "memory", "spent" (all its time is used up), "slept" (all its time for
-    that), or "large" (its answers are).
+    `status` is "timeout", "asleep", "crashed", "memory", "files" (it wrote too many), "spent" (all its time is used
+    up), "slept" (all its time for that), or "large" (its answers are).
     """
 
     def __init__(self, status: str) -> None:
@@ -269,8 +269,8 @@ class Session:
         """
         self.look_up()
         self._insist_on_time()
-        if self._zygote.account.exceeds(self.limits.memory_bytes, self.limits.file_bytes):
-            raise Stopped("memory")
+        if exceeded := self._zygote.account.exceeds(self.limits.memory_bytes, self.limits.file_bytes):
+            raise Stopped(exceeded)
         if self._looked > self._given_up:
             raise GraderError(TOO_BUSY)
 

@@ -67,14 +67,14 @@ class Account:
                 busy = busy or _state(pid, thread) in _BUSY
         return KeptWaiting(seconds, busy)
 
-    def exceeds(self, memory_bytes: int, file_bytes: int) -> bool:
-        """Whether all processes together have filled more memory than they may, or more disk.
+    def exceeds(self, memory_bytes: int, file_bytes: int) -> str:
+        """What all processes together have filled more of than they may: "memory", or "files". Else nothing.
 
         Memory is what is theirs alone: of what they share with each other each has its part, and of what they share
         with the zygote nothing counts. What a socket or a pipe may hold counts as if it held it.
         """
         if self.has_overflowed():
-            return True
+            return "memory"
         everyone = list(self.everyone())
         held = _HANDLE * sum(map(_handles, everyone))
         most = sum(sum(_status(pid, _OWN)) for pid in everyone) - self.inherited + held
@@ -83,8 +83,9 @@ class Account:
             # A page that nobody has changed has the same part in each, whoever else was forked from the same process.
             shared = min(self.inherited, sum(min(theirs, part) for theirs in filled))
             if sum(filled) - shared + held > memory_bytes:
-                return True
-        return os.path.isdir(self._scratch) and _disk(self._scratch, everyone, file_bytes) > file_bytes
+                return "memory"
+        full = os.path.isdir(self._scratch) and _disk(self._scratch, everyone, file_bytes) > file_bytes
+        return "files" if full else ""
 
     def has_overflowed(self) -> bool:
         """Whether the kernel had to end a process of the submission to keep it within its memory."""

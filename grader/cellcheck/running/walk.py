@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import time
@@ -38,6 +39,16 @@ from cellcheck.running.session import Question, Session, Stopped
 from cellcheck.running.wire import MAX_MESSAGE, out_of_memory
 
 _COMMAND = re.compile(r"\s*(?:!|%(?:pip|conda|mamba|system|sx)\b)")
+LOCKED = "It is a locked cell, so what follows may fail for that reason."
+"""Said of an instructor's own cell that stopped."""
+MAX_STOPS = 3
+_MISSING = re.compile(r"name '(\w+)' is not defined")
+_FULL = (f"[Errno {errno.ENOSPC}]", f"[Errno {errno.EFBIG}]")
+_FILES = (
+    f"All cells of a notebook together may write {Limits().file_bytes >> 20} MB of files: write less, or delete what "
+    "isn't needed any more."
+)
+_STILL_BLANK = "What it tests is still blank."
 _JUDGE_STOPPED = "It could not be graded: the process that judges was stopped from outside, twice. Grade it again."
 TOLD = (PARTIAL, FAILED, ERROR)  # what is told of these comes from the public cases
 
@@ -76,7 +87,7 @@ class Walk:
         self.failures: dict[str, tuple[Status, str]] = {}  # per symbol: status and sentence of its failed cell
         self.halted: dict[int, tuple[Status, str]] = {}  # the same per cell that never came back
         self.errors = False  # whether a cell stopped with an error of its own
-        self.stopped = ""  # what is told of the first one that did, in a plain notebook
+        self.stops: list[tuple[Cell, str]] = []  # those that did in a plain notebook, and what is told of each
 
     @property
     def left_to_say(self) -> bool:
@@ -130,8 +141,8 @@ class Walk:
             self.errors = True
             status: Status = MEMORY if out_of_memory(error) else ERROR
             words = "It stops with an error." if self.secretive else _say_stop(error)
-            if not (self.exercises or self.stopped or _is_blank(error)):
-                self.stopped = f"{cell.called} had stopped before that. {words}"
+            if not (self.exercises or _is_blank(error)):
+                self.stops.append((cell, f"{cell.called} had stopped before that. {words}"))
             self._failed(cell, status, f"{cell.called}: {words}")
 
     def _failed(self, cell: Cell, status: Status, sentence: str) -> None:
@@ -139,7 +150,7 @@ class Walk:
         for symbol in symbols:
             self.failures[symbol] = (status, sentence)
         if cell.released:  # an instructor's own cell: whatever follows may need it
-            self.troubles.append(f"{sentence} It is a locked cell, so what follows may fail for that reason.")
+            self.troubles.append(f"{sentence} {LOCKED}")
         # In a plain notebook the tests say what an error means; there, nobody knows which cell it concerns.
         elif not symbols and (self.exercises or status not in (ERROR, MEMORY)):
             self.troubles.append(f"{sentence} The cell was left out.")
@@ -176,7 +187,14 @@ class Walk:
                 self._fresh(self.session.restart)
 
     def test(self, test: OwnTest) -> OwnResult:
-        """Runs an instructor's own test cell where it stands, and reads its mark as nbgrader does, with more care."""
+        """Runs an instructor's own test cell where it stands. Where it finds nothing right in a blank, that is said."""
+        result = self._tested(test)
+        if test.of_blank and not result.score and result.status in (ERROR, FAILED):
+            return test.result(0.0, MISSING, _STILL_BLANK)
+        return result
+
+    def _tested(self, test: OwnTest) -> OwnResult:
+        """Reads the mark of a test as nbgrader does, with more care."""
         try:
             error, value, shown = self.session.test(test.source)
         except Stopped as stop:
@@ -186,9 +204,9 @@ class Walk:
             return test.result(0.0, _status(stop), message)
         if error is not None:
             if _is_blank(error):
-                return test.result(0.0, MISSING, "What it tests is still blank.")
+                return test.result(0.0, MISSING, _STILL_BLANK)
             status: Status = MEMORY if out_of_memory(error) else ERROR
-            message = " ".join(filter(None, (_say_failed(test, error), self.stopped)))
+            message = " ".join((_say_failed(test, error), *self._stopped_before(error)))
             return test.result(0.0, status, message)
         if value is None and (shown or not ends_with_a_value(test.source)):
             return test.result(test.points, PASSED, "It ran without an error.")
@@ -198,6 +216,19 @@ class Walk:
         score = min(max(value, 0.0), test.points)
         status = PASSED if score == test.points else PARTIAL if score else FAILED
         return test.result(score, status, f"It gave {out_of(score, test.points)}.")
+
+    def _stopped_before(self, error: Mapping[str, Any]) -> list[str]:
+        """What is told of cells that had stopped: why the missing name is missing, or else the last ones."""
+        left, told = list(reversed(self.stops)), list[str]()
+        words = str(error.get("message"))
+        while missing := _MISSING.search(words):
+            stop = next((stop for stop in left if _brings(stop[0], missing[1])), None)
+            if stop is None:
+                break
+            left.remove(stop)
+            words = stop[1]
+            told.append(words)
+        return (told or [said for _, said in left])[:MAX_STOPS]
 
     def _look(self, symbol: str, again: bool = True) -> Sequence[bytes] | Verdict:
         """What a symbol does, or the verdict where that can't be seen. Where a judge is stopped, another is asked."""
@@ -264,9 +295,16 @@ class Walk:
                 self.troubles.append(sentence)
 
 
+def _brings(cell: Cell, name: str) -> bool:
+    imported = re.search(rf"^\s*(?:import|from)\b.*\b{re.escape(name)}\b", cell.source, re.MULTILINE)
+    return name in cell.defines or imported is not None
+
+
 def _status(stop: Stopped) -> Status:
     if stop.status in ("memory", "large"):
         return MEMORY
+    if stop.status == "files":
+        return ERROR
     return CRASHED if stop.status == "crashed" else TIMEOUT
 
 
@@ -281,6 +319,8 @@ def _stopped(status: str, what: str, seconds: float, limits: Limits) -> str:
             f"{what} filled more than {limits.memory_bytes / 2**30:g} GB of memory, all its processes together: is "
             "there something that grows without end?"
         )
+    if status == "files":
+        return f"{what} was stopped. {_FILES}"
     if status == "large":
         return (
             f"What {what} gives back in all cases together is larger than {MAX_MESSAGE >> 20} MB, far larger than any "
@@ -326,6 +366,8 @@ def _say_stop(error: dict[str, Any]) -> str:
             return f"{_cap(str(error.get('message')))}: is there a loop that never stops printing?"
         case "NobodyToAsk":
             return "input() has nobody to ask while a notebook is graded. Write the value into the cell instead."
+        case "OSError" if str(error.get("message")).startswith(_FULL):
+            return f"{say_error(error)} {_FILES}"
     return say_error(error)
 
 

@@ -38,8 +38,13 @@ class Known:
     """The cells that learners write into."""
 
 
-def known_text(notebooks: Iterable[Sequence[Mapping[str, Any]]]) -> Known:
-    """What the source notebooks give away. Cells are those of `cellcheck.running.plain_cells.cells_of`."""
+def known_text(
+    notebooks: Iterable[Sequence[Mapping[str, Any]]], released: Iterable[Sequence[Mapping[str, Any]]] = ()
+) -> Known:
+    """What the source notebooks give away. Cells are those of `cellcheck.running.plain_cells.cells_of`.
+
+    In what nbgrader released of them, every line is given: its stub may be the course's own.
+    """
     lines, answers, names = set(_STUB), [], set()
     for cell in (cell for cells in notebooks for cell in cells if cell["kind"] == "code"):
         answer = bool((cell["marks"] or {}).get("solution"))
@@ -48,6 +53,13 @@ def known_text(notebooks: Iterable[Sequence[Mapping[str, Any]]]) -> Known:
         if answer:
             answers.append("\n".join(rest))
             names.add(str(cell["grade_id"]))
+    lines |= {
+        line.strip()
+        for cells in released
+        for cell in cells
+        if cell["kind"] == "code"
+        for line in cell["source"].splitlines()
+    }
     # A line of a solution that is given out elsewhere is left out here as it is in what learners wrote: or else what
     # stands before it and after it would be one run there, and two here.
     known = Known(frozenset(lines), (), frozenset(names))
@@ -111,7 +123,11 @@ def of_class(course: Course, name: str, *, plain: bool) -> tuple[dict[str, tuple
         raise GraderError(
             f"There is no source notebook of {name} in {course.source(name)}, so nothing says what is given."
         )
-    known = known_text(read_apart("cells", read_file(path)) for path in sources)
+    released = sorted(course.release(name).glob("*.ipynb"))
+    known = known_text(
+        (read_apart("cells", read_file(path)) for path in sources),
+        (read_apart("cells", read_file(path)) for path in released),
+    )
     lesson = None if plain else Assignment.of_lesson(load_lesson(name))
     written, unread = {}, []
     for student in course.students(name):

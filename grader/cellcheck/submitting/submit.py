@@ -1,5 +1,7 @@
 """`submit()`: finds the notebook, asks to save it when it must, and hands it in."""
 
+from __future__ import annotations
+
 import base64
 import html
 import importlib
@@ -11,13 +13,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from cellcheck.files import write_whole
+from cellcheck.plain import counted, named
 from cellcheck.submitting import zip_file
 from cellcheck.submitting.not_submitted import NotSubmitted
 from cellcheck.submitting.service import ADDRESS, by_service
 from cellcheck.submitting.where import notebook_path
 
+_NO_WORDS = "YOUR ANSWER HERE"
+"""What nbgrader puts where words are asked for."""
 DOWNLOAD = "Choose File > Download > Download .ipynb, and hand in that file."
 
 _asked_to_save: dict[Path, int] = {}
@@ -31,12 +37,25 @@ class Receipt:
     lines: tuple[str, ...]
     path: Path | None = None
     """The file to hand in; None when the exchange has it."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """What of the lines leads somewhere, and where that is, seen from the notebook."""
 
     def __repr__(self) -> str:
         return "\n".join(self.lines)
 
     def _repr_html_(self) -> str:
-        return '<div role="status">' + "".join(f"<p>{html.escape(line)}</p>" for line in self.lines) + "</div>"
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in self.lines)
+        for words, path in self.links.items():
+            text = text.replace(html.escape(words), f'<a href="{quote(path)}">{html.escape(words)}</a>', 1)
+        return f'<div role="status">{text}</div>'
+
+    def and_then(self, notebook: Path | None, lesson: str) -> Receipt:
+        """The same with the lesson that comes next, where the learner has it."""
+        after = _next_one(notebook, lesson) if notebook is not None else None
+        if after is None:
+            return self
+        links = {**self.links, after.name: f"../{after.parent.name}/{after.name}"}
+        return replace(self, lines=(*self.lines, f"The next lesson: {after.name}"), links=links)
 
 
 @dataclass(frozen=True)
@@ -45,8 +64,11 @@ class NotebookToHandIn:
 
     data: bytes
     lesson: str
-    blank: int
-    """How many exercises are still as they were released."""
+    exercises: int
+    blank: tuple[str, ...]
+    """The exercises that are still as they were released."""
+    wordless: bool
+    """Whether a question that asks for words is still as it was released."""
     path: Path | None
     """Its file; None in Colab, where it has none."""
     others: Mapping[str, bytes] = field(default_factory=dict)
@@ -98,13 +120,21 @@ def submit(
     handed = _with_entry(_look_at(data, lesson, notebook), notebook.parent)
     _insist_on_saving(shell, notebook, data)
     if service and into is None:
-        return _by_service(handed, service, token)
-    refused = ""
-    if into is None:
-        receipt, refused = _by_exchange(handed, notebook)
-        if receipt is not None:
-            return receipt
-    return _as_file(handed, Path(into or notebook.parent).expanduser(), name, refused)
+        return _by_service(handed, service, token).and_then(notebook, handed.lesson)
+    receipt, refused = _by_exchange(handed, notebook) if into is None else (None, "")
+    if receipt is None:
+        receipt = _as_file(handed, Path(into or notebook.parent).expanduser(), name, refused)
+    return receipt.and_then(notebook, handed.lesson)
+
+
+def _next_one(notebook: Path, lesson: str) -> Path | None:
+    """The learner's own notebook of the lesson after this one, in the folder beside it."""
+    from cellcheck.syllabus import find_lesson
+
+    names = find_lesson(lesson)[0].names()
+    after = names[names.index(lesson) + 1 :][:1]
+    paths = [notebook.parent.parent / name / f"{name}.ipynb" for name in after]
+    return next((path for path in paths if notebook.parent.name == lesson and path.is_file()), None)
 
 
 def _shell() -> Any:
@@ -147,7 +177,7 @@ def _look_at(data: bytes, lesson: str | None, path: Path | None) -> NotebookToHa
     """What the grader will see in this notebook: its lesson, and how much is still blank."""
     from cellcheck.running.cells import Cell
     from cellcheck.running.intake import understood
-    from cellcheck.running.plain_cells import Unreadable, cells_of
+    from cellcheck.running.plain_cells import Unreadable, cells_of, parse, source_of
     from cellcheck.syllabus import UnknownLesson, load_lesson
 
     try:
@@ -159,8 +189,10 @@ def _look_at(data: bytes, lesson: str | None, path: Path | None) -> NotebookToHa
     if meant not in (None, its_lesson.name):
         raise NotSubmitted(f"This is a notebook of lesson {its_lesson.name}, not of {meant}: nothing was handed in.")
     written = {name for step in submission.steps if isinstance(step, Cell) and not step.blank for name in step.defines}
-    blank = sum(exercise.symbol not in written for exercise in its_lesson.exercises)
-    return NotebookToHandIn(data, its_lesson.name, blank, path)
+    symbols = [exercise.symbol for exercise in its_lesson.exercises]
+    blank = tuple(symbol for symbol in symbols if symbol not in written)
+    wordless = any(source_of(cell).strip() == _NO_WORDS for cell in parse(data))
+    return NotebookToHandIn(data, its_lesson.name, len(symbols), blank, wordless, path)
 
 
 def _with_entry(handed: NotebookToHandIn, folder: Path) -> NotebookToHandIn:
@@ -269,7 +301,8 @@ def _as_file(handed: NotebookToHandIn, folder: Path, name: str | None, refused: 
         lines.append("Your browser is downloading it. Upload that file where your class hands in its work.")
     else:
         lines.append("Upload this file where your class hands in its work.")
-    return Receipt(tuple(lines), path)
+    here = handed.path is not None and handed.path.parent == path.parent
+    return Receipt(tuple(lines), path, {path.name: path.name} if here else {})
 
 
 def _what(note: zip_file.Note) -> tuple[object, ...]:
@@ -283,9 +316,13 @@ def _state(handed: NotebookToHandIn) -> str:
         if handed.path
         else "as it is"
     )
-    if not handed.blank:
-        return saved
-    return f"{saved}; {handed.blank} {'exercise is' if handed.blank == 1 else 'exercises are'} still blank"
+    blank = len(handed.blank)
+    is_blank = (
+        f"{counted(blank, 'exercise')} {'is' if blank == 1 else 'are'} still blank ({named(handed.blank, limit=5)})"
+    )
+    missing = [is_blank] if blank else [f"all {handed.exercises} exercises are written"]
+    missing += ["your answer in words is missing"] if handed.wordless else []
+    return "; ".join((saved, *missing))
 
 
 def _clock(time: datetime) -> str:

@@ -4,6 +4,7 @@ import math
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -316,6 +317,29 @@ def test_checkpoints_save_memory() -> None:
     assert peaks[0] is not None
     assert peaks[1] is not None
     assert 0.12 < peaks[0] / peaks[1] < 0.18
+
+
+def test_v_remembers_for_long() -> None:
+    m = v = 1.0
+    for step in range(131):
+        gradient = 10_000.0 if step == 30 else 1.0
+        m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+    assert round(m, 1) == 1.0
+    assert 300 <= v**0.5 < 302
+    assert 290 < v**0.5 / m < 302
+
+
+def test_a_mountain_and_many_teeth() -> None:
+    plain, checkpointed = (
+        lab.memory_over_a_step(lab.Recipe(num_layers=8, checkpointed=forgets), data(0)) for forgets in (False, True)
+    )
+    top = int(plain.argmax())
+    assert 25 < top < 40
+    assert plain[top] > 3 * max(plain[0], plain[-1])
+    assert (np.diff(plain[:top]) > 0).all()
+    assert (np.diff(plain[top:]) <= 0).all()
+    rises = np.diff(checkpointed) > 0
+    assert (rises[1:] & ~rises[:-1]).sum() >= 16
 
 
 def test_the_grid_around_one() -> None:

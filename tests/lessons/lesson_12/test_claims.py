@@ -271,6 +271,12 @@ def test_it_is_the_start() -> None:
     assert fewer("GPT, own output, starts at 0.02") == [0.09, 0.10]
 
 
+def test_the_start_closes_half_of_the_gap() -> None:
+    closed, gap = outputs()["GPT, tied, starts larger"], outputs()["Llama, own output"]
+    share = (outputs()["GPT, tied"] - closed) / (outputs()["GPT, tied"] - gap)
+    assert 0.55 < share.min() <= share.max() < 0.715
+
+
 def test_more_weights_do_not_do_it() -> None:
     assert all(abs(bits) <= 0.03 for bits in fewer("GPT, tied, wider"))
     size = measured("12_outputs").groupby("model")["parameters"].first()

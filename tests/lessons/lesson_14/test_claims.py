@@ -65,16 +65,16 @@ def test_the_same_cliff_in_reversal() -> None:
 @both_seeds
 def test_letters_run_out(seed: int) -> None:
     writing = lab.Recipe(reversed=True, hints=True).writing
-    met = lab.letters_met(["".join(writing.texts(pair)) for pair in learnt(seed)])
-    assert [letter for letter, count in met.items() if count] == list("abcdef")
+    used = lab.letters_used(["".join(writing.texts(pair)) for pair in learnt(seed)])
+    assert [letter for letter, count in used.items() if count] == list("abcdef")
     assert "g" in writing.texts((123456, 234567))[1]
 
 
 @both_seeds
 def test_every_row_is_met(seed: int) -> None:
     dice = torch.Generator().manual_seed(seed)
-    fixed = lab.met_in_training(lambda _: torch.arange(8)[1:], 2000, len(HINTS))
-    anywhere = lab.met_in_training(lambda _: random_offset_positions(8, len(HINTS), dice)[1:], 2000, len(HINTS))
+    fixed = lab.used_in_training(lambda _: torch.arange(8)[1:], 2000, len(HINTS))
+    anywhere = lab.used_in_training(lambda _: random_offset_positions(8, len(HINTS), dice)[1:], 2000, len(HINTS))
     assert len(HINTS) == 113
     assert fixed.count(0) == 106
     assert [row for row, count in enumerate(anywhere) if not count] == [0]
@@ -186,6 +186,17 @@ def test_long_chains_are_rare_in_training(seed: int) -> None:
     assert sum(counts.values()) == 20_000
     assert sums(counts, 3) < 25
     assert 150 < sums(counts, 2) < 260
+
+
+@both_seeds
+def test_practice_helps_as_far_as_it_sees(seed: int) -> None:
+    practised = measured("14_practice")
+    above = practised[practised["seed"] == seed].set_index("chain")[["carry", "no_carry"]]
+    assert above.loc[:3].min().min() >= 0.95
+    beyond = above.loc[4:]
+    assert 0.04 <= beyond["carry"].min() <= beyond["carry"].max() <= 0.32
+    assert 0.70 <= beyond["no_carry"].min() <= beyond["no_carry"].max() <= 0.96
+    assert len(lab.practice_sums(seed)) == 6000
 
 
 @cache

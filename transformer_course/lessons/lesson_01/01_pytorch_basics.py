@@ -30,10 +30,10 @@
 # SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
-# Then run the `check` cell below it. It tells you what is right and what isn't. Run it as often as you like.
+# Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Not in a class? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -156,7 +156,7 @@ print("it is:     ", tuple(total.shape))
 plots.heatmap(total, title="column + row")
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # Every number in the column met every number in the row. This is called **broadcasting**.
 #
@@ -197,7 +197,7 @@ print("x.view(3, 2):", viewed.tolist())
 print("x.T:         ", transposed.tolist())
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # ![Three grids. x holds 0, 1, 2 above 3, 4, 5. The view holds 0, 1 above 2, 3 above 4, 5. The transpose holds 0, 3 above 1, 4 above 2, 5. The number 1 is framed in all three: it stays in the first row of the view, and moves to the second row of the transpose.](picture:view_against_transpose)
 #
@@ -240,7 +240,7 @@ print("ij->ji   :", torch.einsum("ij->ji", left).tolist())
 
 # %% [markdown] exercise="batched_dot" kind="core" difficulty=2 minutes=10
 # Attention lets every word ask every other word: how well do we match? The answer is a dot product.
-# So every row of one matrix meets every row of another. And a whole batch of sentences comes at once.
+# So every row of one matrix is multiplied with every row of another. And a whole batch of sentences comes at once.
 #
 # ![Matrix a with rows (1, 2) and (3, 4); matrix b with rows (1, 0), (0, 1) and (1, 1). The result has 2 rows and 3 columns. The second row of a and the third row of b are framed, and so is their entry: 3 times 1 plus 4 times 1 is 7.](picture:every_row_with_every_row)
 #
@@ -299,7 +299,7 @@ print("it is:     ", tuple(values[:, index].shape))
 print(values[:, index])
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # You got three whole columns, each with all the rows: nine numbers where we wanted three.
 # </details>
@@ -373,7 +373,7 @@ plots.bars(baselines, title="Mean squared error on the test points", x_label="te
 # %% [markdown]
 # **What you should see**
 #
-# - Always answering with the mean costs about 0.68, and the best straight line about 0.61. <!-- claim: baselines_cost -->
+# - Always answering with the mean costs about 0.68, and the best straight line about 0.61. (In this lesson, "about" means give or take 0.03, with the notebook's own seeds.) <!-- claim: baselines_cost -->
 # - The true curve itself costs about 0.18. That is noise, and nobody can learn it. <!-- claim: noise_remains -->
 # - No test input appears in the training data: the overlap is 0 of 500. <!-- claim: no_overlap -->
 #
@@ -498,7 +498,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # One valley: with only this bias to turn, the loss is a parabola.
 # </details>
@@ -542,8 +542,8 @@ plots.curves(
 # | example 0 | 1 | 2 | 1 | -1 |
 # | example 1 | 3 | 0 | 0 | 2 |
 #
-# The loss is the mean of *four* squared errors, so every slope has a factor of 2/4. The weight from input 0 to output 1 meets
-# input 0 and error 1 in each example: 1 · (-1) + 3 · 2 = 5, times 2/4 is 2.5. That is dW[0, 1].
+# The loss is the mean of *four* squared errors, so every slope has a factor of 2/4. For the weight from input 0 to output 1,
+# take input 0 and error 1 of each example: 1 · (-1) + 3 · 2 = 5, times 2/4 is 2.5. That is dW[0, 1].
 #
 # **Your turn, on paper: what are the other three entries of dW, and the two of db?**
 #
@@ -760,7 +760,7 @@ print("your guess:", guess_grad)
 print("it is:     ", grad_twice)
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # -32: `backward` *adds* to `.grad`, so the slope is in there twice. Nothing warns you.
 # Anyone who calls `backward` in a loop must clear `.grad` in between. Forgetting it is a classic bug.
@@ -973,7 +973,7 @@ plots.bars(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1073,7 +1073,7 @@ sums = {"before training": before, "after training": after}
 plots.bars(sums, title="Sum of squared weights")
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1123,7 +1123,7 @@ print("your guess:", guess_forgetful)
 print("it is:     ", forgetful_has)
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # None at all. PyTorch looks inside modules, and a Python list isn't one. An optimiser would train nothing,
 # and there would be no error.
@@ -1274,7 +1274,7 @@ plots.bars(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1352,7 +1352,7 @@ pd.DataFrame(
 ).round(3)
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1383,7 +1383,7 @@ same = torch.equal(model.train()(many), model.eval()(many))
 print("your MLP predicts the same in both modes:", "yes" if same else "no")
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # Eval mode changes nothing: for an answer you want all the units. In training mode no two calls agree. The numbers that
 # survive are 2 and not 1, since half of them are gone on average, and the rest are doubled to keep the mean.
@@ -1424,12 +1424,12 @@ plots.bars(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
 # - With no hidden layer the network is a straight line, and its test loss is the line's, to within 5%. <!-- claim: depth_zero_is_a_line -->
-# - One hidden layer cuts the test loss from about 0.61 to about 0.26 (0.21 to 0.31). <!-- claim: one_layer_helps -->
+# - One hidden layer cuts the test loss from about 0.61 (0.56 to 0.66) to about 0.26 (0.21 to 0.31). <!-- claim: one_layer_helps -->
 # - From one hidden layer to four, the training loss falls from about 0.13 to less than 0.04, and yet the test loss rises. <!-- claim: depth_memorises -->
 #
 # Depth isn't better or worse in itself. With 24 points, deep networks have room to learn the noise by heart.
@@ -1478,7 +1478,7 @@ plots.bars(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare with ours</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1536,7 +1536,7 @@ found = {"the network": (grid(), sick_curve)}
 plots.fits({"training points": batch}, found, title="What it learnt")
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1548,7 +1548,7 @@ plots.fits({"training points": batch}, found, title="What it learnt")
 # ![Predictions 1 and 3 against targets 1 and 3. What we meant: two differences, both 0, mean square 0. What we got: a table of four differences, 0, -2, 2, 0, mean square 2. The two that we meant are on the diagonal.](picture:broadcast_pairs)
 #
 # For example: predictions 1 and 3 are perfect for targets 1 and 3. The loss should be 0. But each prediction
-# meets *both* targets, so there are four differences, and the loss is (0 + 4 + 4 + 0) / 4 = 2.
+# is compared with *both* targets, so there are four differences, and the loss is (0 + 4 + 4 + 0) / 4 = 2.
 #
 # So every prediction is pulled towards all targets at once. What suits them all best is their mean.
 # </details>
@@ -1613,7 +1613,7 @@ patients = {
 lab.examine(loss_is_sound, patients)
 
 # %% [markdown]
-# <details><summary>Ran it? What happened</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # Only `repaired_loss` passes for certain. PyTorch's own loss broadcasts too. It prints a warning, somewhere among
 # your other output, and carries on. `strict_loss` refuses the column, so it can't go wrong silently: your test may say

@@ -22,13 +22,18 @@ SOUND, BROKEN = tells_apart(
 )
 ABSOLUTE = special(
     "absolute errors too",
+    weight=4.0,
     meaning="A loss that broadcasts is found even if it takes absolute errors instead of squares.",
 )
 COLUMN = special(
     "broadcasts of flat predictions too",
     meaning="A loss is found out even if it is the flat predictions, (n,), that broadcast.",
 )
-MILD = special("mild bugs too", meaning="A loss is found out even if only one of its two terms broadcasts.")
+MILD = special(
+    "mild bugs too",
+    weight=2.0,
+    meaning="A loss is found out even if only one of its two terms broadcasts.",
+)
 FLOAT = special("losses that return a float", meaning="A loss that returns a Python float is judged correctly too.")
 
 # Per loss: the aspect that it decides about, and the words for the learner.
@@ -64,5 +69,5 @@ TRIAL = Trial(
     module="transformer_course.training",
     points=2,
     cases=cases,
-    aspects=(replace(SOUND, weight=5.0), BROKEN, ABSOLUTE, COLUMN, MILD, FLOAT),
+    aspects=(replace(SOUND, weight=9.0), BROKEN, ABSOLUTE, COLUMN, MILD, FLOAT),
 )

@@ -30,10 +30,10 @@
 # SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
-# Then run the `check` cell below it. It tells you what is right and what isn't. Run it as often as you like.
+# Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -774,13 +774,12 @@ plots.curves(
 #
 # **What you should see**
 #
-# - The first 100 merges take the unread part from 4.2 tokens per word to 2.4. <!-- claim: first_hundred -->
+# - The first 100 merges take the unread part from 4.2 tokens per word to between 2.4 and 2.5. <!-- claim: first_hundred -->
 # - The next 300 take it to 1.8, and save less than half as much. <!-- claim: later_merges_save_less -->
 # - Read or unread: the difference is less than 0.1 tokens per word. <!-- claim: it_generalises -->
 #
-# </details>
-#
 # Each further merge saves less, and makes the vocabulary larger by one.
+# </details>
 #
 # Does what was learnt carry over to *new* words? This plot can't tell you: nine in ten of the unread words are old
 # acquaintances. So look at the new ones alone, next to words that were read exactly once, too rarely to be learnt.
@@ -1043,7 +1042,7 @@ plots.curves(
 # | unknown characters | GPT-2 merges the 256 bytes themselves; Llama merges characters and falls back to bytes, like you; BERT writes `[UNK]` |
 # | capitals and accents | some convert everything to lower case, and can't bring it back; others keep everything |
 # | where does a word end? | a mark: `</w>` at its end, or a space that belongs to the next word, as in `·whale` |
-# | special tokens | padding, CLS (BERT puts it *first*), start, end, mask: ids that no text *should* produce. In many libraries the text `[CLS]` does, and then a reader can slip instructions in |
+# | special tokens | padding, CLS (BERT puts it *first*), start, end, mask: ids that no text *should* produce. In many libraries the text `[CLS]` does, and then a user can slip instructions in |
 # | rare tokens | a minimum frequency for pairs, so that accidents aren't learnt |
 
 # %% [markdown]
@@ -1181,7 +1180,7 @@ pd.DataFrame(verdicts, index=[repr(text) for text in tried]).T
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 few = [n for n, length in zip(steps, unread_lengths, strict=True) if length < 2]

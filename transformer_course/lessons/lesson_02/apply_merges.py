@@ -15,7 +15,7 @@ from transformer_course.lessons.lesson_02.drawing import LETTERS, draw_symbols, 
 ANSWERS = Catalogue(Path(__file__).with_suffix(".md"), apply_merges)
 WRONG, RIGHT = dict(ANSWERS.answers(MISTAKES)), dict(ANSWERS.answers(VARIANTS))
 """Words are drawn so that wrong answers show. Compiled here: where that is, no file of the lesson may be in sight."""
-APART = ("last_merge_first", "longest_token_first", "first_merge_only", "first_place_only")
+APART = ("last_merge_first", "longest_token_first", "leftmost_pair_first", "first_merge_only", "first_place_only")
 """The mistakes that show on each drawn word."""
 RUNS = special("runs, from left to right", meaning="In a run such as 'aaa', pairs are merged from left to right.")
 WHOLE = special("whole tokens are compared", meaning="Only whole tokens make a pair, not parts of longer ones.")

@@ -166,7 +166,7 @@ def merges_in_turn() -> Figure:
 
 
 def id_ranges() -> Figure:
-    """Who has which id: 0 is padding, then the 256 bytes, then the merged tokens in the order learnt."""
+    """Who has which id: 0 is padding, then the 256 bytes, then the merged tokens in the order they were learnt."""
     groups = [(1.5, "0", "padding"), (6.0, "1 to 256", "bytes 0 to 255:\nbyte b has id b + 1")]
     with drawing(8.2, 2.2) as (figure, (axes,)):
         blank(axes, 17.0, 4.4)
@@ -177,7 +177,7 @@ def id_ranges() -> Figure:
             box(axes, x, 1.2, place, width=2.1)
             axes.patches[-1].set(facecolor=LIT, edgecolor=FRAME, linewidth=2.2)
             axes.text(x, 2.4, token, ha="center", va="center", weight="bold")
-        axes.text(12.9, 3.4, "merged tokens, in the order learnt ...", ha="center", va="center", size=10)
+        axes.text(12.9, 3.4, "merged tokens, in the order they were learnt ...", ha="center", va="center", size=10)
     return figure
 
 

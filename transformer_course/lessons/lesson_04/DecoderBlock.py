@@ -16,7 +16,7 @@ from transformer_course.lessons.lesson_03.again import AGAIN
 from transformer_course.lessons.lesson_04.drawing import turned, with_an_empty_source
 
 SELF_MASK = special("self_mask", weight=2.0, meaning="The self-attention follows self_mask.")
-ENCODER_MASK = special("encoder_mask", weight=2.0, meaning="The cross-attention follows encoder_mask.")
+ENCODER_MASK = special("encoder_mask", weight=4.0, meaning="The cross-attention follows encoder_mask.")
 LENGTH_ONE = special("axes of length one", "one")
 EMPTY = special("a source that is all padding", "empty", 0.5)
 

@@ -9,6 +9,8 @@ from cellcheck.authoring import Case, Trial, aspects
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_04.looks import ESSENTIALS, LAST_LOOKS, USUAL_LOOKS, looked_at, lower, seen
 
+WEIGHTS = {"encoder_norm": 4.0, "decoder_norm": 4.0, "a Linear layer to the logits": 3.0}
+
 
 def cases(generator: np.random.Generator) -> list[Case]:
     def look(name: str, **others: Any) -> Inputs:
@@ -63,7 +65,7 @@ TRIAL = Trial(
             weight=4.0,
             meaning="target_mask decides what each target position sees, in forward and in decode.",
         ),
-        *(replace(look, weight=3.0) if look.name == "a Linear layer to the logits" else look for look in LAST_LOOKS),
+        *(replace(look, weight=WEIGHTS.get(look.name, look.weight)) for look in LAST_LOOKS),
         aspects.untouched(),
     ),
 )

@@ -14,13 +14,13 @@ _special = partial(special, keys=("influence",))
 
 DEAF = _main("deaf models get 0", 20.0, meaning="A model that never looks at the source gets 0.", tag="deaf")
 LISTENS = _main("listening is found", 3.0, meaning="A model that looks at the source gets more than 0.", tag="listens")
-FAR = special("how far", "", 8.0, "The number is the largest difference of a logit, up or down.", (AMOUNT,))
+FAR = special("how far", "", 24.0, "The number is the largest difference of a logit, up or down.", (AMOUNT,))
 BAG = _special(
     "a source without order",
-    weight=6.0,
+    weight=12.0,
     meaning="A model that reads the source as a bag, without its order, gets more than 0.",
 )
-ONE_ROW = _special("a batch of one", weight=6.0, meaning="Influence is found in a batch of one too.")
+ONE_ROW = _special("a batch of one", weight=10.0, meaning="Influence is found in a batch of one too.")
 FIRST = _special("the first token", meaning="Influence is found even if only the first source token has any.")
 LAST = _special("the last token", meaning="Influence is found even if only the last source token has any.")
 WITHIN = _special(
@@ -29,7 +29,7 @@ WITHIN = _special(
     meaning="Influence is found even if it reaches a single target position, or a single row.",
 )
 TOKEN = _special(
-    "whatever the token is", weight=4.0, meaning="Influence is found whatever the id of the token that matters."
+    "whatever the token is", weight=8.0, meaning="Influence is found whatever the id of the token that matters."
 )
 SIGN = _special("up or down", meaning="A logit that falls counts as much as one that rises.")
 FAINT = _special("small moves", meaning="Influence is found even if it moves a logit only a little.")

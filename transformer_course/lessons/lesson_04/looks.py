@@ -176,7 +176,7 @@ ESSENTIALS = Aspect(
         "the_logits",
     ),
     kinds=(KNOWN | CONTENT) - {"error"},
-    weight=13.0,
+    weight=35.0,
     meaning="The source reaches the logits and its padding doesn't, both sides know their order, the target mask "
     "decides what is seen, and every block is used.",
 )

@@ -55,7 +55,7 @@ def _known(size: float, other: float, of_target: bool = False) -> Writer:
     """
 
     def write(source: Tokens, target: Tokens, table: torch.Tensor, case: Inputs) -> torch.Tensor:
-        logits = _the_same_everywhere(target, table)
+        logits = _the_same_everywhere(target, table) if of_target else table[target]
         read, fixed, side, mark = (
             (target, source, "target_input", "source") if of_target else (source, target, "source", "target_input")
         )

@@ -32,7 +32,7 @@ TRIAL = Trial(
     aspects=(
         aspects.shape(),
         aspects.values(),
-        replace(PADDING, keys=("output",), weight=5.0),
+        replace(PADDING, keys=("output",), weight=10.0),
         *(replace(each, keys=("output",)) for each in (ANYWHERE, OTHER_ID, SMALLEST, EXTREME)),
         *aspects.any_numbers(),
         NOTHING,

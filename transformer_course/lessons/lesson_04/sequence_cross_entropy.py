@@ -28,7 +28,7 @@ from transformer_course.lessons.lesson_04.drawing import draw_scored, ragged, tu
 FOLLOWED = ("output", "gradients")
 _special = partial(special, keys=FOLLOWED)
 
-PADDING = _special("padding counts nowhere", weight=7.0)
+PADDING = _special("padding counts nowhere", weight=14.0)
 ANYWHERE = _special("padding anywhere in a row")
 OTHER_ID = _special("another pad_id")
 SMALLEST = _special("a batch of one, a row of one")

@@ -13,7 +13,7 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_04.drawing import a_number, draw_scored, ragged, turned
 from transformer_course.sequences import token_accuracy
 
-PADDING = special("padding counts nowhere", weight=4.0)
+PADDING = special("padding counts nowhere", weight=7.0)
 ANYWHERE = special("padding anywhere in a row")
 OTHER_ID = special("another pad_id")
 SMALLEST = special("a batch of one, a row of one")

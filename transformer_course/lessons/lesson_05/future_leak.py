@@ -18,7 +18,7 @@ _on = partial(aspects.special, keys=("leak",))
 CLOSED = _main("honest models get 0", 12.0, meaning="A model that never looks ahead gets 0.", tag="closed")
 LEAKS = _main("leaks are found", 6.0, meaning="A model that reads later tokens gets more than 0.", tag="leaks")
 FURTHEST = aspects.special(
-    "how far", "", 8.0, "The number is the largest difference of an earlier logit, up or down.", (AMOUNT,)
+    "how far", "", 16.0, "The number is the largest difference of an earlier logit, up or down.", (AMOUNT,)
 )
 FAR = _on("far ahead", meaning="A leak is found even when the model skips the next token and reads a later one.")
 ACROSS = _on("from the last place to the first", "", 3.0, "A leak across the whole row is found.")
@@ -29,7 +29,7 @@ SIGN = _on("up or down", meaning="A leak counts whether it raises a logit or low
 FAINT = _on("small moves", meaning="A leak counts even if it is too small to change the answer.")
 SINGLE = _on("a single target token", meaning="With one target token there is no future, so the leak is 0.")
 IDS = _on("ids that exist", meaning="The new tokens are ids that the model knows.")
-ALREADY = _on("a token that really changes", "", 2.0, "The new token differs from the old one, whatever that was.")
+ALREADY = _on("a token that really changes", "", 6.0, "The new token differs from the old one, whatever that was.")
 MODULE = _on("models with parameters", meaning="An nn.Module gets the right number too, in either mode.")
 
 

@@ -3,7 +3,7 @@
 # topic: positional encodings
 # group: Attention and the model
 # picture: 64 positions
-# sittings: [80, 75]
+# sittings: [95, 95]
 # builds_on: [01_pytorch_basics, 03_classification_transformer, 05_causal_masks]
 # gives:
 #   - show which questions a model without positions can answer, and prove why it fails at the others
@@ -29,10 +29,10 @@
 # SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
-# Then run the `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Not taking a class? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -116,10 +116,10 @@ pd.DataFrame(baselines).T.round(2)
 # `lab.Reader` is built from your blocks of lesson 3: an embedding, encoder blocks, a mean over all tokens, and a score for each digit.
 # It has a slot for positions. We leave the slot empty: `nn.Identity` returns whatever it is given.
 #
-# **What share of the `second` questions will it get right?** Type 10, 40 or 100 (per cent), then run the cell.
+# **What share of the `second` questions will it get right?** Type a percentage, from 0 to 100, then run the cell.
 
 # %%
-guess_second = None  # 10, 40 or 100
+guess_second = None  # a percentage, from 0 to 100
 
 bag = lab.seeded(lambda: lab.Reader(nn.Identity()), seed=0)
 without = lab.by_operation(bag, data, steps=400, name="no positions")
@@ -132,7 +132,7 @@ plots.bars(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -140,13 +140,12 @@ plots.bars(
 # - First, Second and Last are right on 24 to 42%: at best about as often as with one of the three digits picked at random, and often less. <!-- claim: bag_misses_first -->
 # - Other orders of the same three digits are in the training half, with other answers: the most common of these is right on less than a fifth. <!-- claim: other_orders_mislead -->
 #
-# </details>
-#
 # How can it do *worse* than chance? A bag can't tell those other orders from the one in the test. So what it remembers of
-# them pulls it away from the right digit. (Had we kept all orders of a triple in the same half, it would be at chance.)
+# them pulls it away from the right digit.
 #
 # Which digit is the largest doesn't depend on the order. Which digit is first depends on nothing else. This model gets a bag
 # of digits, and a bag has no first one.
+# </details>
 #
 # More training won't help, and here is why. We shuffle the digits and look at the logits.
 
@@ -195,7 +194,7 @@ plots.heatmap(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -289,7 +288,7 @@ plots.curves(
 # [torch.flatten](https://pytorch.org/docs/stable/generated/torch.flatten.html).
 
 # %% [markdown]
-# **What you built.** One of the best-known pictures in this field. Each row is a position and each column a wave: fast waves on the left,
+# **What you've built.** One of the best-known pictures in this field. Each row is a position and each column a wave: fast waves on the left,
 # slow ones on the right.
 
 # %%
@@ -377,7 +376,7 @@ plots.curves(
 # [indexing with tensors](https://pytorch.org/docs/stable/tensors.html).
 
 # %% [markdown]
-# **What you built.** One matrix that moves every row of the encoding on by three.
+# **What you've built.** One matrix that moves every row of the encoding on by three.
 
 # %%
 by_three = shift_matrix(3, 32)
@@ -443,7 +442,7 @@ plots.bars(shift_errors, title="The best matrix for 3 steps", x_label="relative 
 # Docs: [register_buffer](https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer).
 
 # %% [markdown]
-# **What you built.** Positions for any model. We put them into the reader's empty slot, and into a second reader we put the learned ones of lesson 3.
+# **What you've built.** Positions for any model. We put them into the reader's empty slot, and into a second reader we put the learned ones of lesson 3.
 # **How many operations will your waves get right more than 90% of the time?**
 
 # %%
@@ -471,7 +470,7 @@ plots.heatmap(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -508,7 +507,7 @@ plots.curves(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -564,7 +563,7 @@ plots.curves(
 # [indexing](https://pytorch.org/docs/stable/tensors.html).
 
 # %% [markdown]
-# **What you built.** A rotation that keeps every vector's length. You have built it before, too, under another name.
+# **What you've built.** A rotation that keeps every vector's length. You have built it before, too, under another name.
 # **`rotary_embedding` at position 7 does the same to a vector as which `shift_matrix`?** Guess the offset.
 
 # %%
@@ -588,7 +587,7 @@ plots.heatmap(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -642,7 +641,7 @@ print(f"as loaded, the scores are off by up to {loaded_off:.2f}")
 print(f"with reordered rows, by up to {reordered_off:.1e}")
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -683,7 +682,7 @@ print(f"with reordered rows, by up to {reordered_off:.1e}")
 # Docs: [torch.matmul](https://pytorch.org/docs/stable/generated/torch.matmul.html).
 
 # %% [markdown]
-# **What you built.** Eight tokens with the same query and the same key, so that only their positions matter: first at 0 to 7, then at 100 to 107.
+# **What you've built.** Eight tokens with the same query and the same key, so that only their positions matter: first at 0 to 7, then at 100 to 107.
 
 # %%
 torch.manual_seed(0)
@@ -732,7 +731,7 @@ plots.heatmaps(
 #
 # ### Which positions are best?
 #
-# Time for a fair comparison. The task is reversal, and the model is like lesson 5's, with two blocks on each side instead of one: the mask in place, writing on its own.
+# Time for a fair comparison. The task is reversal, and the model is like lesson 5's, with two blocks on each side instead of one, and trained for 1,500 steps instead of 600: the mask in place, writing on its own.
 # Only the positions differ: none, learned, sinusoidal, rotary. (We rotate in all three attentions, cross-attention included, although "three places apart" means
 # little between an answer and its source. Language models rotate in self-attention only: they have no other.) All four train on rows of 1 to 10 letters, and are tested on rows of 4 to 14.
 #
@@ -755,10 +754,10 @@ plots.by_length(
 )
 
 # %% [markdown]
-# This is the plot that grows from lesson 4 to lesson 7. We measured its lines beforehand, on two seeds, and it shows
-# their mean (`make claims` measures them again, in a few minutes).
+# This is the plot that grows from lesson 4 to lesson 7. We measured its lines beforehand, on two seeds. It shows
+# their mean; the text below gives both (`make claims` measures them again, in a few minutes).
 #
-# <details><summary>Looked at it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -766,14 +765,13 @@ plots.by_length(
 # - One letter more, and learned positions get nothing right, sinusoidal ones 27 to 29%, rotary ones 71 to 88%. <!-- claim: one_letter_beyond -->
 # - From 13 letters on, none of the four gets more than 3% right. <!-- claim: nobody_reaches_thirteen -->
 #
-# </details>
-#
 # So in these runs the sinusoids don't extrapolate: at 12 letters they are as lost as learned positions. Rotary positions go a little
 # further before they fail. It is tempting to say why: they know only distances, and a row of 11 letters has few distances that never
 # came up in training. We haven't tested that. "Things to try" has a way to.
 #
 # Why does the model without positions fail, although its decoder has a causal mask? The letters are read by the *encoder*, which has none. To the
 # encoder a row is a bag, and a bag can't be reversed.
+# </details>
 #
 # Now your own module. This model is smaller and quicker to train: one block on each side, 600 steps.
 
@@ -846,7 +844,7 @@ print(lab.one_long_sum(adder, width=50))
 # %% [markdown]
 # The other lines were measured beforehand, on two seeds.
 #
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -854,12 +852,11 @@ print(lab.one_long_sum(adder, width=50))
 # - That isn't because the sums are easy: where a carry runs across three places or more, 98.5 to 100% are right. <!-- claim: long_carries_too -->
 # - Without the window, or with the usual positions, every sum of 5 digits is right too, but none from 7 digits on. <!-- claim: the_window_matters -->
 #
-# </details>
-#
 # This is neither a miracle nor general intelligence. We *told* the model that digits of the same place belong together,
 # and that distant places don't matter. Knowledge that you build in by hand is called an **inductive bias**. This one
 # suits sums. For reversal, where the first letter depends on the last, a window of two hides the answer. Lesson 14 asks
 # how much of the bias you can leave out.
+# </details>
 
 # %% [markdown]
 # ## The bug clinic
@@ -904,11 +901,11 @@ plots.heatmap(
 )
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
-# - The colleague's model gets about a third of First, Second and Last right, and more than 97% of Max and Min, just like the bag. <!-- claim: lost_positions_look_like_none -->
+# - The colleague's model gets less than 45% of First, Second and Last right, and more than 97% of Max and Min, just like the bag. <!-- claim: lost_positions_look_like_none -->
 #
 # These are the symptoms of a model without positions. Look at `encoded`: it is computed and never used. There is no error, the loss looks
 # reasonable, and the report draws the wrong conclusion.
@@ -949,7 +946,7 @@ plots.heatmap(
 # [torch.randperm](https://pytorch.org/docs/stable/generated/torch.randperm.html).
 
 # %% [markdown]
-# **What you built.** A test that finds lost positions. Here are six patients, none of them trained: the test doesn't need training.
+# **What you've built.** A test that finds lost positions. Here are six patients, none of them trained: the test doesn't need training.
 # **Which of the six can't see order?** Make up your mind, then run the cell.
 
 
@@ -976,7 +973,7 @@ verdicts = ["yes" if sees_order(model, some_rows) else "no" for model in models.
 pd.DataFrame({"sees order?": verdicts}, index=list(models))
 
 # %% [markdown]
-# <details><summary>Ran it? Compare it with our runs</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
@@ -1010,7 +1007,7 @@ pd.DataFrame({"sees order?": verdicts}, index=list(models))
 
 # %%
 board = [
-    ("Second without positions or mask, in %", guess_second, round(100 * without["second"]), 14),
+    ("Second without positions or mask, in %", guess_second, round(100 * without["second"]), 6),
     ("operations learnt with a causal mask", guess_causal, learnt_causal),
     ("start of the longest binary step", guess_step, int(binary_steps.argmax()), 0),
     ("operations learnt with waves", guess_waves, found),

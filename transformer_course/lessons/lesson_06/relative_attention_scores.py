@@ -11,7 +11,7 @@ from cellcheck.authoring.draw import dims, normal
 from transformer_course.lessons.lesson_06.drawing import draw_positions, with_heads_cut_out
 from transformer_course.lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision, look_at_vectors
 
-ELSEWHERE = aspects.special("any positions", "", 4.0, "Positions may come in any order.")
+ELSEWHERE = aspects.special("any positions", "", 9.0, "Positions may come in any order.")
 ONE = aspects.special(
     "a batch of one, a single position", meaning="A batch of one and a single position give the right result too."
 )

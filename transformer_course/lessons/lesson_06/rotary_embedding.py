@@ -14,7 +14,7 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_06.drawing import draw_base, draw_positions, with_heads_cut_out
 from transformer_course.lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision, look_at_vectors
 
-ELSEWHERE = special("any positions", "", 4.0, "Positions may come in any order, more than once, and below zero.")
+ELSEWHERE = special("any positions", "", 9.0, "Positions may come in any order, more than once, and below zero.")
 BASE = special("another base")
 SMALLEST = special(
     "one vector, one pair", meaning="A single vector, or vectors of just two numbers, give the right result too."

@@ -10,7 +10,7 @@ from cellcheck.authoring.aspects import FLOAT64, dtype, main, shape, special, un
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.spec import Case, Trial
 
-LAYERS = special("each layer by itself", "", 6.0, "Each layer has keys and values of its own.")
+LAYERS = special("each layer by itself", "", 8.0, "Each layer has keys and values of its own.")
 CACHES = special("each cache by itself", meaning="Two caches share nothing.")
 MANY = special("several tokens at once", meaning="Several tokens may be added at once.")
 NOTHING = special("nothing new", meaning="Adding no token returns what is already there, even if that is nothing.")

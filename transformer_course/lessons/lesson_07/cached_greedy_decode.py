@@ -49,10 +49,10 @@ TRIAL = Trial(
         aspects.also(
             "nothing is read twice",
             "work",
-            weight=7.0,
+            weight=15.0,
             meaning="Each source is encoded once, and each token goes through decode_step once.",
         ),
-        replace(DIFFER, weight=2.0),
+        replace(DIFFER, weight=4.0),
         CUT,
         SMALL,
         *OF_IDS,

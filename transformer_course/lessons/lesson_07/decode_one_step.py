@@ -14,7 +14,7 @@ from transformer_course.attention import padding_mask
 from transformer_course.causal import CausalSeq2SeqTransformer
 
 BLOCKS = special(
-    "every block has its own cache", "", 3.0, "In a model with several blocks, each uses its own keys and values."
+    "every block has its own cache", "", 6.0, "In a model with several blocks, each uses its own keys and values."
 )
 FIRST = special("the first token", meaning="The very first token, with an empty cache, gives the right logits too.")
 PADDED = special("padding in the source", meaning="Padded sources give the right logits too.")
@@ -100,7 +100,9 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     again = any(count != 1 for count in positions)
     return {
         "output": output,
-        "work": "earlier tokens are read again" if again else "each token is read once",
+        "work": "Earlier tokens are read again in each step: what is in the cache?"
+        if again
+        else "each token is read once",
         "arguments": state([source, answer, states, mask, *model.parameters()]),
     }
 
@@ -123,7 +125,7 @@ TRIAL = Trial(
         also(
             "one new token in each step",
             "work",
-            weight=7.0,
+            weight=15.0,
             meaning="The feed-forward networks see only the newest position; the older ones are in the cache.",
         ),
         untouched(),

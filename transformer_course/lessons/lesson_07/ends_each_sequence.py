@@ -31,7 +31,7 @@ ENDS = special(
     2.0,
     "False if an end token is missing or repeated, or if another token follows it.",
 )
-ONE_ROW = special("every row is checked", "", 8.0, "False even if a single row goes wrong, whichever row that is.")
+ONE_ROW = special("every row is checked", "", 14.0, "False even if a single row goes wrong, whichever row that is.")
 ORDER = special("each row is compared with its own answer", meaning="False if the rows come back in a different order.")
 BATCHES = special("the whole batch at once", meaning="False even if the decoder goes wrong only in larger batches.")
 ALONE = special(

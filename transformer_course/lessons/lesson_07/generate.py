@@ -26,7 +26,7 @@ TOP_P = frequencies("top-p", "", 2.0, "Over many samples, tokens come up as ofte
 ALL_THREE = frequencies(
     "all three in their order",
     "",
-    8.0,
+    16.0,
     "With temperature, top-k and top-p together, tokens come up as often as they should.",
 )
 ZERO = special("temperature 0 is greedy", meaning="At temperature 0, the answer is the one that greedy decoding gives.")

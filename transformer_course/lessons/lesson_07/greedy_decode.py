@@ -14,7 +14,7 @@ TRIAL = Trial(
     aspects=(
         shape(),
         main("the most likely token each time", meaning="At every step, each row gets its most likely token."),
-        replace(DIFFER, weight=6.0),
+        replace(DIFFER, weight=10.0),
         CUT,
         replace(BATCH_OF_ONE, meaning="A batch of one gives the right answer too, and so does a model in eval mode."),
         *OF_IDS,

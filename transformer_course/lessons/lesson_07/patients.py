@@ -31,10 +31,12 @@ def counting_model(inputs: Mapping[str, Any], tables: Mapping[str, torch.Tensor]
     def noted() -> dict[str, Any]:
         work = "each source is encoded once, each token read once"
         if asked["rows"] > len(inputs["source"]):
-            work = "sources are encoded again and again"
+            work = "Sources are encoded again and again: once is enough."
         elif asked["tokens"] > len(inputs["source"]) * inputs["max_length"]:
-            work = "more tokens are read than there are"
-        way = "model(source, target_input) is called" if asked["whole"] else "one new token at a time"
+            work = "Tokens are read again and again: each should go through decode_step once."
+        way = "one new token at a time"
+        if asked["whole"]:
+            way = "You call model(source, target_input), which reads the whole prefix. What reads one token?"
         return {"way": way, "work": work}
 
     return Patient({"whole": whole, "encode": encode, "read": read, "logits": model.logits}, noted)

@@ -16,9 +16,10 @@ TASK = ("source", "start_id", "end_id", "max_length")
 
 def _kind(ids: Any) -> str:
     if not isinstance(ids, torch.Tensor):
-        return "no tensor"
+        return "The ids should be a tensor."
     whole = not (ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool)
-    return "whole numbers" if whole else str(ids.dtype).removeprefix("torch.")
+    dtype = str(ids.dtype).removeprefix("torch.")
+    return "whole numbers" if whole else f"Your ids are {dtype}. What kind of number is an id?"
 
 
 def _written(symbol: Any, inputs: Mapping[str, Any], *more: Any) -> tuple[WritingModel, dict[str, Any]]:
@@ -101,12 +102,14 @@ def _followed(draw: Callable[[torch.Generator], Any], seed: int) -> str:
     generator = torch.Generator().manual_seed(seed)
     first, second = ids(generator), ids(generator)
     if first != ids(torch.Generator().manual_seed(seed)):
-        return "another result with the same seed"
+        return "The same seed gives another result: does all randomness come from the generator?"
     if first == ids(torch.Generator().manual_seed(seed + 1)):
-        return "the same result with another seed"
+        return "Another seed gives the same result: does the randomness come from the generator?"
     if first == second:
-        return "the same result when it is called again"
-    return "from the generator alone" if state_of_all() == before else "the global generator is used too"
+        return "A second call with the same generator gives the same result: do you seed it again?"
+    if state_of_all() != before:
+        return "The global random numbers are used too: does all randomness come from the generator?"
+    return "from the generator alone"
 
 
 def _sample_with_temperature(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,7 +119,11 @@ def _sample_with_temperature(symbol: Any, inputs: Mapping[str, Any]) -> dict[str
     seen = call(lambda logits: symbol(logits, temperature, torch.Generator().manual_seed(seed)), logits)
     seen["kind"] = _kind(seen["output"])
     shape = getattr(seen["output"], "shape", None)
-    seen["rows"] = "one token per row" if shape == logits.shape[:1] else "not of the shape (batch,)"
+    seen["rows"] = (
+        "one token per row"
+        if shape == logits.shape[:1]
+        else f"Your result should be one token per row: {tuple(logits.shape[:1])}."
+    )
     if inputs["chance"]:
         seen["chance"] = _followed(lambda generator: symbol(logits, temperature, generator), seed)
     return seen
@@ -148,7 +155,10 @@ def _filter(parameter: str) -> Probe:
         seen = call(symbol, logits, inputs[parameter])
         output = seen["output"]
         same = isinstance(output, torch.Tensor) and output.data_ptr() == logits.data_ptr()
-        return {**seen, "tensor": "the caller's own" if same else "a new one"}
+        return {
+            **seen,
+            "tensor": "You return the caller's own tensor. How do you make a new one?" if same else "a new one",
+        }
 
     return probe
 

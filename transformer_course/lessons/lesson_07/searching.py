@@ -27,7 +27,7 @@ class Ways:
     choose: Callable[..., Entry] = max
     ended: Callable[[list[int], int], bool] = lambda ids, end: ids[-1] == end
     late: int = 0  # steps for which an answer that has ended still goes on
-    stop: Callable[[list[Entry]], bool] = lambda finished: False
+    stop: Callable[[list[Entry], list[Entry], float], bool] = lambda finished, alive, penalty: False
 
     def run(
         self, logits_of: Callable[[list[list[int]]], torch.Tensor], end: int, most: int, width: int, penalty: float
@@ -45,7 +45,7 @@ class Ways:
             continued = self.keep(continued, width)
             finished += [entry for entry in continued if self.ended(entry[0], end)]
             alive = [entry for entry in continued if not self.ended(entry[0][: len(entry[0]) - self.late] or [-1], end)]
-            if not alive or self.stop(finished):
+            if not alive or self.stop(finished, alive, penalty):
                 break
 
         def rank(entry: Entry) -> float:
@@ -87,6 +87,10 @@ def _best_of_each(entries: list[Entry], width: int) -> list[Entry]:
     return list(best.values())
 
 
+def _best_score(entries: list[Entry], penalty: float) -> float:
+    return max((total / len(ids) ** penalty for ids, total in entries), default=-torch.inf)
+
+
 WRONG = {
     "greedy": Ways(keep=lambda entries, width: _top(entries, 1)),
     "branches_once": Ways(keep=_best_of_each),
@@ -100,7 +104,15 @@ WRONG = {
     "goes_on_for_one_step": Ways(late=1),
     "ended_answers_forgotten": Ways(compete=lambda finished, alive: alive or finished),
     "cut_answers_forgotten": Ways(compete=lambda finished, alive: finished or alive),
-    "first_to_end": Ways(stop=bool, compete=lambda finished, alive: finished or alive),
+    "first_to_end": Ways(
+        stop=lambda finished, alive, penalty: bool(finished), compete=lambda finished, alive: finished or alive
+    ),
+    "stops_with_the_best_so_far": Ways(
+        stop=lambda finished, alive, penalty: _best_score(finished, 0) >= _best_score(alive, 0)
+    ),
+    "stops_with_the_best_score_so_far": Ways(
+        stop=lambda finished, alive, penalty: _best_score(finished, penalty) >= _best_score(alive, penalty)
+    ),
     "worst_of_all": Ways(choose=min),
     "penalty_ignored": Ways(score=lambda total, length, penalty: total),
     "penalty_multiplied": Ways(score=lambda total, length, penalty: total * length**penalty),

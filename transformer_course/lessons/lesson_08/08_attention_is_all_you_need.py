@@ -3,7 +3,7 @@
 # topic: the whole Transformer, and translation
 # group: Make it write, make it learn
 # picture: abcdefghij, backwards
-# sittings: [155, 130]
+# sittings: [185, 165]
 # builds_on: [03_classification_transformer, 04_seq2seq_cross_attention, 05_causal_masks]
 # gives:
 #   - say what recurrent nets made difficult, and measure it
@@ -34,6 +34,8 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
+# costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Nobody to hand it in to? The checks are all you need.
@@ -201,7 +203,7 @@ ten.written
 # does the last output depend on the last token, and how much on a token further back? We measure it by the size of a
 # gradient, scaled so that the last token gets 1.
 #
-# **How much does a token 20 places back count in the GRU?**
+# **How much does a token 20 positions back count in the GRU?**
 #
 # 1. About as much as the last one.
 # 2. About a tenth.
@@ -220,7 +222,7 @@ plots.curves(
     by_kind,
     x=distances,
     title="How much the last output depends on a token further back",
-    x_label="places back",
+    x_label="positions back",
     y_label="influence",
     log_y=True,
 )
@@ -230,7 +232,7 @@ plots.curves(
 #
 # **What you should see**
 #
-# - In the GRU, a token 20 places back has less than a thousandth of the influence of the last one (0.00003 in our run). <!-- claim: the_gru_forgets -->
+# - In the GRU, a token 20 positions back has less than a thousandth of the influence of the last one (0.00003 in our run). <!-- claim: the_gru_forgets -->
 # - In self-attention the distance makes no difference: at every distance it is about half (0.46 to 0.63 over two seeds). <!-- claim: attention_ignores_distance -->
 #
 # Why half and not all? The last token does more than the others: it also asks the question. In a longer row every
@@ -253,11 +255,11 @@ plots.curves(
 #
 # These are orders of magnitude, and something is missing from the first row. A self-attention layer, as you have built
 # it, also makes queries, keys and values and an output. Those are four products with matrices of $d \times d$, so
-# $4 n d^2$ in all, and the two products with the table of weights add $2 n^2 d$. A plain recurrent layer has two matrix
+# $4 n d^2$ in all, and the two products with the attention weights add $2 n^2 d$. A plain recurrent layer has two matrix
 # products per token ($2 n d^2$), a GRU three times as many.
 #
-# Here is both, for 50 tokens and the paper's width of 512. (A convolution of width k moves k - 1 places per layer, so
-# our table counts that.) **By what factor does self-attention cost more than a plain recurrent layer, once everything
+# Here is both, for 50 tokens and the paper's width of 512. (A convolution of width k reaches k - 1 positions further per
+# layer, so our table counts that.) **By what factor does self-attention cost more than a plain recurrent layer, once everything
 # is counted?**
 
 # %%
@@ -280,7 +282,7 @@ costs
 # So for sentences the cost is a draw. What's won is in the two columns on the right: one step instead of fifty, and a
 # path of one.
 #
-# For long texts it is different. Once n is larger than 2 d, the products with the table of weights outweigh the four
+# For long texts it is different. Once n is larger than 2 d, the products with the attention weights outweigh the four
 # others, and they grow with the square of the length. For very long texts, the paper suggests that each token look only
 # at its neighbours (section 4).
 # </details>
@@ -823,7 +825,7 @@ print(f"logits {tuple(our_logits.shape)}, largest difference {difference:.1e}")
 #
 # Then why did you write your own? Because yours shows its weights, and you can change any line of it. The built-in one is
 # made for speed: one matrix product for query, key and value instead of three, and fused kernels that never store the
-# table of weights, which saves time and memory on a GPU and with long texts. It leaves the embeddings, the positions and
+# attention weights, which saves time and memory on a GPU and with long texts. It leaves the embeddings, the positions and
 # the output layer to you.
 
 # %% [markdown]
@@ -1426,7 +1428,7 @@ plots.curves(
 # gains nothing here, where rows have at most ten letters. What it saves is waiting, and that counts with long rows and on
 # a GPU.
 #
-# ### Rung 3: how is a word said?
+# ### Rung 3: how do you say it?
 #
 # Now real data. The CMU Pronouncing Dictionary says how more than a hundred thousand English words are pronounced.
 # Letters go in, sounds come out:
@@ -1447,7 +1449,7 @@ plots.curves(
 guess_lookup = None  # a share
 
 words = spelling_task(seed=0)
-print(f"{len(words.train):,} words to learn from, {len(words.test):,} to be tested on")
+print(f"{len(words.train):,} words for training, {len(words.test):,} for testing")
 print("words in both:", len(set(words.train) & set(words.test)))
 said = lab.baselines(words)
 lookups = lab.spelling_scores(said, words)
@@ -1490,19 +1492,19 @@ lab.some_words(said["your model"], words)
 #
 # **What you should see**
 #
-# - Your model gets 39 % of the unseen words right, and 81 % of the sounds (40 and 82 % with another seed). <!-- claim: the_speller_says_unseen_words -->
+# - In our runs, the model gets 37 to 40 % of the unseen words right, and 80 to 82 % of the sounds. <!-- claim: the_speller_says_unseen_words -->
 # - That is more than twice as many words as the look-up with both neighbours. <!-- claim: twice_the_look_up -->
 # - Words without a relative are harder: it gets 36 % of them right, and 45 % of the others. <!-- claim: relatives_help -->
 #
-# Your numbers may be a little different, because another processor rounds differently, and in 700 steps that adds up. On
-# one machine it was 37 and 80 %.
+# Your numbers may be a little different, because another processor rounds differently, and in 700 steps that adds up.
 #
 # Look at the wrong words in the second table. How far off are they, and is it the vowels or the consonants? Would you have
 # known how to say them?
 # </details>
 #
 # **Your own name.** The model takes any word of the letters a to z. Put yours in, and read the sounds aloud.
-# (AH is the u in "hut", IY the ee in "see", EY the a in "name".) If it gets your name wrong, would a stranger get it right?
+# (AH is the u in "hut", IY the ee in "see", EY the a in "name".) A short name gives the model little to go on: is Ada
+# right? If it gets your name wrong, would a stranger get it right?
 
 # %%
 my_words = ["Ada", "Vaswani", "attentively", "transformerish"]  # put your name here
@@ -1547,7 +1549,7 @@ except (NotAvailable, NoTokenizers) as problem:
     print(problem)
 if corpus is not None:
     some = corpus.train[:5]
-    print(f"{len(corpus.train):,} pairs to learn from, {len(corpus.test):,} to be tested on")
+    print(f"{len(corpus.train):,} pairs for training, {len(corpus.test):,} for testing")
     print(f"test pairs with a side that is a training sentence: {lab.seen_before(corpus):.1%}")
     pieces = corpus.subwords.pieces(corpus.subwords.encode(some[0][0]))
     print("as sub-words:", pieces)
@@ -1564,7 +1566,7 @@ if corpus is not None:
 # ![Two batches of four sentences each, drawn as bars of cells. All lengths mixed: sentences of 2, 7, 3 and 5 tokens in a batch 7 wide, 11 of 28 cells are padding. Similar lengths together: sentences of 5, 5, 6 and 6 tokens in a batch 6 wide, 2 of 24 cells are padding.](picture:two_ways_to_batch)
 #
 # So sentences of similar length go together (section 5.1), and a batch has a budget of *tokens*, not of sentences: many
-# short ones, or a few long ones. **What share of all places is padding with mixed lengths, at 1,000 tokens a batch?**
+# short ones, or a few long ones. **What share of all positions is padding with mixed lengths, at 1,000 tokens a batch?**
 
 # %%
 guess_padding = None  # a percentage, from 0 to 100
@@ -1575,14 +1577,14 @@ if corpus is not None:
     mixed_padding = round(100 * padding["all lengths mixed"])
     print(f"your guess: {guess_padding} %, it is: {mixed_padding} %")
     percentages = {name: 100 * share for name, share in padding.items()}
-    display(plots.bars(percentages, title="Padding", x_label="% of all places"))
+    display(plots.bars(percentages, title="Padding", x_label="% of all positions"))
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
-# - With all lengths mixed, 46 % of the places hold padding; with similar lengths together, it is 2.3 %. <!-- claim: buckets_save_half -->
+# - With all lengths mixed, 46 % of the positions hold padding; with similar lengths together, it is 2.3 %. <!-- claim: buckets_save_half -->
 #
 # </details>
 #
@@ -1696,7 +1698,7 @@ if translator is not None:
 #
 # The two scores disagree, and both have a point. BLEU wants runs of words that are right together, which a look-up of
 # single words gets only by luck. chrF rewards every right stem, and recall counts twice: the look-up leaves nothing out,
-# and your model writes sentences as short as "Eine Brücke." Both scores take something off for that. Read a few sentences
+# and your model writes sentences as short as "Eine Brücke." Both scores deduct something for that. Read a few sentences
 # of each kind before you believe either score.
 # </details>
 #
@@ -1919,7 +1921,7 @@ if reading:
 # %%
 board = [  # question, guess, what happened, how far off a number may be
     ("sentences right, of ten", guess_ten, right_of_ten, 0),
-    ("a token 20 places back in a GRU", guess_far, far, 0),
+    ("a token 20 positions back in a GRU", guess_far, far, 0),
     ("attention's cost, in plain recurrent layers", guess_cost, factor, 0.5),
     ("million parameters, shared", guess_shared, shared_count, 0.5),
     ("million parameters, not shared", guess_apart, apart_count, 1),
@@ -1989,7 +1991,7 @@ guesses.board(row for row in board if row[2] is not None)  # what was measured
 # | word | meaning |
 # |---|---|
 # | BLEU | a score for translations: shared runs of words |
-# | brevity penalty | what BLEU takes off for a translation that is too short |
+# | brevity penalty | what BLEU deducts for a translation that is too short |
 # | checkpoint | everything that a run needs to go on after an interruption |
 # | chrF | a score for translations: shared runs of characters |
 # | clipping | scaling gradients down when they are too large |

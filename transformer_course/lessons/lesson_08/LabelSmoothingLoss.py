@@ -22,7 +22,7 @@ from cellcheck.authoring.aspects import (
     untouched,
 )
 from cellcheck.authoring.calls import call_and_follow, given
-from cellcheck.authoring.spec import Aspect, Case, Trial
+from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_04.drawing import draw_tokens, ragged
 
 FLAT = special("a list of tokens", meaning="Logits (tokens, vocab_size) with targets (tokens,) work too.")
@@ -67,6 +67,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     large = drawn(b, n, v)
     large["logits"][..., 1] += 150.0
     large["logits"][..., 2] -= 150.0
+    large["targets"][large["targets"] == 1] = 3  # no target is the one that the model is sure of
     laid_out = drawn(b, n, v)
     laid_out["logits"] = draw.strided(laid_out["logits"])
     padding = drawn(b, n, v)
@@ -84,6 +85,19 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+FLOORED = "The loss is far too small where the model is sure of another symbol."
+LEAST = 105.0
+"""Less than any right loss in the case of 150 and -150; what keeps a float32 away from 0 makes it smaller than that."""
+
+
+def floor_in_words(observation: Observation, case: Case) -> Observation:
+    """One slip, whatever number keeps the probabilities away from 0."""
+    output = observation.get("output")
+    if case.tags != LARGE.tags or not isinstance(output, torch.Tensor) or output.numel() != 1:
+        return observation
+    return observation | {"output": FLOORED} if 0 < float(output) < LEAST else observation
+
+
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     loss = symbol(*given(inputs, "vocab_size", "smoothing", "pad_id"))
     logits, targets = given(inputs, "logits", "targets")
@@ -99,6 +113,7 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
+    canonical=floor_in_words,
     aspects=(
         Aspect(
             "a single number",
@@ -111,7 +126,7 @@ TRIAL = Trial(
             weight=6.0,
             meaning="The loss is the cross-entropy with the softened targets, averaged over real tokens.",
         ),
-        gradients(),
+        gradients(6.0),
         FLAT,
         PAD_ID,
         NO_SMOOTHING,

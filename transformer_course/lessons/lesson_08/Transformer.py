@@ -122,7 +122,7 @@ TRIAL = Trial(
             "padding of the target",
             "padding",
             "padding_of_the_target",
-            meaning="No target token sees a padding token of the target, wherever that stands.",
+            meaning="No target token sees a padding token of the target, wherever that is.",
         ),
         seen(
             "the source reaches the logits",

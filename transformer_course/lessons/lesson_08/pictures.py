@@ -198,8 +198,8 @@ def two_ways_to_batch() -> Figure:
     with drawing(8.0, 2.9) as (figure, (axes,)):
         blank(axes, 17.6, 6.2)
         for left, title, lengths, waste in (
-            (1.0, "all lengths mixed", (2, 7, 3, 5), "11 of 28 places are padding"),
-            (10.0, "similar lengths together", (5, 5, 6, 6), "2 of 24 places are padding"),
+            (1.0, "all lengths mixed", (2, 7, 3, 5), "11 of 28 cells are padding"),
+            (10.0, "similar lengths together", (5, 5, 6, 6), "2 of 24 cells are padding"),
         ):
             width = max(lengths)
             cells(

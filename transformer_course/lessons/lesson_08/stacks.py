@@ -152,7 +152,7 @@ USUAL_LOOKS = (
         weight=2.0,
         meaning="Without a mask each token sees all tokens of its own row, and none of another row.",
     ),
-    seen("the order counts", "seeing", "the_order", weight=2.0, meaning="One token at two places gets two states."),
+    seen("the order counts", "seeing", "the_order", weight=2.0, meaning="One token at two positions gets two states."),
 )
 LAST_LOOKS = (
     seen(

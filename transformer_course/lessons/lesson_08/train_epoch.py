@@ -1,4 +1,8 @@
-"""`train_epoch`: how it is tried. The probe lends it a small model that keeps a diary."""
+"""`train_epoch`: how it is tried. The probe lends it a small model that keeps a diary.
+
+What the model is asked for is compared with what it reads, and said in words: "the very tokens that it reads" is one
+slip, whichever columns it reads.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ LEFT_OVER = special(
 NO_BATCH = refused("an epoch without a batch is refused", weight=0.5)
 MODE = special(
     "training mode",
+    weight=3.0,
     meaning="While it learns, the model is in training mode, so that dropout acts.",
     keys=("mode",),
 )
@@ -57,11 +62,19 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def what_the_case_is_about(observation: Observation, case: Case) -> Observation:
-    """Each special case is there for one thing; the usual ones are there for the rest."""
+    """Each special case is there for one thing; the usual ones are there for the rest.
+
+    What a model has learnt from the wrong tokens only follows from that.
+    """
     if NO_BATCH.tags == case.tags:
         return observation
     about = next((aspect for aspect in (ONE, ONCE, LEFT_OVER, MODE) if aspect.tags == case.tags), None)
-    return {name: observation[name] for name in (about.keys if about else ("output", "weights", "diary"))}
+    if about:
+        return {name: observation[name] for name in about.keys}
+    usual = {name: observation[name] for name in ("output", "weights", "diary")}
+    if (asked := observation["asked"]) != NEXT:
+        usual["weights"] = f"The model is asked for {asked}. What should it predict there?"
+    return usual
 
 
 class Diarist(nn.Module):
@@ -71,9 +84,11 @@ class Diarist(nn.Module):
         super().__init__()
         self.table, self.memory = nn.Parameter(table), nn.Parameter(memory)
         self.modes: list[bool] = []
+        self.read: list[torch.Tensor] = []
 
     def forward(self, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
         self.modes.append(self.training)
+        self.read.append(target_input)
         return self.table[target_input] + self.memory[source].mean(dim=1, keepdim=True)
 
 
@@ -90,6 +105,40 @@ class Rates:
             group["lr"] = 0.5 / self.count
 
 
+MODES = {
+    frozenset({True}): "in training mode",
+    frozenset({False}): "in evaluation mode",
+    frozenset({True, False}): "now in one mode, now in the other",
+    frozenset(): "not at all",
+}
+"""How a model is called, however often that is: one batch may go through it in several pieces."""
+NEXT = "the token after each one that it reads"
+ASKED = {-1: "the token before each one that it reads", 0: "the very tokens that it reads", 1: NEXT}
+
+
+def _asked(targets: list[torch.Tensor], read: list[torch.Tensor], wanted: list[torch.Tensor]) -> str:
+    """Which tokens the model is asked for, compared with those that it reads, in the first batch where that is wrong.
+
+    Where that can't be told (somebody goes token by token), the weights have to show whether it is right.
+    """
+    if not len(targets) == len(read) == len(wanted):
+        return NEXT
+    for target, its, asked in zip(targets, read, wanted, strict=True):
+        steps = {b - a for a in _begins(target, its) for b in _begins(target, asked)}
+        if steps and 1 not in steps:
+            step = min(steps, key=abs)
+            side = "after" if step > 0 else "before"
+            return ASKED.get(step, f"the token {abs(step)} positions {side} each one that it reads")
+    return NEXT
+
+
+def _begins(target: torch.Tensor, part: torch.Tensor) -> list[int]:
+    """The columns of the target at which this part of it may begin; it may have been flattened."""
+    spans = ((a, b) for a in range(target.shape[1]) for b in range(a + 1, target.shape[1] + 1))
+    tokens = part.flatten().tolist()
+    return [a for a, b in spans if target[:, a:b].flatten().tolist() == tokens]
+
+
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = Diarist(inputs["table"], inputs["memory"])
     if inputs.get("evaluating"):
@@ -102,12 +151,17 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     optimizer.register_step_pre_hook(lambda *_: diary.append("optimiser"))
     batches = iter(inputs["batches"]) if inputs.get("once") else inputs["batches"]
 
+    wanted: list[torch.Tensor] = []
+
     def loss_function(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        wanted.append(targets)
         return nn.functional.cross_entropy(logits.reshape(-1, VOCAB), targets.reshape(-1), ignore_index=0)
 
     output = symbol(model, batches, loss_function, optimizer, Rates(optimizer, diary))
     weights = [parameter.detach() for parameter in model.parameters()]
-    return {"output": output, "weights": weights, "diary": diary, "mode": model.modes}
+    mode = MODES[frozenset(model.modes)]
+    asked = _asked([target for _, target in inputs["batches"]], model.read, wanted)
+    return {"output": output, "asked": asked, "weights": weights, "diary": diary, "mode": mode}
 
 
 TRIAL = Trial(
@@ -116,7 +170,12 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=what_the_case_is_about,
-    called={"output": "the mean loss", "weights": "the weights afterwards", "diary": "what was done, in order"},
+    called={
+        "output": "the mean loss",
+        "weights": "the weights afterwards",
+        "diary": "what was done, in order",
+        "mode": "how the model is called",
+    },
     aspects=(
         Aspect(
             "a Python float",

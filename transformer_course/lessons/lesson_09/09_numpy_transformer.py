@@ -3,11 +3,11 @@
 # topic: backpropagation in NumPy
 # group: Make it write, make it learn
 # picture: attention_graph
-# sittings: [120, 125, 50, 75]
+# sittings: [130, 140, 55, 80]
 # builds_on: [01_pytorch_basics, 03_classification_transformer, 05_causal_masks]
 # gives:
 #   - derive the backward pass of every layer in a Transformer, and say where each sum comes from
-#   - find a wrong gradient without knowing the right one, and say why a training curve can't
+#   - find a wrong gradient without knowing the right one, and say what a training curve can tell you about it
 #   - train a Transformer in plain NumPy until it answers every question of a test set, and read what its heads look at
 #   - write the tape that makes backward passes by itself, and say what autograd does for you and what it costs
 # ---
@@ -33,6 +33,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? Then the checks are all you need.
@@ -308,7 +309,7 @@ plots.curves({"loss": losses}, title="The first thing that learns", log_y=True)
 # %% [markdown] exercise="ReLU" kind="core" difficulty=1 minutes=5
 # A ReLU lets positive numbers through, and replaces negative ones by 0. Inputs -2 and 3 become 0 and 3. If the loss grows by 10 for each unit of either output, what are the gradients of the two inputs?
 #
-# <details><summary>Answer</summary>
+# <details><summary>Answer to this question</summary>
 #
 # 0 and 10. The first input can move a little, and nothing changes. The second is passed on as it is, and so is its gradient.
 # </details>
@@ -506,7 +507,7 @@ pd.DataFrame(tasks.baselines(data)).round(2)
 #
 # **Without those two divisions, how large would the first step be?** Work it out before you unfold.
 #
-# <details><summary>Answer</summary>
+# <details><summary>Answer to this question</summary>
 #
 # 1 / √0.1, which is about 3.2 times the learning rate. And v is slow to catch up: after a thousand steps, a step would still be a quarter too large.
 # </details>
@@ -625,7 +626,7 @@ plots.bars(
 #
 # The row 1, 5: its mean is 3, the variance 4, the root 2. It becomes -1, 1. **Now raise the 5 by a little, to 5.1. What happens to the row?** Guess before you unfold.
 #
-# <details><summary>Answer</summary>
+# <details><summary>Answer to this question</summary>
 #
 # It is -1, 1 again. The mean moves to 3.05 and the root to 2.05, and (5.1 - 3.05) / 2.05 = 1. As long as the second number is the larger one, the result is -1, 1. So the gradient of *any* loss is 0 here (up to eps).
 # </details>
@@ -1021,7 +1022,7 @@ pd.DataFrame(silenced).T.round(2)
 # | Linear: no gradient for the bias | the gradients of all biases in linear layers |
 # | softmax without the sum | the other weights of the row |
 #
-# All nine models, yours and the eight broken ones, start from the same weights and see the same batches for five epochs. Their learning curves are the rows below, under letters and in no particular order. (As lines they would lie on top of each other.) **Which one is yours?**
+# All nine models, yours and the eight broken ones, start from the same weights and see the same batches for five epochs. Their learning curves are the rows below, under letters and in no particular order. **Which one is yours?**
 #
 # And before you run the cell: **how many of the eight will end below 99 % of the validation questions?** (This cell takes up to a minute.)
 
@@ -1061,7 +1062,9 @@ judged
 # - The curves find none of them, or just one. After five epochs, seven of the eight answer at least 99 % of the validation questions. So does the eighth, the softmax without its sum, if it is in luck; more about that below. The control stays between 40 and 60 %, so there is something to learn. <!-- claim: the_curves_find_none -->
 # - The wrong gradients still point roughly the right way: the cosines lie between 0.75 and 1. The control's is 0.3 to 0.4. <!-- claim: still_downhill -->
 #
-# That is why the curves can't tell you. A step in a direction that is off by a right angle would get nowhere, but these are off by about 40 degrees at most, and going downhill at an angle also gets you down. Adam hides a wrong *size* as well, since it divides by it.
+# As lines, most of the curves would lie on top of each other: that is why they were drawn as rows.
+#
+# The angles say why the curves can't tell you. A step in a direction that is off by a right angle would get nowhere, but these are off by about 40 degrees at most, and going downhill at an angle also gets you down. Adam hides a wrong *size* as well, since it divides by it.
 #
 # Is this luck, or a task that forgives everything? We trained the same ten models with five seeds, and with two on a harder task, questions inside questions (you'll meet it at the end of the lesson):
 

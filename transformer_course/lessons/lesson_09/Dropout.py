@@ -58,7 +58,7 @@ ASPECTS = (
         keys=BACKWARD,
     ),
     special(
-        "drawn anew each time",
+        "drawn again in each pass",
         "draws",
         0.5,
         "In training, each forward pass drops other numbers.",

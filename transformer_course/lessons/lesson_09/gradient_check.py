@@ -30,7 +30,7 @@ FUNCTIONS: dict[str, tuple[Aspect, str]] = {
     "sines": (SOUND, "with a right gradient: of a sum of sines"),
     "tiny": (SOUND, "with a right gradient whose numbers are tiny"),
     "huge": (SIZE, "with a right gradient whose numbers are huge"),
-    "unused": (ZERO, "with a right gradient that is 0 where an entry has no say"),
+    "unused": (ZERO, "with a right gradient that is 0 where an entry has no effect"),
     "rounded": (NOISE, "with a right gradient of zeros, where only the value's last digit flickers"),
     "softmax": (CURVED, "with a right gradient: of a softmax"),
     "exponentials": (CURVED, "with a right gradient: of a sum of exponentials"),
@@ -45,7 +45,7 @@ FUNCTIONS: dict[str, tuple[Aspect, str]] = {
     "tiny and wrong": (SIZE, "with a wrong gradient whose numbers are tiny"),
     "cancelling down": (BROKEN, "with a gradient whose two errors, one below the other, add up to 0"),
     "cancelling along": (AXES, "with a gradient whose two errors, side by side in a row, add up to 0"),
-    "flat": (ZERO, "with a gradient that isn't 0 where an entry has no say"),
+    "flat": (ZERO, "with a gradient that isn't 0 where an entry has no effect"),
 }
 OPPOSED = tuple(FUNCTIONS[name][1] for name in ("negated", "zero", "flat"))
 """Where a claim is as wrong as it can be: who divides by the wrong size divides by almost nothing there."""

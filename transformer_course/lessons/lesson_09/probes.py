@@ -111,8 +111,10 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     seen: dict[str, Any] = {"parts": {name: _described(layer, name) for name in names}} if names else {}
     if not inputs.get("any_beginning"):
         seen["beginning"] = _beginning(layer, names)
-    if not _hand_in(layer, weights):
-        return seen | {"output": "no output: a weight is missing"}
+    missing = [name for name in names if _holder(layer, name) is None]
+    if missing:
+        return seen | {"output": f"Your layer has no {missing[0]}, so it can't be tried."}
+    _hand_in(layer, weights)
     if not inputs["arguments"]:  # whether it can be built at all is the question
         return seen | {"output": "accepted"}
     arguments, gradient = _copied(inputs["arguments"]), _copied(inputs["gradient"])

@@ -32,6 +32,8 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
+# costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Nobody to hand it in to? The checks are all you need.
@@ -83,7 +85,7 @@ from IPython.display import display
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from transformer_course import plots
+from transformer_course import guesses, plots
 from transformer_course.lessons.tables import measured
 from transformer_course.lessons.lesson_10 import experiments as lab
 
@@ -157,7 +159,7 @@ lab.answers(plain, data)
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `for _ in range(300): loss = train_step(?, ?)`, and `return bool(loss < 0.05)`.
+# A loop over `range(300)` that keeps the last loss. A comparison with NaN is always False: which way round must yours be?
 # </details>
 #
 # Docs: [math.isnan](https://docs.python.org/3/library/math.html#math.isnan) ·
@@ -428,7 +430,8 @@ said
 # </details>
 # <details><summary>Hint 3</summary>
 #
-# `progress = (step - ?) / (? - ?)`, then `peak * (1 + math.cos(math.pi * progress)) / 2`.
+# `progress` is the share of the way down that is behind you. At which step does that way begin, and how many steps long is
+# it?
 # </details>
 #
 # Docs: [math.cos](https://docs.python.org/3/library/math.html#math.cos).
@@ -480,9 +483,10 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 #
 # </details>
 #
-# What can you conclude from nine numbers? Read along the rows and the columns first. Then be careful. Each cell is a single run, and another seed gives other numbers, so don't make much of a
-# small difference between neighbours. `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120
-# steps of *this* model. With another budget, you'd have to sweep again.
+# What can you conclude from nine numbers? Read along the rows and the columns first. Then be careful. Each cell is a
+# single run, and another seed gives other numbers, so don't make much of a small difference between neighbours.
+# `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120 steps of *this* model. With another
+# budget, you'd have to sweep again.
 #
 # Why warm up at all? Adam divides each step by a running mean of squared gradients, and in its first steps that mean
 # rests on a handful of batches. Post-norm models, such as the paper's in lesson 8, need the warm-up more than pre-norm
@@ -575,6 +579,29 @@ plots.curves(
 # So the weights were hardly harmed; Adam was. Its mean of gradients goes on pushing in the direction of the broken row,
 # and loses a tenth of it with each step. Its mean of squares slows down everything that comes after, and loses only a
 # thousandth with each step: after a hundred steps, nine tenths of that enormous square are still there.
+# </details>
+#
+# Here are Adam's two running means by themselves. Take a single weight whose gradient is always 1, except for one
+# step, number 30, where it is 10,000. Adam moves the weight by the rate times m, divided by the root of v. (The correction
+# for the first steps is left out.)
+
+# %%
+m = v = 1.0
+memory = {"m, the mean of gradients": [], "the root of v": []}
+for step in range(200):
+    gradient = 10_000.0 if step == 30 else 1.0
+    m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+    for kept, value in zip(memory.values(), (m, v**0.5), strict=True):
+        kept.append(value)
+plots.curves(memory, title="Adam's two means, and one broken step", y_label="size", log_y=True)
+
+# %% [markdown]
+# <details><summary>Open this once you have run the cell</summary>
+#
+# **What you should see**
+#
+# - A hundred steps after the broken one, m is back at 1.0, and the root of v is still 300: each step is 300 times too short. <!-- claim: v_remembers_for_long -->
+#
 # </details>
 
 # %% [markdown] exercise="accumulated_step" kind="core" difficulty=3 minutes=20
@@ -804,7 +831,7 @@ plots.heatmap(
 # [Tensor.clone](https://pytorch.org/docs/stable/generated/torch.clone.html).
 
 # %% [markdown]
-# **What you made.** Something that says when it's enough. Here it watches the run with 300 rows, and checks every 25
+# **What you made.** Something that says when it's enough. Here it watches the run with 300 rows, with a check every 25
 # steps and a patience of 4. **At which step does it stop, and at which was the loss best?** A guess within
 # 50 steps counts.
 
@@ -932,12 +959,17 @@ guess_peak_share = None  # a share
 
 parts = lab.Parts(run=run_checkpointed)
 deep = {
-    name: lab.memory_of(lab.Recipe(num_layers=8, checkpointed=forgets), data, parts)["peak"]
+    name: lab.memory_over_a_step(lab.Recipe(num_layers=8, checkpointed=forgets), data, parts)
     for name, forgets in (("plain", False), ("checkpointed", True))
 }
-peak_share = deep["checkpointed"] / deep["plain"]
+peak_share = float(deep["checkpointed"].max() / deep["plain"].max())
 print(f"your guess: {guess_peak_share}, it is: {peak_share:.2f}")
-plots.bars(deep, title="Peak of one step with eight blocks on either side", x_label="kilobytes")
+plots.curves(
+    deep,
+    title="Memory during one step, with eight blocks on either side",
+    x_label="% of the step's operations",
+    y_label="kilobytes",
+)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -945,6 +977,7 @@ plots.bars(deep, title="Peak of one step with eight blocks on either side", x_la
 # **What you should see**
 #
 # - With eight blocks on either side, the peak is about 15 % of the plain one. <!-- claim: checkpoints_save_memory -->
+# - Plain, memory grows until the forward pass is over, a third of the way, and then shrinks. Checkpointed, it rises and falls again and again, once for each block that is computed a second time. <!-- claim: a_mountain_and_many_teeth -->
 #
 # There are sixteen blocks, and one of them at a time is in memory. The rest is what went into each of the others, and the
 # gradients of the weights.
@@ -1082,6 +1115,9 @@ pd.DataFrame(
 # scaler.step(optimizer)         # unless one is infinite or NaN
 # scaler.update()                # the factor for the next step
 # ```
+#
+# If you clip before `unscale_`, you compare gradients that are 65,536 times too large with your limit, so nearly all of
+# them get clipped. Once they are unscaled, their norm is 65,536 times smaller than the limit.
 #
 # Watch it meet an infinite gradient, and then a good one.
 
@@ -1231,14 +1267,14 @@ lab.with_spread(tricks[tricks["trick"].isin(some)], lab.ENOUGH)
 
 # %%
 right_causes = sum(diagnoses[letter] == lab.cause_of(letter) for letter in lab.BROKEN)
-lab.board(
+guesses.board(
     [
         ("rows right in the plain run", guess_exact, plain.last["exact match"], 0.01),
         ("who can learn a single batch", guess_learners, learners),
-        ("causes found, of nine", right_causes or None, 9),
-        ("right by the table, of twelve", guess_table, right_by_table),
-        ("the best peak without a warm-up", guess_peak, best_peak),
-        ("which peak needs the warm-up", guess_gains, gains_most),
+        ("causes found, of nine", right_causes or None, 9, 0),
+        ("right by the table, of twelve", guess_table, right_by_table, 0),
+        ("the best peak without a warm-up", guess_peak, best_peak, 0),
+        ("which peak needs the warm-up", guess_gains, gains_most, 0),
         ("does clipping save run G", guess_saved, saved),
         ("what the broken row ruined", guess_culprit, culprit),
         ("how much gradient gets lost", guess_lost, lost),

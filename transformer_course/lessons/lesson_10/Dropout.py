@@ -59,7 +59,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = nn.Sequential(layer)  # a layer is switched by the model that it is part of
     if inputs.get("evaluating"):
         model.train()(x.clone())
-        return {"in_eval": model.eval()(x)}
+        return {"in_eval": _in_words(model.eval()(x), x)}
     model.eval()(x.clone())
     model.train()
     handed = x.clone()
@@ -82,6 +82,19 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         "seed": seed,
         "arguments": [before, after],
     }
+
+
+def _in_words(result: Any, x: torch.Tensor) -> str:
+    """What evaluation mode makes of x, whatever is drawn; no number of x is 0."""
+    if not isinstance(result, torch.Tensor) or (result.shape, result.dtype) != (x.shape, x.dtype):
+        return "nothing of the shape and the dtype of x"
+    factors = result / x
+    if bool((factors == 0).any()):
+        return "some numbers become 0" if bool(factors.any()) else "all numbers become 0"
+    if torch.allclose(factors, factors[:1, :1].expand_as(x)):
+        factor = factors.flatten()[0].item()
+        return "x as it is" if abs(factor - 1) < 1e-5 else f"x times {factor:.2f}"
+    return "something else"
 
 
 def _levels(factors: torch.Tensor) -> list[float]:

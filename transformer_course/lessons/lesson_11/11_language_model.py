@@ -3,7 +3,7 @@
 # topic: a small GPT
 # group: Beyond
 # picture: Who moves when one token is nudged
-# sittings: [120]
+# sittings: [120, 30]
 # builds_on: [03_classification_transformer, 05_causal_masks, 07_autoregressive_sampling]
 # gives:
 #   - train a language model on any text, and let it write
@@ -33,6 +33,8 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
+# costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Nobody to hand it in to? The checks are all you need.
@@ -134,7 +136,7 @@ rows = [[names.decode(row).replace("\n", "|") for row in pair] for pair in zip(i
 pd.DataFrame(rows, columns=["inputs", "targets"])
 
 # %% [markdown] exercise="targets_are_next" kind="core" difficulty=2 minutes=15
-# Two bugs can cost you a week, because nothing crashes. Somebody forgets to shift the targets, and within a hundred steps
+# Two bugs can cost you a week, because nothing crashes. You forget to shift the targets, and within a hundred steps
 # the loss is almost 0: the model learns to copy its input. Or two people shift, one where the batch is made and one where
 # the loss is computed, and the model learns to predict the token after the next. Then the loss falls as in a sound run,
 # only not as far: on these names to 2.6 nats, where a sound run reaches 2.1. If you have nothing to compare it with, you
@@ -232,9 +234,10 @@ plots.heatmap(torch.stack(moved), title="Who moves when one token is nudged?", r
 # %% [markdown] exercise="DecoderOnlyTransformer" kind="core" difficulty=3 minutes=20
 # Now the whole model: a table of token vectors, a table of positions, some blocks, a last norm, and a logit for every
 # token of the vocabulary. To turn a state into logits, most of our earlier models had a layer of their own; in lesson 8 it
-# could share the embedding's weights. A GPT always uses **the same table twice**: the logit of a token is the dot product of
-# the state with this token's vector. The output is **tied** to the embedding (Press and Wolf 2017). That saves
-# vocab_size · d_model numbers.
+# could share the embedding's weights. GPT-2 uses **the same matrix twice**: the logit of a token is the dot product of the
+# state with this token's vector. The output is **tied** to the embedding (Press and Wolf 2017). That saves
+# vocab_size · d_model numbers. Whether it also costs something, and whether 0.02 (below) is the right number for a model as
+# narrow as ours, you'll measure in lesson 12.
 #
 # $$\text{logits} = \text{final norm}(x)\; E^{\top} \qquad (\text{batch}, \text{length}, d) \cdot (d, \text{vocab})$$
 #
@@ -283,7 +286,6 @@ torch.manual_seed(0)
 untrained = lab.new_gpt(names, lab.NAMES, DecoderOnlyTransformer)
 first_loss = lab.losses_of(untrained, names.held_out, 16).mean().item()
 print(f"your guess: {guess_untrained}, it is: {first_loss:.2f}")
-print(f"the logarithm of 28: {math.log(28):.2f}")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -422,8 +424,15 @@ print(f"names it has read: {train_bits:.2f}, names held out: {held_out_bits:.2f}
 # **What you should see**
 #
 # - After 1,000 steps, held-out names cost about 3.1 bits per character, one less than for a model that only knows how common each symbol is. <!-- claim: names_get_better -->
-# - Names that it has read cost only 0.04 to 0.07 bits less, depending on the seed. (Which names happen to be held out makes a difference of 0.02.) It has learnt what names are like, and hardly any by heart. <!-- claim: hardly_any_by_heart -->
+# - Names that it has read cost only 0.04 to 0.07 bits less, depending on the seed. (Which names happen to be held out makes a difference of 0.02.) It has learnt what names are like, and has memorised hardly any. <!-- claim: hardly_any_by_heart -->
 #
+# ## Time for a break
+#
+# You can now train a model that invents names, and say whether it invents or quotes. Next it reads a million characters.
+#
+# A question to take with you: with which tokens, letters or byte pairs, will it get further in the same time?
+
+# %% [markdown]
 # ## Part 3 · Shakespeare
 #
 # Names are a warm-up. The next text has a million characters: scenes from Shakespeare's plays. They are downloaded once
@@ -474,7 +483,7 @@ plots.bars(compared, title="Held-out text", x_label="bits per character", guess=
 # pay is length. Their windows have twice as many positions, and attention pays for each pair of positions.
 # </details>
 #
-# What does it write? And has it just learnt passages by heart? The **longest copy** is the longest piece of the model's
+# What does it write? And has it just memorised passages? The **longest copy** is the longest piece of the model's
 # text that appears, letter for letter, in what it has read. The number alone says little, since people repeat each other
 # too. So compare it with passages of Shakespeare's own of the same length, which the model has *not* read.
 
@@ -491,8 +500,8 @@ lab.copied(passages, plays)
 #
 # - In 500 characters that the model writes, the longest copy has 11 to 17 characters, depending on the seed. In 36 held-out passages of the same length the median is 19 characters, the shortest 15 and the longest 31. <!-- claim: it_does_not_quote -->
 #
-# Speakers' names and stock phrases repeat, and the model repeats them as the plays do. It has had little chance to learn
-# passages by heart: in 650 steps it reads 333,000 byte pairs, fewer than the text has, so it meets most passages once or
+# Speakers' names and stock phrases repeat, and the model repeats them as the plays do. It has had little chance to
+# memorise passages: in 650 steps it reads 333,000 byte pairs, fewer than the text has, so it meets most passages once or
 # never. Much larger models do quote, and can be made to; look at this number whenever you train one.
 #
 # ## Part 4 · Choosing words
@@ -577,14 +586,14 @@ plots.curves(
 # It's important that the tokens to be predicted are the same throughout. If you take the average at each position of the
 # window instead, each point has other targets, some harder than others, and with 334 windows the curve is mostly noise.
 #
-# So this model writes like somebody who remembers the last few words. Ask it a question, and it will write something that
+# So this model writes like someone who remembers the last few words. Ask it a question, and it will write something that
 # looks like the next line of a play. It can't count, it doesn't know who is in the room, and it has no idea what is true.
 #
 # Large models begin in just this way: with windows of text, and the cross-entropy of the next token. They have more
 # of everything, so they know more, and they use contexts of thousands of tokens. What turns one into an assistant comes
 # afterwards. It is trained further on answers that people have written, and then on people's choices between two
-# answers. That changes which continuations are likely. But it's still a model that says what is likely. Whether that's true
-# counts only as far as somebody, or some test, could tell.
+# answers. That changes which continuations are likely. But it's still a model that says what is likely. Truth
+# counts only where a rater or a test could check it.
 # </details>
 #
 # ## Explain it
@@ -660,7 +669,7 @@ guesses.board(board)
 # | memorise | to have a text by heart, rather than what it has in common with others |
 # | min-p | keeps the tokens at least a given share as likely as the most likely one |
 # | residual stream | what the blocks read and add to, from the embedding to the last norm |
-# | tied | two layers that share one table |
+# | tied | two layers that share one matrix |
 # | window | neighbouring tokens of a text, as many as a model reads at once |
 #
 # ## Papers

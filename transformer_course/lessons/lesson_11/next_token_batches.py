@@ -163,7 +163,7 @@ def _in_tokens(ahead: torch.Tensor) -> str:
     named = {1: "the next token", 0: "the input itself"}
     if len(numbers) > 1:
         return f"tokens at different distances from their inputs: {', '.join(map(str, numbers))}"
-    return named.get(numbers[0], f"the token {abs(numbers[0])} places {'ahead' if numbers[0] > 0 else 'before'}")
+    return named.get(numbers[0], f"the token {abs(numbers[0])} positions {'ahead' if numbers[0] > 0 else 'before'}")
 
 
 def _in_short(places: list[int]) -> str:
@@ -184,7 +184,7 @@ TRIAL = Trial(
         "output": "each target",
         "shapes": "the shapes of inputs and targets",
         "side_by_side": "the inputs of a row",
-        "starts": "the places where windows begin",
+        "starts": "where windows begin",
         "evenly": "the windows are drawn",
         "random": "your batches",
         "kind": "inputs and targets",

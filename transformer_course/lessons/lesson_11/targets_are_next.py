@@ -18,8 +18,7 @@ SOUND, SHIFTED, MIXED, CORNER = tells_apart(
     mixed="targets of something else are found",
     corner="a fault in one row or at one position is found",
     meanings={
-        "sound": "A batch is sound when each target follows its own input in the text; inputs needn't stand "
-        "side by side.",
+        "sound": "A batch is sound when each target follows its own input in the text; inputs needn't be side by side.",
         "shift": "Targets that aren't shifted, or are shifted too far or the wrong way, are broken.",
         "mixed": "Targets that belong to other inputs are broken.",
         "corner": "One wrong target in a row, or one wrong row, is enough.",

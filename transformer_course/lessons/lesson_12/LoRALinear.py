@@ -57,15 +57,17 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         if bias is not None:
             linear.bias.copy_(bias)
     layer = built(symbol, linear, inputs["rank"], inputs["alpha"])
-    seen: dict[str, Any] = {"start": layer(x).detach()}
+    plain = nn.functional.linear(x, weights, bias)
+    seen: dict[str, Any] = {"start": "that of the trained layer" if _agree(layer(x), plain) else "another one"}
     another = built(symbol, copy.deepcopy(linear), inputs["rank"], inputs["alpha"])
     seen["down"] = _in_words(getattr(layer, "down", None), getattr(another, "down", None))
     up = getattr(layer, "up", None)
     seen["up"] = "zeros" if isinstance(up, torch.Tensor) and not up.detach().any() else "not zeros"
     seen["learns"] = sorted(name for name, parameter in layer.named_parameters() if parameter.requires_grad)
+    seen["moves"] = _moves(layer, x)
     seen["parts"], places = hand_in(layer, {"down": inputs["down"], "up": inputs["up"]})
     if len(places) < 2:
-        return {**seen, "output": "no output: down or up is missing, or has another shape"}
+        return {**seen, "output": "Your layer has no down or no up of the docstring's shape, so it can't be tried."}
     handed = x.clone().requires_grad_()
     output = layer(handed)
     seen["output"] = output.detach() if isinstance(output, torch.Tensor) else output
@@ -88,6 +90,14 @@ def _in_words(down: Any, another: Any) -> str:
     return "the same numbers in every new layer" if same else "random numbers"
 
 
+def _moves(layer: nn.Module, x: torch.Tensor) -> str:
+    """Whether a new layer can learn at all: whether a gradient that isn't 0 reaches any of its parameters."""
+    leaves = [parameter for parameter in layer.parameters() if parameter.requires_grad]
+    slopes = gradients(layer(x), leaves) if leaves else "cut off"
+    reached = isinstance(slopes, list) and any(slope is not None and bool(slope.any()) for slope in slopes)
+    return "something" if reached else "nothing: every gradient is 0"
+
+
 def _base(layer: nn.Module, weight: torch.Tensor) -> str:
     base = getattr(layer, "base", None)
     if not isinstance(base, nn.Linear):
@@ -107,14 +117,14 @@ def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
         "merged_is": _kind(plain, layer),
     }
     by_merging = _changed(layer, before) + (["whether it is in training mode"] if layer.training != mode else [])
+    seen["by_itself"] = f"changed by merged(): {', '.join(by_merging)}" if by_merging else "as it was"
+    after = copy.deepcopy(layer.state_dict())
     with torch.no_grad():
         for parameter in plain.parameters():
             parameter.add_(1.0)
-    if by_merging:
-        seen["by_itself"] = f"changed by merged(): {', '.join(by_merging)}"
-    else:
-        shared = _changed(layer, before)
-        seen["by_itself"] = f"changed along with the merged one: {', '.join(shared)}" if shared else "as it was"
+    if not any(name.startswith("base.") for name in by_merging):  # or else it hasn't kept the base, whatever it shares
+        shared = _changed(layer, after)
+        seen["shared"] = f"changed along with the merged one: {', '.join(shared)}" if shared else "nothing"
     if not _agree(seen["merged"], wanted):
         return {**seen, "merged_later": LATER}  # it is wrong from the beginning, which is told once
     with torch.no_grad():
@@ -156,9 +166,9 @@ def _agree(one: Any, other: torch.Tensor) -> bool:
 MEANINGS = {
     "starts as the base": "up starts with zeros, so nothing changes at first.",
     "down starts at random": "If down and up were both zero, neither would learn.",
-    "merged": "merged() returns a plain Linear layer that gives the same outputs.",
+    "merged": "merged() returns a plain Linear layer that gives the same outputs, and leaves this layer as it is.",
     "merged after more training": "merged() merges what up and down are now, not what they were once.",
-    "merging changes nothing here": "merged() leaves this layer as it is, and shares no weights with it.",
+    "no weights in common": "The layer keeps the trained weight as it is, and the merged layer has weights of its own.",
 }
 
 
@@ -172,10 +182,12 @@ TRIAL = Trial(
         "down": "how down begins",
         "up": "how up begins",
         "learns": "what wants gradients",
+        "moves": "what changes in the first step",
         "merged": "the output of merged()",
         "merged_is": "what merged() returns",
         "merged_later": "what merged() gives after up has changed",
         "by_itself": "this layer, after merged()",
+        "shared": "what both layers hold in common",
         "base": "the weight of the base",
     },
     shown=lambda case: {name: case.inputs[name] for name in ("x", "rank", "alpha")},
@@ -186,13 +198,19 @@ TRIAL = Trial(
             aspects.main("values", 6.0, meaning="The output is that of the base plus the scaled correction."),
             aspects.also("starts as the base", "start", "up", weight=16.0),
             aspects.also("down starts at random", "down", weight=16.0),
-            aspects.also("only down and up learn", "learns", weight=87.0, meaning="The base is frozen, its bias too."),
+            aspects.also(
+                "only down and up learn",
+                "learns",
+                "moves",
+                weight=87.0,
+                meaning="The base is frozen, its bias too, and a new layer's gradients aren't all 0.",
+            ),
             aspects.also(
                 "gradients flow", "gradients", weight=16.0, meaning="Gradients reach x, down and up, as they should."
             ),
-            aspects.also("merged", "merged", "merged_is", weight=87.0),
+            aspects.also("merged", "merged", "merged_is", "by_itself", weight=87.0),
             aspects.also("merged after more training", "merged_later", weight=8.0),
-            aspects.also("merging changes nothing here", "by_itself", "base", weight=16.0),
+            aspects.also("no weights in common", "shared", "base", weight=16.0),
             ONE,
             BARE,
             replace(aspects.FLOAT64, weight=5.0),

@@ -3,7 +3,7 @@
 # topic: reviews, time series and images
 # group: Beyond
 # picture: "1: an 8, read as 2"
-# sittings: [120, 60]
+# sittings: [125, 65]
 # builds_on: [03_classification_transformer, 06_positional_encodings]
 # gives:
 #   - turn reviews, series and pictures into tokens
@@ -31,10 +31,10 @@
 # SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -99,8 +99,8 @@ guess_wins = None  # in how many of the four tasks the Transformer wins
 #
 # The first domain is still language, but a harder task than any so far: 10,662 sentences from real film reviews, half
 # of them praise, half of them pans (Pang and Lee 2005). 2,000 are for the test, 1,000 for validation, and the rest to
-# learn from. In training, one label is a little more common; always giving that one is the simplest baseline. The file is
-# downloaded once, 0.5 MB. If you are offline, the cell tells you what to do; this part then shows no results.
+# learn from. In training, one label is a little more common; always giving that one is the simplest baseline. (In the
+# test, it happens to be the less common one.) The file is downloaded once, 0.5 MB. If you are offline, the cell tells you what to do; this part then shows no results.
 
 # %%
 try:
@@ -473,7 +473,7 @@ table.round(2)
 # </details>
 #
 # Is the lower mean a win? Four forecasts are few. Here is each year by itself. We call it a win when
-# somebody is ahead in **all four** years; otherwise it is too close to call.
+# one of the two is ahead in **all four** years; otherwise it is too close to call.
 
 # %%
 rivals = ["one Linear layer", "one Linear layer, windows scaled"]
@@ -504,14 +504,14 @@ forecasting.drawn(name, values, chosen, f"{name}: the last year, and three forec
 # no error message: somewhere, the **future leaks** into the forecast. The mean of the whole series is enough, or a
 # window that ends one month too late, or a moving average that is centred.
 #
-# ![The past 5 6 8 7, a cut, and the future 9 11. A pipeline forecasts 9 8. Below it the same past with another future, 95 and -40. An honest pipeline forecasts 9 8 again; one that looks ahead says 52 -16.](picture:another_future)
+# ![The past 5 6 8 7, a cut, and the future 9 11. A pipeline forecasts 9 8. Below it the same past with a different future, 95 and -40. An honest pipeline forecasts 9 8 again; one that looks ahead says 52 -16.](picture:another_future)
 #
 # This is the bug clinic. You get a **pipeline**: a function from a series and a cut to the forecast made at that cut.
 # You can't read its code, but you can run it as often as you like. An honest forecast depends on the past alone. So what
 # happens to it when you change the future?
 #
-# Think about which changes to try. A pipeline may look at a single future value, the first or the last. It may use the
-# largest value of the series or the smallest, and that may well be in the past. It may use only the difference between two.
+# Think about which changes to try. A pipeline may look at a single future value: the first, the last, or one
+# in between. It may use the largest value of the series or the smallest, and that may well be in the past. It may use only the difference between two.
 # And it may use the *length* of the series: that is known anyway.
 #
 # Two forecasts that should be equal may differ in their last digits: a computer rounds. So don't ask for equality.
@@ -538,7 +538,7 @@ forecasting.drawn(name, values, chosen, f"{name}: the last year, and three forec
 # %% [markdown]
 # **What you've built.** A test that needs no source code. Four pipelines: last year's values, one Linear layer trained on the
 # past, and the same layer and the Transformer with scaled windows, both trained on *all* windows of the series, as if
-# somebody had split them at random. The honest layer has a MASE of about 0.6. **What will the leak do to it?**
+# they had been split at random. The honest layer has a MASE of about 0.6. **What will the leak do to it?**
 
 # %%
 guess_leak = None  # the MASE of the leaking layer, for example 0.5
@@ -605,7 +605,7 @@ print(f"your guess: {guess_close}, it is: {close:.2f}; of all training pictures,
 
 # %% [markdown]
 # If the file has its writers one after the other, we can keep them apart. We split again: the file is cut into three
-# thirds, and each third is read by somebody who has only seen the other two. Now different people wrote test and training
+# thirds, and each third is read by a reader that has only seen the other two. Now different people wrote test and training
 # (except perhaps for one at each end of a third), and each of the 1,797 pictures is in the test once. **What share will
 # the nearest neighbour get right now?**
 
@@ -777,8 +777,8 @@ summary.round(3)
 # to its place.
 #
 # Where there is enough data, a model can find all that out for itself. And where there isn't, it can learn somewhere else first:
-# from billions of sentences, or of pictures, that nobody has labelled. That is **pretraining**, and with it a Transformer needs
-# only a few thousand reviews to become good at them. We train from scratch here, so our table can't show it.
+# from billions of sentences, or of pictures, that nobody has labelled. That is **pretraining**, and with it, a few thousand
+# reviews can be enough. We train from scratch here, so our table can't show it.
 # </details>
 #
 # ## Explain it
@@ -801,7 +801,7 @@ summary.round(3)
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 board = [

@@ -125,6 +125,18 @@ def _first_step(series: torch.Tensor, cut: int) -> torch.Tensor:
     return forecast
 
 
+def _mixing_in(place: int) -> Pipeline:
+    """Mixes in the value so many places after the cut."""
+    return lambda series, cut: _naive(series, cut) * 0.9 + 0.1 * series[cut + place]
+
+
+def _second_step(series: torch.Tensor, cut: int) -> torch.Tensor:
+    """Mixes in the value at the cut, in its second step alone."""
+    forecast = _naive(series, cut)
+    forecast[1] = 0.9 * forecast[1] + 0.1 * series[cut]
+    return forecast
+
+
 def _hardly(series: torch.Tensor, cut: int) -> torch.Tensor:
     """Mixes in a thousandth of the value to come."""
     return _naive(series, cut) * 0.999 + 0.001 * series[cut]
@@ -150,6 +162,9 @@ PIPELINES: dict[str, Pipeline] = {
     "tilted": _tilted,
     "wary": _wary,
     "first_step": _first_step,
+    "second_step": _second_step,
+    "second_value": _mixing_in(1),
+    "third_value": _mixing_in(2),
     "record": _record,
     "depth": _depth,
 }

@@ -90,7 +90,7 @@ def another_future() -> Figure:
         cells(axes, 9.6, 4.0, [[9, 8]])
         note(axes, 12.0, 4.5, "the same: honest", size=11, ha="left")
         cells(axes, 9.6, 5.6, [[52, -16]], lit=[(0, 0), (0, 1)])
-        note(axes, 12.0, 6.1, "another: it looks ahead", size=11, ha="left")
+        note(axes, 12.0, 6.1, "different: it looks ahead", size=11, ha="left")
         sign(axes, 8.6, 6.1, "or", size=11)
     return figure
 

@@ -13,6 +13,16 @@ from cellcheck.authoring.calls import state
 from cellcheck.authoring.modules import built
 from transformer_course.lessons.examining import MOVED, Calls, ExaminedModel, kept, near
 
+NOT_THE_COURSES = (
+    "Your blocks aren't the EncoderBlock of lesson 3, or their attention is never called, so nothing can be seen "
+    "inside. Use that EncoderBlock."
+)
+LOST = "Some numbers of the input change nothing in the result. Where are they lost?"
+MIXED = "A token changes with numbers that aren't its own. What is mixed before the first block?"
+NOTHING_LEFT = (
+    "In a new model, your result says nothing about the input. Is it made of means over a token's own numbers?"
+)
+
 
 class ExaminedReader(ExaminedModel):
     """A model that reads numbers: `groups` says of each, row by row, which token it belongs to."""
@@ -37,7 +47,7 @@ class ExaminedReader(ExaminedModel):
         """Does each input number count?"""
         results = self._when_nudged[1].reshape(len(self.groups), *self.output.shape)
         moved = (results - self.output).abs().flatten(2).amax(dim=-1) > MOVED
-        return "every number of the input" if moved.all() else "only some of the numbers of the input"
+        return "every number of the input" if moved.all() else LOST
 
     @cached_property
     def _nudged(self) -> torch.Tensor:
@@ -56,17 +66,17 @@ class ExaminedReader(ExaminedModel):
         """Which tokens change with each number, at the first attention?"""
         before, after = _first_look(self.seen), self._when_nudged[0]
         if before is None or after is None:
-            return "unknown: the attention of an EncoderBlock is never called"
+            return NOT_THE_COURSES
         if before.shape[1] == 1 < len(set(self.groups)):
-            return "the whole input: there is a single token"
+            return "The whole input is a single token. How many should there be?"
         moves = (after.reshape(len(self.groups), *before.shape) - before)[:, 0]  # (numbers, tokens, d_model)
         changed = moves.abs().amax(dim=-1) > MOVED
         tokens = [tuple(row.nonzero()[:, 0].tolist()) for row in changed]  # of each number, the tokens that it moves
         if any(len(moved) != 1 for moved in tokens):
-            return "one part of the input" if self._relative() else "not one part of the input, but a mixture"
+            return "one part of the input" if self._relative() else MIXED
         together = len(set(zip(self.groups, tokens, strict=True)))
         fits = together == len(set(self.groups)) == len(set(tokens))
-        return "one part of the input" if fits else "a mixture: numbers that belong together go to different tokens"
+        return "one part of the input" if fits else "Numbers that belong together go to different tokens."
 
     def _relative(self) -> bool:
         """Is each token one number, measured from others, such as the last one, or on a scale that others set?
@@ -111,7 +121,7 @@ class ExaminedReader(ExaminedModel):
         called = [block for block in self.blocks if self.seen[block]]
         before, after = _first_look(self.seen), self._when_nudged[0]
         if not called or before is None or after is None:
-            return "unknown: no EncoderBlock is called"
+            return NOT_THE_COURSES
         parts = ((after.reshape(len(self.groups), *before.shape) - before).abs().amax(dim=-1) > MOVED).flatten(0, 1)
         own = ~parts.any(dim=0)  # tokens that no number of the input goes into: (tokens,)
         block, generator = called[-1], torch.Generator().manual_seed(0)
@@ -132,8 +142,11 @@ class ExaminedReader(ExaminedModel):
         if reads.all() or (reads & own).any():
             return "every patch, or a class token"
         if int(reads.sum()) != 1:
-            return "only some of the patches"
-        return "the first patch alone" if reads[0] else "the last patch alone" if reads[-1] else "one patch alone"
+            all_but_the_first = not reads[0] and reads[1:].all()
+            which = "every patch but the first" if all_but_the_first else "only some of the patches"
+            return f"The last layer reads {which}."
+        which = "the first patch" if reads[0] else "the last patch" if reads[-1] else "one patch"
+        return f"The last layer reads {which} alone."
 
     def what_is_left_of_the_input(self) -> str:
         """With norms and biases as they are when a model is made. The mean of the numbers of a token is 0 then."""
@@ -148,7 +161,7 @@ class ExaminedReader(ExaminedModel):
             drawn = 2 * torch.randn(64, *self.x.shape[1:], generator=generator, dtype=self.x.dtype)
             results = self.result(drawn)  # so many that not all can be negative, should negative ones be set to 0
         moved = (results - results[:1]).abs().max() > MOVED
-        return "enough to tell inputs apart" if moved else "nothing, in a model that is new"
+        return "enough to tell inputs apart" if moved else NOTHING_LEFT
 
     def the_mode(self) -> str:
         """Dropout makes something else of the same input each time, and a BatchNorm doesn't."""
@@ -164,30 +177,30 @@ class ExaminedReader(ExaminedModel):
         return said
 
     def what_attention_sees(self) -> str:
-        sights = set()
-        for block in self.blocks:
-            for _, weights in self.seen[block]:
-                sights.add("every token" if (weights > 0).all() else "only some of the tokens")
-        return " and ".join(sorted(sights)) or "nothing: the attention of an EncoderBlock is never called"
+        looks = [weights for block in self.blocks for _, weights in self.seen[block]]
+        if not looks:
+            return NOT_THE_COURSES
+        everywhere = all((weights > 0).all() for weights in looks)
+        return "every token" if everywhere else "Some tokens don't look at all others. Is there anything to hide?"
 
     def how_attention_tells_places_apart(self) -> str:
         """With an input of equal numbers, only positions tell the tokens apart."""
         for _, weights in [seen for block in self.watched(torch.ones_like(self.x)).values() for seen in block]:
             if not (weights - weights.mean(dim=-1, keepdim=True)).abs().amax() > MOVED:
-                return "not at all: nothing says where a token is before the blocks"
+                return "Nothing says where a token is before the blocks."
             looking, seen = weights.flatten(0, 1), weights.flatten(0, 1).mT  # (heads of all rows, tokens, tokens)
             apart = torch.stack(
                 [(side.unsqueeze(2) - side.unsqueeze(1)).abs().amax(dim=(0, 3)) for side in (looking, seen)]
             )
             alike = (apart.amax(dim=0) <= MOVED).sum() > len(apart[0])
-            return "not all of them: some tokens have the same position" if alike else "by positions"
-        return "not at all: the attention of an EncoderBlock is never called"
+            return "Some of the tokens have the same position." if alike else "by positions"
+        return NOT_THE_COURSES
 
     def what_follows_the_stack(self) -> str:
         """A norm makes the size of what the last block returns unimportant."""
         called = [block for block in self.blocks if self.seen[block]]
         if not called:
-            return "nothing, as no block is called"
+            return NOT_THE_COURSES
         block = called[-1]
         results = []
         for factor in (3.0, 300.0):  # away from eps
@@ -201,15 +214,15 @@ class ExaminedReader(ExaminedModel):
                 results.append(self.result(self.x))
             del block.forward
         same = torch.allclose(results[0], results[1], rtol=1e-3, atol=1e-3)
-        return "a norm" if same else "no norm"
+        return "a norm" if same else "There is no norm after the last block."
 
     def what_you_return(self) -> str:
         """Whatever the last layer computes, or something made of it?"""
         output = self.output.flatten(1)
         if near(output.exp().sum(-1), torch.ones(len(output), dtype=output.dtype)):
-            return "logarithms of shares"
+            return "Your results are logarithms of shares."
         if near(output.sum(-1), torch.ones(len(output), dtype=output.dtype)):
-            return "shares that sum to 1"
+            return "Your results are shares that sum to 1."
         biases = [p for p in self.model.parameters() if p.shape == (self.outputs,)]
         if not biases:
             return "the numbers of the last layer"
@@ -222,8 +235,10 @@ class ExaminedReader(ExaminedModel):
         if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
             return "the numbers of the last layer"
         if abs(low) < 0.1:
-            return "never negative" if high > 2 else "always between 0 and 1"
-        return "always between -1 and 1" if abs(high - low) < 3 else "changed after the last layer"
+            return "Your results are never negative." if high > 2 else "Your results always lie between 0 and 1."
+        if abs(high - low) < 3:
+            return "Your results always lie between -1 and 1."
+        return "Your results are changed after the last layer."
 
     def arguments(self) -> dict[str, Any]:
         given = self.x.clone()

@@ -13,7 +13,7 @@ from transformer_course.tasks.addition import ALPHABET, END_ID, PLUS_ID, START_I
 
 LONG = special("numbers of many digits", meaning="A number may have more digits than those of the example.")
 DIGITS = special("all ten digits", "", 1.5, "The digits 0 and 9 are digits like any other.")
-MARKS = special("start and end tokens", meaning="A start or end token is no digit, and it ends a number.")
+MARKS = special("start and end tokens", meaning="A start or end token isn't a digit, and it ends a number.")
 ANYWHERE = special("padding anywhere", meaning="Padding ends a number, wherever it is.")
 SMALLEST = special("one digit, one row, one token", meaning="The smallest inputs give the right result too.")
 

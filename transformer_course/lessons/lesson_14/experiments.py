@@ -220,7 +220,7 @@ def as_grid(table: pd.DataFrame, kind: str) -> Picture:
     )
 
 
-def met_in_training(positions: Callable[[int], torch.Tensor], rows: int, most: int) -> list[int]:
+def used_in_training(positions: Callable[[int], torch.Tensor], rows: int, most: int) -> list[int]:
     """How often each of `most` positions occurs in so many rows; `positions(i)` are those of row i."""
     counts = torch.zeros(most, dtype=torch.long)
     for row in range(rows):
@@ -228,7 +228,7 @@ def met_in_training(positions: Callable[[int], torch.Tensor], rows: int, most: i
     return counts.tolist()
 
 
-def letters_met(texts: Sequence[str]) -> dict[str, int]:
+def letters_used(texts: Sequence[str]) -> dict[str, int]:
     """How often each of the first ten letters of places occurs in these texts."""
     return {letter: sum(text.count(letter) for text in texts) for letter in HINTS[:10]}
 
@@ -347,6 +347,16 @@ def sums_with_a_chain(
         first_number, second_number = (int("".join(str(column[i]) for column in reversed(columns))) for i in (0, 1))
         pairs.append((first_number, second_number))
     return pairs
+
+
+def practice_sums(seed: int = 0) -> list[addition.Pair]:
+    """Sums of five digits with one, two or three 9s in a row. In half of them a carry comes from below."""
+    return [
+        pair
+        for place, chain in ((3, 1), (4, 2), (5, 3))
+        for carry in (True, False)
+        for pair in sums_with_a_chain(DIGITS, place, chain, carry, 1000, seed + 77)
+    ]
 
 
 def right_above_chains(model: Adder, digits: int, longest: int, *, count: int = 100, seed: int = 0) -> pd.DataFrame:

@@ -11,7 +11,9 @@ ENDS = aspects.special("a number at the end", "", 1.5, "The last number has its 
 SEVERAL = aspects.special("more than two numbers", meaning="Each number of a longer sum has its letters.")
 ZEROS = aspects.special("zeros", meaning="A zero is a digit and keeps its place, in front of a number too.")
 ONE_DIGIT = aspects.special("numbers of one digit", meaning="A number of one digit has the letter a.")
-OTHERS = aspects.special("other characters", "", 1.5, "What is no digit stays as it is, and an empty text stays empty.")
+OTHERS = aspects.special(
+    "other characters", "", 1.5, "Anything that isn't a digit stays as it is, and an empty text stays empty."
+)
 LONG = aspects.special("numbers of many digits", "", 1.5, "Beyond z, the letters are those of HINTS.")
 
 

@@ -72,7 +72,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         case("with a 0 and a 9 in the sum", ENDS, ends=True),
         case("with a model whose logits move in different ways", EITHER_WAY, moves=EITHER),
         case("with a model that rounds differently each time", TREMBLES, moves=[Moves(size=0.01)], trembles=True),
-        case("with a model in which each answer looks for another digit", SOME, looks=EACH),
+        case("with a model in which each answer looks for a different digit", SOME, looks=EACH),
         case("with a model that looks at plus, padding and any other token too", OTHERS, padding=2, others=True),
         case("with numbers of one digit", SMALLEST, first=1),
     ]

@@ -25,7 +25,7 @@ JUST_FITS = special("a length that just fits", "Where length is max_length, the 
 SINGLE = special("a single position", "With a length of 1, the result is right too.")
 CHANCE = special(
     "randomness from the generator alone",
-    "The same seed gives the same positions, another seed others, and no other randomness is used.",
+    "The same seed gives the same positions, a different seed gives different ones, and no other randomness is used.",
     ("chance",),
     2.0,
 )
@@ -42,7 +42,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
     return [
         case("where there is room for a few offsets", length=several, most=several + 7, draws=MANY),
-        case("with another length", length=length, most=length + more, draws=SOME),
+        case("with a different length", length=length, most=length + more, draws=SOME),
         case("where two offsets are possible", length=room, most=room + 1, draws=SOME // 2),
         case("where the length just fits", JUST_FITS, length=length, most=length, draws=FEW),
         case("with a single position", SINGLE, length=1, most=room, draws=SOME),
@@ -67,7 +67,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     rows = [symbol(length, most, generator) for _ in range(inputs["draws"])]
     for row in rows:
         if not isinstance(row, torch.Tensor) or row.dim() != 1 or len(row) == 0:
-            return {"output": "something else than a row of positions", "kind": _kind(row)}
+            return {"output": "something other than a row of positions", "kind": _kind(row)}
     places = [row.tolist() for row in rows]
     counts = Counter(round(row[0]) for row in places)
     return {
@@ -95,7 +95,7 @@ def _how_often(counts: list[int]) -> str:
         return max(likely, key=lambda way: likely[way])
     most = counts.index(max(counts))
     which = {0: "the smallest", places - 1: "the largest"}.get(most, "one in between")
-    return f"{which} far more often than another"
+    return f"{which} far more often than the others"
 
 
 def _listed(offsets: list[int], largest: int) -> str:
@@ -124,7 +124,7 @@ def _source(symbol: Any, length: int, most: int, seed: int) -> str:
     if first != drawn(torch.Generator().manual_seed(seed)):
         return "other positions with the same seed"
     if first == drawn(torch.Generator().manual_seed(seed + 1)):
-        return "the same positions with another seed"
+        return "the same positions with a different seed"
     if first == second:
         return "the same positions when it is called again"
     return "from the generator alone" if torch.equal(before, torch.get_rng_state()) else "the global generator too"

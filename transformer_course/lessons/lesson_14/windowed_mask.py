@@ -11,7 +11,7 @@ from transformer_course.lessons.aspects import special
 
 TWICE = special("places that occur twice", "", 1.5, "Tokens of the same place see each other.")
 NARROW = special("a window of one", "", 1.5, "With a window of 1, a token sees its own place only.")
-WIDE = special("a wide window", meaning="A window wider than the row lets everybody see everybody.")
+WIDE = special("a wide window", meaning="A window wider than the row lets every token see every other.")
 SINGLE = special("a single token", meaning="With a single token, the result is right too.")
 FAR = special("places below zero, or far from it", meaning="Only differences of positions matter.")
 

@@ -62,6 +62,10 @@ def _choose(right: bool, yes: str, no: str) -> str:
     return yes if right else no
 
 
+def _name_of(logits: torch.Tensor) -> str:
+    return str(logits.dtype).removeprefix("torch.")
+
+
 def _with(tokens: torch.Tensor, place: int) -> torch.Tensor:
     """Another token at one place of each row."""
     changed = tokens.clone()
@@ -86,7 +90,11 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     flowing = gradients(logits, list(named.values()))
     unused = [] if isinstance(flowing, str) else [n for n, g in zip(named, flowing, strict=True) if g is None]
     chances = bool(((logits.sum(dim=-1) - 1).abs() < 1e-4).all())
+    logarithms = bool(((logits.exp().sum(dim=-1) - 1).abs() < 1e-4).all())
     signs = _choose(bool((logits < 0).any()), "any numbers", "Your logits are never below 0.")
+    said = "Your logits sum to 1 at each position, as probabilities do." if chances else signs
+    if logarithms:
+        said = "Your logits are the logarithms of probabilities."
     model.double().eval()
     with torch.no_grad():
         evaluated, states = model(source, target), model.encode(source)
@@ -96,11 +104,11 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     other = built(symbol, *{**inputs["sizes"], "num_layers": layers - 1 or layers + 1}.values())
     added = abs(sum(p.numel() for p in other.parameters()) - sum(p.numel() for p in model.parameters()))
     return {
-        "shape_of_the_logits": str(tuple(logits.shape)),
-        "shape_of_the_states": str(tuple(states.shape)),
-        "the_logits": "Your logits sum to 1 at each position, as probabilities do." if chances else signs,
-        "dtype": str(logits.dtype),
-        "dtype_of_a_float64_model": str(evaluated.dtype),
+        "shape_of_the_logits": f"Your logits have the shape {tuple(logits.shape)}: is that a logit for each symbol?",
+        "shape_of_the_states": f"Your encoder states are {tuple(states.shape)}: is that a vector for each token?",
+        "the_logits": said,
+        "dtype": f"With float32 parameters, your logits are {_name_of(logits)}.",
+        "dtype_of_a_float64_model": f"With float64 parameters, your logits are {_name_of(evaluated)}.",
         "the_two_steps": _choose(
             _still(evaluated, again),
             "what forward does",
@@ -117,7 +125,9 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
             if isinstance(flowing, str)
             else _in_use(model, unused)
         ),
-        "one_more_layer": f"{added} parameters more",
+        "one_more_layer": (
+            f"With a different num_layers, your model's parameters change by {added}. Does it count on both sides?"
+        ),
         "encoder_norm_is_called": _choose(
             in_encoder[0] <= 1, "once", "Your encoder_norm is called several times, not once after the last block."
         ),

@@ -36,7 +36,6 @@ from transformer_course.lessons.lesson_10.experiments.letters import (
 )
 from transformer_course.lessons.lesson_10.experiments.looking import (
     answers,
-    board,
     learning_curves,
     show,
     stopped,
@@ -44,7 +43,7 @@ from transformer_course.lessons.lesson_10.experiments.looking import (
     symptoms,
     with_spread,
 )
-from transformer_course.lessons.lesson_10.experiments.speed import peak_bytes, saved_bytes
+from transformer_course.lessons.lesson_10.experiments.speed import bytes_alive, saved_bytes
 from transformer_course.lessons.lesson_10.experiments.symptoms import (
     NOTHING,
     SYMPTOMS,
@@ -63,6 +62,7 @@ from transformer_course.lessons.lesson_10.experiments.tricks import (
     WITH_FEW_ROWS,
     compared,
     memory_of,
+    memory_over_a_step,
     sweep,
 )
 
@@ -86,8 +86,8 @@ __all__ = [
     "Run",
     "answers",
     "bits_of",
-    "board",
     "by_the_table",
+    "bytes_alive",
     "cause_of",
     "code_of",
     "compared",
@@ -100,9 +100,9 @@ __all__ = [
     "lost",
     "mean_of_means",
     "memory_of",
+    "memory_over_a_step",
     "one_batch",
     "one_step",
-    "peak_bytes",
     "read",
     "renamed",
     "row_loss",

@@ -1,6 +1,5 @@
 """Pictures and tables of what happened in training."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -166,17 +165,3 @@ def _whole(values: pd.Series) -> str:
 def _range(values: pd.Series, digits: int) -> str:
     mean, low, high = (f"{number:.{digits}f}" for number in (values.mean(), values.min(), values.max()))
     return mean if len(values) == 1 else f"{mean} ({low} to {high})"
-
-
-Guess = tuple[Any, ...]
-
-
-def board(rows: Sequence[Guess]) -> pd.DataFrame:
-    """Guesses beside what happened: the question, the guess, the answer, and for a number how close is right."""
-    found = []
-    for question, guess, answer, *within in rows:
-        told = f"{answer:.3g}" if isinstance(answer, float) else str(answer)
-        near = f" (within {within[0]:g})" if within else ""
-        right = guess is not None and (abs(guess - answer) <= within[0] if within else guess == answer)
-        found.append((question, "-" if guess is None else str(guess), told + near, "yes" if right else ""))
-    return pd.DataFrame(found, columns=["question", "your guess", "what happened", "right?"])

@@ -101,11 +101,11 @@ class _Kept:
         self.tensor = tensor
 
 
-def peak_bytes(work: Callable[[], Any]) -> int:
-    """The most bytes of tensors that were alive at once while `work()` ran, without those that were there before."""
+def bytes_alive(work: Callable[[], Any]) -> list[int]:
+    """After each operation of `work()`: the bytes of tensors that are alive, without those that were there before."""
     with _Alive() as alive:
         work()
-    return int(alive.peak)
+    return list(alive.history)
 
 
 class _Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -114,7 +114,8 @@ class _Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.known: set[int] = set()
-        self.now = self.peak = 0
+        self.now = 0
+        self.history: list[int] = []
 
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), others: Any = None) -> Any:
         for tensor in _tensors((arguments, others)):
@@ -125,8 +126,8 @@ class _Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if storage._cdata not in self.known:
                 self.known.add(storage._cdata)
                 self.now += storage.nbytes()
-                self.peak = max(self.peak, self.now)
                 weakref.finalize(storage, self._gone, storage._cdata, storage.nbytes())
+        self.history.append(self.now)
         return result
 
     def _gone(self, storage: int, size: int) -> None:

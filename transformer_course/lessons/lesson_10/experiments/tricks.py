@@ -1,12 +1,15 @@
 """Every trick in one run against the plain one, and a sweep over learning rates and warm-ups."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import torch
+from torch import nn
 
 from transformer_course.lessons.lesson_10.experiments.letters import Letters, letters, row_loss
-from transformer_course.lessons.lesson_10.experiments.speed import peak_bytes, saved_bytes
+from transformer_course.lessons.lesson_10.experiments.speed import bytes_alive, saved_bytes
 from transformer_course.lessons.lesson_10.experiments.training import OURS, Parts, Recipe, Run, cut, train
 
 PLAIN = Recipe()
@@ -55,6 +58,18 @@ def memory_of(recipe: Recipe, data: Letters, parts: Parts = OURS) -> dict[str, f
     """Kilobytes that one step of training keeps for the backward pass, and its peak. Not for a compiled model."""
     if recipe.compiled:
         return {"saved": None, "peak": None}
+    model, step = _one_step(recipe, data, parts)
+    return {"saved": saved_bytes(step, model) / 1000, "peak": max(bytes_alive(step)) / 1000}
+
+
+def memory_over_a_step(recipe: Recipe, data: Letters, parts: Parts = OURS) -> np.ndarray:
+    """Kilobytes that are alive during one step: the most in each hundredth of its operations."""
+    _, step = _one_step(recipe, data, parts)
+    return np.array([max(some) / 1000 for some in np.array_split(bytes_alive(step), 100)])
+
+
+def _one_step(recipe: Recipe, data: Letters, parts: Parts) -> tuple[nn.Module, Callable[[], None]]:
+    """A model, and what does one step with it."""
     run = train(replace(recipe, steps=1, compiled=False), data, parts, name="one step")
     inputs, targets = data.train[0][: recipe.batch_size].clone(), data.train[1][: recipe.batch_size].clone()
     batches = cut(inputs, targets, recipe.pieces)
@@ -71,7 +86,7 @@ def memory_of(recipe: Recipe, data: Letters, parts: Parts = OURS) -> dict[str, f
         else:
             parts.half(run.model, inputs, targets, loss_function, optimizer, recipe.precision)
 
-    return {"saved": saved_bytes(step, run.model) / 1000, "peak": peak_bytes(step) / 1000}
+    return run.model, step
 
 
 def compared(recipes: dict[str, Recipe], rows: int, seed: int = 0, parts: Parts = OURS) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from transformer_course.lessons.lesson_11.experiments import (
 )
 from transformer_course.lessons.lesson_12.experiments.adapting import kilobytes, merged, with_lora
 from transformer_course.lessons.lesson_12.experiments.cache import cache_costs, with_cache, without_cache
-from transformer_course.lessons.lesson_12.experiments.outputs import MODELS, TiedLlama, UntiedGPT, untied
+from transformer_course.lessons.lesson_12.experiments.outputs import MODELS, LouderGPT, TiedLlama, UntiedGPT, untied
 from transformer_course.lessons.lesson_12.experiments.parts import (
     COMPARED,
     TIMED,
@@ -73,6 +73,7 @@ __all__ = [
     "TIMED",
     "Book",
     "Corpus",
+    "LouderGPT",
     "Mixed",
     "Parts",
     "Preset",

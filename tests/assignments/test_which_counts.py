@@ -1,0 +1,110 @@
+"""One rule for which file of a submission counts: a blank one never goes before work, a copy is never another notebook.
+
+It is the same through every way in: `collect`, `autograde`, the API, and Gradescope's container.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cellcheck import cli, grade_notebook
+from cellcheck.demo.learners import Learner
+from cellcheck.packing.gradescope import graded
+from cellcheck.repository import Repository
+from cellcheck.running.grade import grade_submission
+from cellcheck.running.handed_in import choose
+from cellcheck.running.recognise import title_of
+from cellcheck.running.result import Result
+from tests.assignments.sources import answer, assignment, plain, work
+from tests.assignments.sources import test as check_cell
+from tests.assignments.test_settings import autograde, course_with
+
+REPOSITORY = Repository.find(Path(__file__).parent)
+LESSON = "09_numpy_transformer"
+
+
+def beside_a_blank(root: Path, called: str = "one (1).ipynb") -> Path:
+    """Ada's finished notebook has another name, and the blank one the right one."""
+    folder = root / "submitted" / "ada" / "hw"
+    (folder / "one.ipynb").rename(folder / called)
+    shutil.copy(root / "release" / "hw" / "one.ipynb", folder)
+    return folder
+
+
+def test_a_blank_one_does_not_go_before_work(tmp_path: Path) -> None:
+    root = course_with(tmp_path / "course")
+    folder = beside_a_blank(root)
+    said = "one.ipynb is blank; one (1).ipynb was graded."
+    result = grade_notebook(folder, lesson="hw", course=root)
+    assert (result.score, result.repairs) == (2, (said,))
+    code, told = autograde(root)
+    assert (code, said in " ".join(told.split())) == (0, True), told
+    page = (root / "feedback" / "ada" / "hw" / "one.html").read_text("utf-8")
+    assert said in page
+
+
+def test_nor_where_it_is_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = course_with(tmp_path / "course")
+    beside_a_blank(root)
+    (root / "submitted" / "ada" / "hw").rename(tmp_path / "ada")
+    shutil.rmtree(root / "submitted")
+    (tmp_path / "downloads").mkdir()
+    (tmp_path / "ada").rename(tmp_path / "downloads" / "ada")
+    monkeypatch.chdir(root)
+    done = CliRunner().invoke(cli.app, ["collect", str(tmp_path / "downloads"), "--lesson", "hw"])
+    assert done.exit_code == 0, done.output
+    assert grade_notebook(root / "submitted" / "ada" / "hw", lesson="hw", course=root).score == 2
+
+
+@pytest.mark.parametrize("where", ["beside it", "in another folder"])
+def test_nor_in_gradescopes_container(where: str, tmp_path: Path) -> None:
+    released = REPOSITORY.notebook(LESSON)
+    shutil.copy(released, tmp_path / released.name)
+    place = tmp_path / "deep" / released.name if where == "in another folder" else tmp_path / "my work.ipynb"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(Learner("ada", LESSON, begins=1).hand_in(released.read_text("utf-8")), "utf-8")
+    result = graded(tmp_path, LESSON, 1)
+    assert isinstance(result, Result)
+    assert result.score > 0
+    if where == "beside it":
+        assert f"{released.name} is blank; my work.ipynb was graded." in result.repairs
+
+
+SAME = {
+    "one": [plain("# One", "markdown"), answer("answer", "n = None"), check_cell("test", 1, "assert n == 1")],
+    "two": [plain("# Two", "markdown"), answer("answer", "n = None"), check_cell("test", 1, "assert n == 2")],
+}
+
+
+def test_a_copy_is_never_another_notebook(tmp_path: Path) -> None:
+    """Both have cells of the same names, and the second is missing."""
+    pair = assignment("pair", SAME)
+    one = work(SAME["one"], {"answer": "n = 1"})
+    (tmp_path / "one.ipynb").write_bytes(one)
+    (tmp_path / "one (1).ipynb").write_bytes(one)
+    chosen, said = choose(tmp_path, pair)
+    assert {title: path.name for title, path in chosen.items()} == {"one": "one.ipynb"}
+    assert said == ("There was more than one notebook; one (1).ipynb was left out.",)
+    (tmp_path / "one.ipynb").unlink()
+    (tmp_path / "something.ipynb").write_bytes(work(SAME["two"], {"answer": "n = 2"}))
+    chosen, _ = choose(tmp_path, pair)
+    assert {title: path.name for title, path in chosen.items()} == {"one": "one (1).ipynb", "two": "something.ipynb"}
+    assert title_of(one, "my homework", pair) == "one"
+
+
+OWN_STUB = "def double(x):\n    # Hier\n    pass"
+STUBBED = [answer("double", OWN_STUB), check_cell("test_double", 2, "assert double(2) == 4")]
+
+
+def test_a_blank_with_a_stub_of_the_courses_own_is_blank() -> None:
+    """`c.ClearSolutions.code_stub` may be anything: what was released is what is blank."""
+    own = assignment("own", {"one": STUBBED})
+    copied = [answer("double", "def double(x): return 2 * x"), *STUBBED]  # a blank copy below the answer
+    done = grade_submission({"one": work(copied, {})}, own)
+    assert done.score == 2, done
+    (test,) = grade_submission({"one": work(STUBBED, {})}, own).own_tests
+    assert (test.score, test.status, test.message) == (0, "missing", "What it tests is still blank.")
+    (test,) = grade_submission({"one": work(STUBBED, {"double": "def double(x): return x"})}, own).own_tests
+    assert test.status == "error"
