@@ -16,7 +16,7 @@ import cellcheck
 from cellcheck import files, whole_class
 from cellcheck.collecting import placing
 from cellcheck.errors import GraderError
-from cellcheck.files import write_whole
+from cellcheck.files import remove_folder, write_whole
 from cellcheck.gradebook.agreement import put_release
 from cellcheck.gradebook.journal import Journal
 from cellcheck.learning import progress
@@ -159,3 +159,11 @@ def test_permissions_are_as_asked_for(tmp_path: Path) -> None:
 def test_a_text_that_no_encoding_has_is_written_all_the_same(tmp_path: Path) -> None:
     write_whole(tmp_path / "page.html", "\ud800 and é")
     assert (tmp_path / "page.html").read_text("utf-8") == "\\ud800 and é"
+
+
+def test_a_folder_goes_whatever_is_called_as_what_is_moved_up(tmp_path: Path) -> None:
+    """A kill may have left such folders there, or a learner may have handed them in."""
+    for name in (".removed-1/x", "a/y", "a/b/z"):
+        (tmp_path / "top" / name).mkdir(parents=True)
+    remove_folder(tmp_path / "top")
+    assert not (tmp_path / "top").exists()

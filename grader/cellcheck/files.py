@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 from pathlib import Path
 
 
@@ -42,13 +43,13 @@ def remove_folder(folder: Path) -> None:
     Raises:
         OSError: when something can't be removed.
     """
-    inside, number = [folder], 0
+    inside, number, mark = [folder], 0, secrets.token_hex(8)  # a name that nothing in there has
     while inside:
         here = inside.pop()
         for entry in list(os.scandir(here)):
             if entry.is_dir(follow_symlinks=False):
                 number += 1
-                inside.append(folder / f".removed-{number}")
+                inside.append(folder / f".removed-{mark}-{number}")
                 os.rename(entry.path, inside[-1])
             else:
                 os.unlink(entry.path)

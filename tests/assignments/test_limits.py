@@ -32,12 +32,12 @@ def course(root: Path, settings: str, cells: int) -> Course:
 @pytest.mark.parametrize(
     ("settings", "cells", "expected"),
     [
-        ("", 3, (30, 120, 60)),
-        ("", 10, (30, 300, 60)),
-        ("c.Execute.timeout = 600\n", 4, (600, 2400, 600)),
-        ("c.Execute.timeout = 600\n", 40, (600, MAX_NOTEBOOK_SECONDS, 600)),
-        ("c.Execute.timeout = None\n", 2, (600, 1200, 600)),
-        ("c.Execute.timeout = 7200\n", 2, (7200, 7200, 7200)),
+        ("", 3, (30, 120, 90)),
+        ("", 10, (30, 300, 300)),
+        ("c.Execute.timeout = 600\n", 4, (600, 2400, 2400)),
+        ("c.Execute.timeout = 600\n", 40, (600, MAX_NOTEBOOK_SECONDS, MAX_NOTEBOOK_SECONDS)),
+        ("c.Execute.timeout = None\n", 2, (600, 1200, 1800)),
+        ("c.Execute.timeout = 7200\n", 2, (7200, 7200, 21600)),
     ],
 )
 def test_each_cell_has_the_time_that_nbgrader_gives(

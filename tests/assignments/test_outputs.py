@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from typer.testing import CliRunner
 
 from cellcheck import cli
@@ -94,6 +95,8 @@ def test_a_person_sees_the_plot_and_the_learner_too(tmp_path: Path) -> None:
     for again in (False, True):
         if again:
             page.unlink()
+            saved = tmp_path / "autograded" / "ada" / "hw" / "one.ipynb"
+            nbformat.write(nbformat.read(saved, as_version=4), saved)  # as Jupyter does
             with contextlib.chdir(tmp_path):
                 assert CliRunner().invoke(cli.app, ["feedback", "hw"]).exit_code == 0
         text = page.read_text("utf-8")
@@ -101,3 +104,15 @@ def test_a_person_sees_the_plot_and_the_learner_too(tmp_path: Path) -> None:
         assert "much was found" in text
         assert "drawn &lt;script&gt;" in text
         assert EVIL not in text
+
+
+def test_words_and_errors_count_too() -> None:
+    error = {"output_type": "error", "ename": "x" * MAX_WORDS, "evalue": "x" * MAX_WORDS, "traceback": []}
+    for output in (stream("x" * MAX_WORDS), error):
+        cells = [{"cell_type": "code", "source": "", "outputs": [output] * 3} for _ in range(1000)]
+        assert len(json.dumps(outputs_of(json.dumps({"cells": cells}).encode()))) < 1.2 * MAX_ALL
+
+
+def test_what_stands_below_a_picture_that_is_too_large_is_kept() -> None:
+    large = base64.b64encode(base64.b64decode(PNG) + bytes(MAX_PICTURES)).decode()
+    assert shown(display(image_png=large), stream("So it grows.")) == [stream("So it grows."), stream(LEFT_OUT)]

@@ -3,6 +3,7 @@
 It is the same through every way in: `collect`, `autograde`, the API, and Gradescope's container.
 """
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,11 +14,13 @@ from cellcheck import cli, grade_notebook
 from cellcheck.demo.learners import Learner
 from cellcheck.packing.gradescope import graded
 from cellcheck.repository import Repository
+from cellcheck.running.assignment import Assignment
 from cellcheck.running.grade import grade_submission
 from cellcheck.running.handed_in import choose
-from cellcheck.running.recognise import title_of
+from cellcheck.running.recognise import is_blank, title_of
 from cellcheck.running.result import Result
-from tests.assignments.sources import answer, assignment, plain, work
+from cellcheck.syllabus import load_lesson
+from tests.assignments.sources import answer, assignment, plain, task, work
 from tests.assignments.sources import test as check_cell
 from tests.assignments.test_settings import autograde, course_with
 
@@ -92,6 +95,63 @@ def test_a_copy_is_never_another_notebook(tmp_path: Path) -> None:
     chosen, _ = choose(tmp_path, pair)
     assert {title: path.name for title, path in chosen.items()} == {"one": "one (1).ipynb", "two": "something.ipynb"}
     assert title_of(one, "my homework", pair) == "one"
+
+
+def test_a_name_makes_no_notebook_another_one(tmp_path: Path) -> None:
+    """Somebody saved the first one under the second one's name, and the second one under yet another."""
+    pair = assignment("pair", SAME)
+    one, two = (work(SAME[title], {"answer": f"n = {n}"}) for n, title in enumerate(SAME, start=1))
+    for name, data in {"one": one, "two": one, "mine": two}.items():
+        (tmp_path / f"{name}.ipynb").write_bytes(data)
+    chosen, _ = choose(tmp_path, pair)
+    assert {title: path.name for title, path in chosen.items()} == {"one": "one.ipynb", "two": "mine.ipynb"}
+
+
+EXPLORE = [task("explore", 3, "Plot something."), answer("n", "n = None")]
+
+
+def test_work_below_a_task_is_work() -> None:
+    own = assignment("own", {"one": EXPLORE})
+    assert not is_blank(work([*EXPLORE, plain("plot()")], {}), own, "one")
+    assert is_blank(work(EXPLORE[1:], {}), assignment("own", {"one": EXPLORE[1:]}), "one")
+
+
+def test_an_attempt_above_a_blank_copy_is_work() -> None:
+    own = assignment("own", {"one": STUBBED})
+    copied = [answer("double", "def double(x): return 2 * x"), *STUBBED]
+    assert not is_blank(work(copied, {"double": "def double(x): return 2 * x"}), own, "one")
+    assert is_blank(work(STUBBED, {}), own, "one")
+
+
+def test_a_lesson_is_blank_once_nothing_was_written_in_code_or_in_words() -> None:
+    released = json.loads(REPOSITORY.notebook(LESSON).read_text("utf-8"))
+    (words,) = (c for c in released["cells"] if "".join(c["source"]).strip() == "YOUR ANSWER HERE")
+    lesson = Assignment.of_lesson(load_lesson(LESSON))
+    assert is_blank(json.dumps(released).encode(), lesson, LESSON)
+    words["source"] = "Since the sum over a row is 1."
+    assert not is_blank(json.dumps(released).encode(), lesson, LESSON)
+    released["cells"].remove(words)
+    assert is_blank(json.dumps(released).encode(), lesson, LESSON)
+
+
+def test_a_released_line_that_a_later_cell_builds_on_is_run() -> None:
+    """Untouched as it is, it is no blank copy of the cell that changes what it set."""
+    cells = [answer("read", "data = [1, 2]\n# your code here"), plain("data = data + [3]")]
+    cells += [answer("double", OWN_STUB), check_cell("test_double", 2, "assert double(len(data)) == 6")]
+    done = grade_submission(
+        {"one": work(cells, {"double": "def double(x): return 2 * x"})}, assignment("a", {"one": cells})
+    )
+    assert done.score == 2, done
+
+
+def test_two_answers_before_their_two_tests() -> None:
+    """A wrong one isn't blank because the next one is."""
+    cells = [answer("one", "def one(): pass"), answer("two", "def two(): pass")]
+    cells += [check_cell("test_one", 1, "assert one() == 1"), check_cell("test_two", 1, "assert two() == 2")]
+    a = assignment("a", {"one": cells})
+    tests = grade_submission({"one": work(cells, {"one": "def one(): return 2"})}, a).own_tests
+    assert [test.status for test in tests] == ["error", "error"]
+    assert {test.status for test in grade_submission({"one": work(cells, {})}, a).own_tests} == {"missing"}
 
 
 OWN_STUB = "def double(x):\n    # Hier\n    pass"

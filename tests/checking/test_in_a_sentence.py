@@ -22,6 +22,7 @@ CELLS = {
     "experiment with a blank": "pick(1, 2)",
     "own slip": "def batched_dot(a, b):\n    return a * dta\nbatched_dot(1, 2)",
     "own slip that another cell defines": "def batched_dot(a, b):\n    return a * data\nbatched_dot(1, 2)",
+    "own order": "print(mlp_predict(1, 2))\ndef mlp_predict(x, layers):\n    return x",
     "own name": "print(nobody_knows)",
     "own error": "raise NotImplementedError('later')",
     "stopped": "import signal\ndef fit():\n    for _ in range(9):\n        signal.raise_signal(signal.SIGINT)\nfit()",
@@ -33,7 +34,7 @@ KINDS = {
     **dict.fromkeys(
         ("check too early", "experiment too early", "a cell left out", "one of several left out"), "NameError"
     ),
-    **dict.fromkeys(("own slip", "own slip that another cell defines", "own name"), "NameError"),
+    **dict.fromkeys(("own slip", "own slip that another cell defines", "own order", "own name"), "NameError"),
     **dict.fromkeys(("experiment with a blank", "own error"), "NotImplementedError"),
     "stopped": "KeyboardInterrupt",
     **{name: "NotYet" for name in CELLS if name.startswith("blank, ")},
@@ -93,6 +94,7 @@ def test_one_sentence_says_what_to_run(ran: Ran, cell: str, sentence: str) -> No
     [
         ("own slip", "return a * dta"),
         ("own slip that another cell defines", "return a * data"),
+        ("own order", "print(mlp_predict(1, 2))"),
         ("own name", "print(nobody_knows)"),
         ("own error", "raise NotImplementedError('later')"),
     ],

@@ -141,3 +141,28 @@ def test_an_entrys_name_stays_in_its_folder_or_is_refused(parts: list[str]) -> N
 def test_names_that_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"^[a-z]"):
         inner_parts(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "owner"),
+    [
+        ("hw_eve_attempt_2026-01-31-20-30-10_x_bob_attempt_2099-01-01-00-00-00_one.ipynb", "Blackboard", "eve"),
+        ("lovelaceada_12345_67890_x_bob_attempt_2099-01-01-00-00-00_one.ipynb", "Canvas", "lovelaceada"),
+    ],
+)
+def test_nobody_becomes_somebody_else_by_a_name_that_looks_like_blackboards(
+    name: str, platform: str, owner: str
+) -> None:
+    said = label((name,))
+    assert said is not None
+    assert said.owner is not None
+    assert (said.owner.platform, said.owner.name) == (platform, owner)
+
+
+def test_two_of_blackboards_learners_whose_names_end_alike_are_two() -> None:
+    times = ("2026-01-31-20-30-10", "2026-02-01-20-30-10")
+    said = [label((f"hw_{name}_lovelace_attempt_{time}_one.ipynb",)) for name in "ab" for time in times]
+    keys = [one.owner.key for one in said if one is not None and one.owner is not None]
+    assert len(keys) == 4
+    assert len({*keys[:2]}) == len({*keys[2:]}) == 1
+    assert keys[0] != keys[2]

@@ -7,6 +7,7 @@ own slip is shown as always, with the line.
 
 import ast
 import json
+import linecache
 import os
 import sys
 import types
@@ -60,8 +61,8 @@ def _sentence(
     where = _innermost(trace)
     if type(error) is NotImplementedError and where.startswith(tuple(f"{symbol}." for symbol in symbols)):
         return f"`{where.split('.')[0]}` is still blank: write it in its cell above, {_GO_ON}."
-    if type(error) is not NameError or not error.name:
-        return None
+    if type(error) is not NameError or not error.name or error.name in _defines(_cell_of(trace)):
+        return None  # what the cell itself defines is used too early there: its line says so
     if error.name in symbols:
         return f"`{error.name}` isn't there yet: run its cell above, {_GO_ON}."
     if not where.startswith("<"):
@@ -84,6 +85,13 @@ def _innermost(trace: types.TracebackType | None) -> str:
     if trace is None or trace.tb_frame.f_globals.get("__name__") != "__main__":
         return ""
     return f"{trace.tb_frame.f_code.co_qualname}."
+
+
+def _cell_of(trace: types.TracebackType | None) -> str:
+    """The code of the cell that stopped."""
+    while trace is not None and trace.tb_frame.f_globals.get("__name__") != "__main__":
+        trace = trace.tb_next
+    return "".join(linecache.getlines(trace.tb_frame.f_code.co_filename)) if trace is not None else ""
 
 
 def _code(notebook: Path) -> Iterator[str]:

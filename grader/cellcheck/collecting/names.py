@@ -33,8 +33,8 @@ _CANVAS_NAMELESS = re.compile(r"(?P<late>LATE_)?(?P<name>anon_[0-9A-Za-z]+)_(?P<
 _CANVAS_TYPED = re.compile(
     r"(?:(?P<name>\w+?)(?P<late>_LATE)?_(?P<id>\d+)|(?:LATE_)?(?P<nameless>anon_[0-9A-Za-z]+))_(?P<kind>text|link)\.html"
 )
-_BLACKBOARD = re.compile(
-    r"[^/]+_(?P<name>[^_/]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)", re.DOTALL
+_BLACKBOARD = re.compile(  # the first time in it is Blackboard's own: what follows is a name that the learner gave
+    r"(?P<place>[^/]+?_(?P<name>[^_/]+))_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)", re.DOTALL
 )
 _GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
 _RESUBMITTED = re.compile(r"(?P<stem>.+)-(?P<count>\d{1,3})(?P<ending>\.\w+)", re.DOTALL)
@@ -96,10 +96,6 @@ def label(parts: Sequence[str]) -> Label | None:
             inside = (match["rest"],) if last else tuple(parts[place + 1 :])
             kind = TYPED if match["kind"] == "onlinetext" else match["kind"]
             return Label(Owner(MOODLE, nfc(match["name"]).strip(), match["id"] or ""), inside, kind=kind)
-        if match := _BLACKBOARD.fullmatch(part):
-            inside = (match["rest"] or part,) if last else tuple(parts[place + 1 :])
-            rank = (int(match["time"].replace("-", "")),)
-            return Label(Owner(BLACKBOARD, nfc(match["name"])), inside, rank, kind=FILE if match["rest"] else TYPED)
         if match := _GRADESCOPE.fullmatch(part):
             if not last:
                 return Label(Owner(GRADESCOPE, "", match["id"]), tuple(parts[place + 1 :]))
@@ -111,6 +107,15 @@ def label(parts: Sequence[str]) -> Label | None:
             owner = Owner(CANVAS, nfc(match["name"]), match.groupdict().get("id") or "")
             # The count stands in a name that the learner gave; the file's number is Canvas's own, and grows.
             return Label(owner, inside, (int(match["file"][:18]),), late=bool(match["late"]))
+        elif match := _BLACKBOARD.fullmatch(part):
+            inside = (match["rest"] or part,) if last else tuple(parts[place + 1 :])
+            rank = (int(match["time"].replace("-", "")),)
+            return Label(
+                Owner(BLACKBOARD, nfc(match["name"]), place=nfc(match["place"])),
+                inside,
+                rank,
+                kind=FILE if match["rest"] else TYPED,
+            )
         elif last and (match := _CANVAS_TYPED.fullmatch(part)):
             owner = Owner(CANVAS, nfc(match["name"] or match["nameless"]), match["id"] or "")
             return Label(owner, (part,), late=bool(match["late"]), kind=match["kind"])

@@ -24,7 +24,7 @@ from cellcheck.plain import named
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.handed_in import choose, handed_in, left_out, other_files, readable
 from cellcheck.running.intake import Unreadable, read_file
-from cellcheck.running.limits import Limits
+from cellcheck.running.limits import SLEEP_FACTOR, Limits
 from cellcheck.running.plain_cells import as_text
 from cellcheck.running.reading_apart import read_apart
 from cellcheck.running.result import Failure, Result
@@ -135,7 +135,7 @@ def plain_limits(course: Course, name: str) -> Limits:
         usual,
         cell_seconds=seconds,
         cpu_seconds=max(usual.cpu_seconds, seconds, min(cells * seconds, MAX_NOTEBOOK_SECONDS)),
-        sleep_seconds=max(usual.sleep_seconds, seconds),
+        sleep_seconds=max(usual.sleep_seconds, min(cells * seconds, MAX_NOTEBOOK_SECONDS), SLEEP_FACTOR * seconds),
     )
 
 

@@ -37,5 +37,5 @@ def handed_for(assignment: Assignment, notebooks: Mapping[str, str]) -> dict[Key
                 task = name if name in cells and cells[name].task else ""
             of = name if name in cells and cells[name].by_hand else task
             if of and cell["cell_type"] == "code" and cell["source"].strip():
-                handed.setdefault((title, of), []).append(Handed(cell["source"], cell["outputs"]))
+                handed.setdefault((title, of), []).append(Handed(cell["source"], cell.get("outputs", [])))
     return handed

@@ -4,6 +4,8 @@ nbgrader's tables, formats and reading of a mark are used; its tower of converte
 for every cell, is not.
 """
 
+import contextlib
+import json
 import os
 import re
 import shutil
@@ -205,9 +207,11 @@ class Writer:
 
     def _autograded(self, student: str) -> dict[str, str]:
         """The text of each of a learner's autograded notebooks, by the notebook's name."""
-        folder = self.course.autograded(student, self.name)
-        paths = {title: folder / f"{title}.ipynb" for title in self.assignment.notebooks}
-        return {title: path.read_text("utf-8") for title, path in paths.items() if path.is_file()}
+        folder, texts = self.course.autograded(student, self.name), dict[str, str]()
+        for title in self.assignment.notebooks:
+            with contextlib.suppress(OSError, ValueError):  # a person may have saved it, or something else
+                texts[title] = json.dumps(nbformat.read(folder / f"{title}.ipynb", as_version=4))
+        return texts
 
     def _pages(self, student: str) -> list[Path]:
         """Where the student's page goes. nbgrader hands one back for each notebook: each is the whole page."""

@@ -39,16 +39,15 @@ def in_quotes(lines: list[str]) -> list[str]:
 
     >>> in_quotes(["guess_winner = Adam  # or SGD\\n", "guess_higher = on its own\\n", "guess_share = 0.5\\n"])
     ["guess_winner = 'Adam'  # or SGD\\n", "guess_higher = 'on its own'\\n", 'guess_share = 0.5\\n']
+    >>> in_quotes(["guess_deep = pre-norm", "guess_learners = Ida and Jon", "guess_no = None", "guess_share = -1 / 2"])
+    ["guess_deep = 'pre-norm'", "guess_learners = 'Ida and Jon'", 'guess_no = None', 'guess_share = -1 / 2']
     """
     return [_LINE.sub(_quoted, line) for line in lines]
 
 
 def _quoted(match: re.Match[str]) -> str:
     words = match["words"]
-    try:
-        is_a_word = isinstance(ast.parse(words, mode="eval").body, ast.Name)
-    except SyntaxError:
-        is_a_word = re.fullmatch(r"\w[\w -]*", words) is not None
+    is_a_word = words not in ("None", "True", "False") and re.fullmatch(r"[^\W\d][\w .-]*", words) is not None
     return f"{match['start']}{words!r}" if is_a_word else match[0]
 
 

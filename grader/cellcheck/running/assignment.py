@@ -112,14 +112,18 @@ class Assignment:
         return [step for *_, step in sorted(steps, key=lambda step: step[:2])]
 
     def _tests_of_blanks(self, notebook: str, cells: Sequence[Cell]) -> frozenset[str]:
-        """The tests of which the last answer before them is still as it was released."""
+        """The tests before which all answers, back to the tests before those, are still as they were released."""
         written = {cell.grade_id: cell for cell in cells}
-        tests, blank = set(), False
+        tests, answers, tested = set[str](), list[bool](), False
         for name, known in self.notebooks[notebook].items():
             if known.answer and known.cell_type == "code":
-                blank = name in written and known.is_untouched(written[name])
-            elif known.is_test and blank:
-                tests.add(name)
+                answers = [] if tested else answers
+                tested = False
+                answers.append(name in written and known.is_untouched(written[name]))
+            elif known.is_test:
+                tested = True
+                if answers and all(answers):
+                    tests.add(name)
         return frozenset(tests)
 
     def asks_for_checks(self) -> bool:

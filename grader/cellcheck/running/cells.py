@@ -20,6 +20,7 @@ HIDDEN = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
 """What nbgrader looks for in the lines around a test's hidden part, unless its settings say something else."""
 CHECKS = re.compile(r"\bchecks\(\s*[\"'](\w+)[\"']\s*[,)]")
 """What a set-up cell does; it names the lesson."""
+_FUNCTION = re.compile(r"^(?:async[ \t]+)?(?:def|class)\b", re.MULTILINE)
 _CHECK = re.compile(r"check\(\s*[\"']?(\w+)[\"']?\s*\)\s*;?")
 
 
@@ -202,10 +203,14 @@ def _leave_out_blanks(cells: Sequence[Cell], source: Cells, symbols: Collection[
             for place, cell in enumerate(cells)
             if (cell.grade_id == name and cell.source.strip()) or _answers(cell, name, known, symbols)
         ]
+        # A variable is simply set again: an untouched cell that sets it is needed by what comes next.
+        again = name in symbols or _FUNCTION.search(known.source) is not None
         blanks = [(place, cell) for place, cell in having if known.is_untouched(cell)]
         attempts = [(place, cell) for place, cell in having if not known.is_untouched(cell)]
         for place, blank in blanks:
-            blank.left_out |= any(cell.grade_id == name or name in symbols or place < at for at, cell in attempts)
+            blank.left_out |= any(
+                cell.grade_id == name or name in symbols or (again and place < at) for at, cell in attempts
+            )
 
 
 def _answers(cell: Cell, name: str, known: SourceCell, symbols: Collection[str]) -> bool:

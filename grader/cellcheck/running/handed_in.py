@@ -76,6 +76,8 @@ def worth(path: Path, assignment: Assignment, title: str) -> int:
     data = _read(path)
     if isinstance(data, Unreadable) or not has_cells_of(data, assignment, title):
         return OF_NO_USE
+    if best_fit(data, path.stem, assignment) not in (None, title):  # it has another one's name
+        return OF_NO_USE
     return BLANK if is_blank(data, assignment, title) else WORK
 
 

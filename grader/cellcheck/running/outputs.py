@@ -37,13 +37,13 @@ def outputs_of(data: bytes) -> dict[str, list[dict[str, Any]]]:
     for number, cell in enumerate(parse(data), start=1):
         outputs = cell.get("outputs") if isinstance(cell, dict) and cell.get("cell_type") == "code" else None
         if isinstance(outputs, list) and outputs:
-            kept[str(number)] = list(_kept(outputs, min(MAX_PICTURES, left)))
+            kept[str(number)] = list(_kept(outputs, left))
             left -= sum(map(_size, kept[str(number)]))
     return kept
 
 
-def _kept(outputs: list[Any], pictures: int) -> Iterator[dict[str, Any]]:
-    words = MAX_WORDS
+def _kept(outputs: list[Any], left: int) -> Iterator[dict[str, Any]]:
+    words, pictures, all_kept = min(MAX_WORDS, left), min(MAX_PICTURES, left), len(outputs) <= MAX_OUTPUTS
     for output in outputs[:MAX_OUTPUTS]:
         sound = _sound(output) if isinstance(output, dict) else None
         if sound is None:
@@ -51,17 +51,18 @@ def _kept(outputs: list[Any], pictures: int) -> Iterator[dict[str, Any]]:
         is_picture = sound["output_type"] == "display_data" and "text/plain" not in sound["data"]
         size = _size(sound)
         if size > (pictures if is_picture else words):
-            yield _stream(LEFT_OUT)
-            return
+            all_kept = False
+            continue
         pictures, words = (pictures - size, words) if is_picture else (pictures, words - size)
         yield sound
-    if len(outputs) > MAX_OUTPUTS:
+    if not all_kept:
         yield _stream(LEFT_OUT)
 
 
 def _size(output: dict[str, Any]) -> int:
-    values = output["data"].values() if "data" in output else (output.get("text", output.get("evalue", "")),)
-    return sum(map(len, values))
+    if "data" in output:
+        return sum(map(len, output["data"].values()))
+    return len(output.get("text", "")) + 2 * (len(output.get("ename", "")) + len(output.get("evalue", "")))
 
 
 def _sound(output: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,12 +1,14 @@
 """Which of an assignment's notebooks a file is, by what is in it, and whether anything was written into it."""
 
+from typing import Any
+
 from cellcheck.errors import GraderError
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.cells import Cell, Cells
 from cellcheck.running.intake import GradingPlan, Unreadable, as_released, read_submission
 from cellcheck.running.reading_apart import read_apart
 
-_ANSWER = b"YOUR ANSWER HERE"
+_ANSWER = "YOUR ANSWER HERE"
 
 
 def title_of(data: bytes, called: str, assignment: Assignment) -> str:
@@ -69,9 +71,14 @@ def is_blank(data: bytes, assignment: Assignment, title: str) -> bool:
     """
     if assignment.exercises(title):
         return nothing_begun(read_submission(data, title), data)
-    cells = {cell["grade_id"]: cell["source"].strip() for cell in read_apart("cells", data)}
-    answers = {name: cell for name, cell in assignment.notebooks[title].items() if cell.answer and not cell.task}
-    return bool(answers) and all(cells.get(name) == cell.shown for name, cell in answers.items())
+    source = assignment.notebooks[title]
+    if any(known.task for known in source.values()):
+        return False  # whatever stands below one may be work
+    cells = {cell.grade_id: cell for cell in as_released(data, assignment, title)[0] if not cell.put_back}
+    answers = {name: known for name, known in source.items() if known.answer}
+    return bool(answers) and all(
+        name in cells and cells[name].source.strip() == known.shown for name, known in answers.items()
+    )
 
 
 def nothing_begun(read: GradingPlan, data: bytes) -> bool:
@@ -79,4 +86,9 @@ def nothing_begun(read: GradingPlan, data: bytes) -> bool:
     symbols = {exercise.symbol for exercise in read.lesson.exercises}
     cells = [step for step in read.steps if isinstance(step, Cell)]
     answers = [cell for cell in cells if cell.grade_id in symbols or cell.defines & symbols]
-    return bool(answers) and all(cell.blank for cell in answers) and _ANSWER in data
+    words = [cell for cell in read_apart("cells", data) if cell["kind"] == "markdown" and _is_answer(cell["marks"])]
+    return bool(answers) and all(cell.blank for cell in answers) and all(c["source"].strip() == _ANSWER for c in words)
+
+
+def _is_answer(marks: Any) -> bool:
+    return isinstance(marks, dict) and marks.get("solution") is True

@@ -191,7 +191,7 @@ def _look_at(data: bytes, lesson: str | None, path: Path | None) -> NotebookToHa
     written = {name for step in submission.steps if isinstance(step, Cell) and not step.blank for name in step.defines}
     symbols = [exercise.symbol for exercise in its_lesson.exercises]
     blank = tuple(symbol for symbol in symbols if symbol not in written)
-    wordless = any(source_of(cell).strip() == _NO_WORDS for cell in parse(data))
+    wordless = any(isinstance(cell, dict) and source_of(cell).strip() == _NO_WORDS for cell in parse(data))
     return NotebookToHandIn(data, its_lesson.name, len(symbols), blank, wordless, path)
 
 
