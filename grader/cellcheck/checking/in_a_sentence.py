@@ -76,7 +76,7 @@ def _sentence(
 
 
 def _innermost(trace: types.TracebackType | None) -> str:
-    """The function of a notebook that it stopped in, with a dot at its end ("Decoder.forward."); a cell's own is "<".
+    """The function of a notebook that it stopped in, with a dot at its end ("Model.forward."); a cell's own is "<".
 
     Empty where it stopped in a library.
     """

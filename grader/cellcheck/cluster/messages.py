@@ -71,7 +71,7 @@ class Order:
         fields = json.loads(message)
         known = fields["assignment"]
         cells = {
-            title: {name: SourceCell(**{**cell, "hidden": tuple(cell["hidden"])}) for name, cell in notebook.items()}
+            title: {name: _cell(cell) for name, cell in notebook.items()}
             for title, notebook in known["notebooks"].items()
         }
         lesson = None if known["lesson"] is None else load_lesson(known["lesson"])
@@ -160,3 +160,9 @@ def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
 
 def _bytes(files: Mapping[str, str]) -> dict[str, bytes]:
     return {name: b64decode(text) for name, text in files.items()}
+
+
+def _cell(fields: Mapping[str, Any]) -> SourceCell:
+    """A cell from its fields: JSON has lists where a cell has tuples."""
+    tags = fields["tags"]
+    return SourceCell(**{**fields, "hidden": tuple(fields["hidden"]), "tags": None if tags is None else tuple(tags)})
