@@ -7,9 +7,7 @@ import re
 import types
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import cellcheck
 from cellcheck.building.hints import GO_ON
@@ -17,6 +15,7 @@ from cellcheck.checking.check import Checker, NotYet
 from cellcheck.checking.quiet import MAX_PRINTED, quiet
 from cellcheck.running.blanks import blank
 from cellcheck.syllabus import load_lesson
+from tests.kernels import outputs_in_a_kernel
 
 LESSON = "01_pytorch_basics"
 POINTS = {exercise.symbol: exercise.points for exercise in load_lesson(LESSON).exercises}
@@ -79,18 +78,7 @@ CELLS = {
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """Each cell's outputs, run from top to bottom in one kernel, as nbgrader does it."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
-    folder = tmp_path_factory.mktemp("kernel")
-    client = NotebookClient(
-        notebook,
-        timeout=600,
-        startup_timeout=300,
-        allow_errors=True,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute()
-    return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True))
+    return outputs_in_a_kernel(CELLS, tmp_path_factory.mktemp("kernel"))
 
 
 def kinds(found: list[Any]) -> list[str]:

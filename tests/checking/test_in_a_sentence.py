@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from cellcheck.checking.in_a_sentence import _defines
+from tests.kernels import outputs_in_a_kernel
 
 Ran = tuple[Mapping[str, list[Any]], Mapping[str, str]]
 
@@ -44,24 +43,12 @@ KINDS = {
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Each cell's outputs, and the errors that the kernel reported."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
     names, errors = list(CELLS), {}
 
     def take_down(cell_index: int, execute_reply: dict[str, Any], **_: Any) -> None:
         errors[names[cell_index]] = execute_reply["content"]["ename"]
 
-    folder = tmp_path_factory.mktemp("kernel")
-    client = NotebookClient(
-        notebook,
-        timeout=600,
-        startup_timeout=300,
-        allow_errors=True,
-        on_cell_error=take_down,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute()
-    return dict(zip(CELLS, (cell.outputs for cell in notebook.cells), strict=True)), errors
+    return outputs_in_a_kernel(CELLS, tmp_path_factory.mktemp("kernel"), on_cell_error=take_down), errors
 
 
 def test_each_stays_an_error_of_its_kind(ran: Ran) -> None:

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
+
+from tests.kernels import outputs_in_a_kernel
 
 SHOWS = 'known = 42\nprint("it is 42")\nknown'
 CELLS = {
@@ -23,21 +23,11 @@ CELLS = {
 
 def said(folder: Path, surroundings: Mapping[str, str]) -> dict[str, str]:
     """What each cell printed, in a kernel with these variables."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
-    client = NotebookClient(
-        notebook,
-        timeout=600,
-        startup_timeout=300,
-        allow_errors=True,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute(env=os.environ | dict(surroundings))
-    texts = (
-        "".join(output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell.outputs)
-        for cell in notebook.cells
-    )
-    return dict(zip(CELLS, texts, strict=True))
+    outputs = outputs_in_a_kernel(CELLS, folder, os.environ | dict(surroundings))
+    return {
+        name: "".join(output.get("text", output.get("data", {}).get("text/plain", "")) for output in shown)
+        for name, shown in outputs.items()
+    }
 
 
 @pytest.fixture(scope="module")

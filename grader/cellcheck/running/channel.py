@@ -21,7 +21,7 @@ ends the waiting."""
 
 
 def by(deadline: float) -> Patience:
-    """Whoever waits no longer than until that moment, and then raises a TimeoutError."""
+    """A patience that waits until that moment, and then raises a TimeoutError."""
 
     def patience() -> float:
         if time.monotonic() >= deadline:

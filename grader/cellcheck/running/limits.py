@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 SLEEP_FACTOR = 3.0
-"""Whoever may work for a second may sleep for three. To be kept waiting, by a busy machine or by us, is free."""
+"""For each second of work, three of sleep are allowed. Being kept waiting, by a busy machine or by us, is free."""
 GIVE_UP_SECONDS = 3600.0
 """By the clock on the wall: whoever neither works nor sleeps for so long isn't graded at all."""
 TOO_BUSY = "It could not be graded: for an hour, the machine was too busy with other things. Grade it again."

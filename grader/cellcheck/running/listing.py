@@ -1,7 +1,7 @@
 """What lies in a folder that somebody handed in: looked at in one place, and only so far.
 
 A learner may hand in a thousand folders within each other, a hundred thousand files, or one larger than the disk.
-Whoever collects sees to most of that, but files come into `submitted/` by other ways, too.
+`collect` sees to most of that, but files come into `submitted/` by other ways, too.
 """
 
 import fnmatch
