@@ -32,14 +32,15 @@ class Machine:
     def __init__(self) -> None:
         self.now = self.used = 0.0
         self.kept: dict[int, float] = {7: 0.0}
-        self.busy = False
+        self.busy = self.counted = False
+        self.stolen = 0.0
         self.counts_time = True
 
     def processor_seconds(self) -> float:
         return self.used
 
     def kept_waiting(self) -> KeptWaiting:
-        return KeptWaiting(dict(self.kept), self.busy)
+        return KeptWaiting(dict(self.kept), self.busy, self.counted, self.stolen)
 
     def exceeds(self, *_: int) -> str:
         return ""
@@ -100,6 +101,27 @@ def test_sleep_comes_to_an_end(machine: Machine) -> None:
         goes_on(machine, patience, works=0.01, sleeps=0.5)
     assert stopped.value.status == "asleep"
     assert 6.0 <= machine.now <= 7.0
+
+
+@pytest.mark.parametrize(("counted", "slept"), [(True, 90.0), (False, 0.0)])
+def test_who_works_whenever_it_is_looked_at_between_two_cells_has_slept_all_the_same(
+    machine: Machine, counted: bool, slept: float
+) -> None:
+    session = waiting_for_a_cell(machine).session
+    machine.busy, machine.counted = True, counted
+    for _ in range(100):
+        with session._waiting():
+            machine.passes(works=0.1, waits=2.0, sleeps=0.9)
+        session.look_up()
+    assert session.slept == pytest.approx(slept)
+
+
+def test_what_the_host_takes_is_nobodys_sleep(machine: Machine) -> None:
+    patience = waiting_for_a_cell(machine)
+    for _ in range(100):
+        machine.stolen += 1.0
+        goes_on(machine, patience, times=1, works=0.01, sleeps=1.0)  # as it looks from inside
+    assert patience.session.slept == pytest.approx(0)
 
 
 def test_where_sleep_and_work_look_alike_it_is_told_as_work(machine: Machine) -> None:

@@ -230,7 +230,7 @@ class Session:
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
         self._looked, self._waited = time.monotonic(), 0.0
-        self._kept = KeptWaiting()
+        self._kept = self._zygote.account.kept_waiting()
         self._channel = Channel(descriptor)
 
     def _stop(self) -> int:
@@ -255,7 +255,9 @@ class Session:
         self.used = max(self.used, used)  # who ends now may be in no list
         self._looked = time.monotonic()
         kept = self._zygote.account.kept_waiting()
-        if not kept.busy:
+        # Who works now, between two cells, had a processor when it answered: up to then the kernel has counted it all.
+        has_answered = self._waiting_since is None
+        if not kept.busy or (has_answered and kept.counted):
             self.slept += max(0.0, waited - (self.used - before) - kept.since(self._kept))
         self._kept = kept
         return self.used

@@ -29,10 +29,15 @@ class KeptWaiting:
     """For a processor, by thread, since it began."""
     busy: bool = False
     """Whether one of them works, waits for a processor, or for a disk, just now."""
+    counted: bool = False
+    """Whether this kernel tells `seconds` at all: where it doesn't, they are 0."""
+    stolen: float = 0.0
+    """Seconds that a host has given to other machines, since this one began."""
 
     def since(self, before: KeptWaiting) -> float:
         """How long they were kept waiting since then, all together."""
-        return sum(max(0.0, time - before.seconds.get(thread, 0.0)) for thread, time in self.seconds.items())
+        waited = sum(max(0.0, time - before.seconds.get(thread, 0.0)) for thread, time in self.seconds.items())
+        return waited + max(0.0, self.stolen - before.stolen)
 
 
 class Account:
@@ -65,7 +70,7 @@ class Account:
             for thread in _threads(pid):
                 seconds[thread] = _run_delay(pid, thread)
                 busy = busy or _state(pid, thread) in _BUSY
-        return KeptWaiting(seconds, busy)
+        return KeptWaiting(seconds, busy, os.path.exists("/proc/self/schedstat"), _stolen())
 
     def exceeds(self, memory_bytes: int, file_bytes: int) -> str:
         """What all processes together have filled more of than they may: "memory", or "files". Else nothing.
@@ -135,6 +140,15 @@ def _run_delay(pid: int, thread: int) -> float:
     try:
         with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def _stolen() -> float:
+    """Seconds that all processors of this machine had to wait for its host."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return int(file.readline().split()[8]) / _TICKS
     except (OSError, IndexError, ValueError):
         return 0.0
 
