@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "starting": LESSONS | {"repository"},
     "gradebook": REPORTING,
     "cluster": RUNNING | {"batch", "gradebook"},
-    "submitting": RUNNING | {"leaderboard"},
+    "submitting": RUNNING | {"leaderboard", "learning"},
     "collecting": RUNNING | {"leaderboard", "submitting"},
     "exporting": LIGHT | {"collecting", "gradebook"},
     "forgetting": LIGHT | {"collecting", "gradebook"},

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from cellcheck.learning import progress
 from cellcheck.learning.offers import offers, released
+from cellcheck.learning.opened import as_opened
 from tests.browser.driving import RAN, Notebook, new_page, worst_contrast
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def place(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pl
         shutil.copy(path, folder / lesson)
     assert MAKE_LAB
     assert "JUPYTER_CONFIG_PATH" in MAKE_LAB[0]
-    with serve(folder, *MAKE_LAB[1].split(), learner=True) as address:  # as `make lab` does
+    options = (*MAKE_LAB[1].split(), "--LabApp.expose_app_in_browser=True")  # as `make lab` does, and to look inside
+    with serve(folder, *options, learner=True) as address:
         yield Place(folder, address)
 
 
@@ -80,6 +82,32 @@ def test_a_menu_leads_from_the_notebook_back_to_the_start_page(lesson: Notebook)
         lesson.page.locator(".lm-Menu-item:visible", has_text="All lessons").click()
     expect(opened.value).to_have_title("Transformers, cell by cell")
     opened.value.close()
+
+
+IS_CHANGED = """async () => {
+    const shown = () => window.jupyterapp?.shell.currentWidget;
+    const kernel = () => shown()?.sessionContext?.session?.kernel;
+    while (!kernel()) await new Promise(go => setTimeout(go, 50));
+    await shown().context.ready;
+    await Promise.all([kernel().info, kernel().spec]);  // of both, something is written into the notebook
+    await new Promise(go => setTimeout(go, 0));
+    return shown().context.model.dirty;
+}"""
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_opening_a_lesson_changes_nothing(page: Page, place: Place, settled: bool) -> None:
+    """The control names no kernel of this machine, and is changed when it is opened."""
+    file = place.notebook(BLANK)
+    file.write_bytes(as_opened(released()[BLANK].read_bytes()) if settled else released()[BLANK].read_bytes())
+    page.goto(f"{place.address}/lab/tree/{BLANK}/{BLANK}.ipynb")
+    expect(page.locator(".jp-NotebookPanel")).to_have_count(1)
+    assert page.evaluate(IS_CHANGED) is not settled
+
+
+def test_lessons_are_settled_when_jupyter_starts(place: Place) -> None:
+    lesson = "17_fast_answers"
+    assert place.notebook(lesson).read_bytes() == as_opened(released()[lesson].read_bytes())
 
 
 def on_the_start_page(page: Page, lesson: str) -> Locator:
@@ -146,7 +174,7 @@ def test_a_lesson_begins_anew_and_the_old_answers_are_kept(page: Page, place: Pl
     item.get_by_role("button", name="Make lesson 5 blank").click()
     said = page.get_by_role("status")
     expect(said).to_contain_text(f"That lesson is blank again. What was there is kept in {BEGUN}/earlier/")
-    assert file.read_bytes() == released()[BEGUN].read_bytes()
+    assert file.read_bytes() == as_opened(released()[BEGUN].read_bytes())
     (kept,) = (place.folder / BEGUN / "earlier").iterdir()
     assert kept.read_bytes() == before
     assert kept.name in said.inner_text()

@@ -11,6 +11,7 @@ import pytest
 from cellcheck.errors import GraderError
 from cellcheck.learning import progress
 from cellcheck.learning.offers import released
+from cellcheck.learning.opened import as_opened
 from cellcheck.learning.reset import place, reset
 from cellcheck.running.intake import read_submission
 from tests.learning.learners import LESSON, answer, cells, notebook, own
@@ -33,7 +34,7 @@ def mine(tmp_path: Path) -> Path:
 def test_the_whole_notebook(mine: Path, tmp_path: Path) -> None:
     before = mine.read_bytes()
     done = reset(mine)
-    assert mine.read_bytes() == released()[LESSON].read_bytes()
+    assert mine.read_bytes() == as_opened(released()[LESSON].read_bytes())
     assert done.kept.read_bytes() == before
     assert done.kept.parent == mine.parent / "earlier"
     assert done.kept.name.startswith(f"{LESSON} 20")
@@ -136,13 +137,13 @@ def test_a_link_stays_a_link(mine: Path, tmp_path: Path) -> None:
     link.symlink_to(mine)
     reset(link)
     assert link.is_symlink()
-    assert mine.read_bytes() == released()[LESSON].read_bytes()
+    assert mine.read_bytes() == as_opened(released()[LESSON].read_bytes())
 
 
 def test_a_fresh_notebook_is_put_in_place_once(tmp_path: Path) -> None:
     path = place(LESSON, tmp_path)
     assert path == notebook(tmp_path)
-    assert path.read_bytes() == released()[LESSON].read_bytes()
+    assert path.read_bytes() == as_opened(released()[LESSON].read_bytes())
     path.write_text("my work")
     assert place(LESSON, tmp_path).read_text() == "my work"
     (tmp_path / "05_causal_masks").write_text("a file in its place")

@@ -4,6 +4,7 @@ What the tables say is read whole each time. Whether it is so is tried for a sam
 lesson, and `make claims` for all lessons.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cellcheck.authoring.spec import Exercise, Lesson, Observation
+from cellcheck.checking.cards import card, standing
 from cellcheck.checking.compare import compare
 from cellcheck.checking.judge import ERROR, FAILED, PARTIAL, PASSED, Judge, Verdict
 from cellcheck.syllabus import lesson_names, load_lesson
@@ -137,6 +139,30 @@ def test_what_is_said_goes_with_the_marks(lesson: str, symbol: str, seed: int) -
         assert full == (verdict.status == PASSED), answer
         assert full or verdict.status in (PARTIAL, FAILED, ERROR), answer
         assert verdict.message, answer
+
+
+A_CROSS = re.compile(r'aria-label="fails"')
+CONTRADICTIONS = (
+    ("shape", r"right (type and )?shape"),
+    ("values", r"\bvalues? (is|are) right|result itself is right"),
+)
+"""The name of an aspect, and words that nobody reads who failed there."""
+
+
+@a_sample
+@every_exercise_on_every_seed
+def test_a_card_says_one_thing_and_nothing_false(lesson: str, symbol: str, seed: int) -> None:
+    """At most one aspect is explained, none where the mistake has a name; nothing says that what failed is right."""
+    for answer, verdict in graded(lesson, symbol, seed).items():
+        shown, stands = card(verdict), standing(verdict)
+        crosses = len(A_CROSS.findall(shown))
+        assert crosses == (stands.wrong is not None) <= (verdict.diagnosis is None), answer
+        failed = {aspect.name for aspect in verdict.aspects if not aspect.passed}
+        assert not failed & set(stands.right), answer
+        for name, words in CONTRADICTIONS:
+            assert name not in failed or not re.search(words, f"{verdict.message} {stands.lines}"), answer
+        assert "Partly right" not in shown or 2 * verdict.score >= verdict.max_score, answer
+        assert "cellcheck" not in verdict.message, answer
 
 
 @a_sample

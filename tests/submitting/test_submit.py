@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 import cellcheck
+from cellcheck.learning import progress
 from cellcheck.learning.offers import released
 from cellcheck.repository import Repository
 from cellcheck.submitting import submit as submitting
 from cellcheck.submitting import zip_file as package
 from cellcheck.submitting.not_submitted import NotSubmitted
 from cellcheck.submitting.unsaved import not_in_the_file
-from cellcheck.syllabus import lesson_names
+from cellcheck.syllabus import lesson_names, load_lesson
 from tests.submitting.small_notebooks import LESSON, SETUP, notebook
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -108,6 +109,21 @@ def test_it_says_what_is_missing_and_leads_to_the_file_and_to_the_next_lesson(tm
     assert "; all 13 exercises are written." in repr(receipt)
     assert "words" not in repr(receipt)
     assert "next lesson" not in repr(receipt)
+    assert "solved" not in repr(receipt)  # nobody has checked anything
+
+
+@pytest.mark.usefixtures("shell")
+def test_it_says_what_the_checks_have_found_right(tmp_path: Path) -> None:
+    mine = tmp_path / LESSON / f"{LESSON}.ipynb"
+    mine.parent.mkdir()
+    shutil.copy(REPOSITORY.solution(LESSON), mine)
+    exercises = load_lesson(LESSON).exercises
+    for exercise in exercises[1:]:
+        progress.remember(tmp_path, LESSON, exercise.symbol, exercise.points)
+    still = f"By your checks, 12 of 13 exercises are solved; still open: {exercises[0].symbol}."
+    assert still in repr(cellcheck.submit(path=mine))
+    progress.remember(tmp_path, LESSON, exercises[0].symbol, exercises[0].points)
+    assert repr(cellcheck.submit(path=mine)).endswith("\nBy your checks, 13 of 13 exercises are solved.")
 
 
 def test_a_name_is_in_it_only_if_given(file: Path) -> None:

@@ -21,6 +21,12 @@ PATH = "/course"
 LAB = "lab/tree"
 
 
+def folder_below(root: Path) -> Path:
+    """The folder of a learner's lessons, below what Jupyter shows; where there is none yet, all of that."""
+    folder = course_folder(root)
+    return folder if folder is not None and folder.is_relative_to(root) else root
+
+
 class CoursePage(JupyterHandler):
     """Shows the page; its buttons put a notebook in place, or make one blank again."""
 
@@ -83,8 +89,7 @@ class CoursePage(JupyterHandler):
         return Path(self.settings["server_root_dir"]).expanduser().resolve()
 
     def _folder(self) -> Path:
-        folder = course_folder(self._root())
-        return folder if folder is not None and folder.is_relative_to(self._root()) else self._root()
+        return folder_below(self._root())
 
     def _views(self) -> dict[str, str]:
         """Where a notebook opens on wide and on narrow screens: JupyterLab's side bar leaves nothing of a telephone."""

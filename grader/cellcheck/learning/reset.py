@@ -12,6 +12,7 @@ from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
 from cellcheck.learning import progress
 from cellcheck.learning.offers import released
+from cellcheck.learning.opened import as_opened
 from cellcheck.running.intake import read_file
 from cellcheck.running.plain_cells import Unreadable, parse, source_of
 
@@ -41,7 +42,7 @@ def place(lesson: str, folder: Path) -> Path:
     try:
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, released()[lesson].read_bytes())
+            write_whole(target, as_opened(released()[lesson].read_bytes()))
     except OSError as error:
         raise GraderError(f"{target} can't be written ({error.strerror}): choose a folder that is yours.") from None
     return target
@@ -55,7 +56,7 @@ def reset(notebook: Path, symbol: str | None = None) -> Done:
     """
     notebook = notebook.absolute()
     lesson = _lesson_of(notebook)
-    fresh = released()[lesson].read_bytes()
+    fresh = as_opened(released()[lesson].read_bytes())
     symbols = _symbols(fresh)
     if symbol is not None:
         if symbol not in symbols:

@@ -49,9 +49,12 @@ class Receipt:
             text = text.replace(html.escape(words), f'<a href="{quote(path)}">{html.escape(words)}</a>', 1)
         return f'<div role="status">{text}</div>'
 
-    def and_then(self, notebook: Path | None, lesson: str) -> Receipt:
-        """The same with the lesson that comes next, where the learner has it."""
-        after = _next_one(notebook, lesson) if notebook is not None else None
+    def and_then(self, notebook: Path, lesson: str) -> Receipt:
+        """The same with what is solved, and with the lesson that comes next, where the learner has it."""
+        return replace(self, lines=(*self.lines, *_solved(notebook, lesson)))._leading_on(notebook, lesson)
+
+    def _leading_on(self, notebook: Path, lesson: str) -> Receipt:
+        after = _next_one(notebook, lesson)
         if after is None:
             return self
         links = {**self.links, after.name: f"../{after.parent.name}/{after.name}"}
@@ -125,6 +128,20 @@ def submit(
     if receipt is None:
         receipt = _as_file(handed, Path(into or notebook.parent).expanduser(), name, refused)
     return receipt.and_then(notebook, handed.lesson)
+
+
+def _solved(notebook: Path, lesson: str) -> list[str]:
+    """How many of the exercises have had full marks in a check, as far as that was recorded."""
+    from cellcheck.learning import progress
+    from cellcheck.syllabus import load_lesson
+
+    best = progress.record(progress.folder_of(notebook, lesson)).best.get(lesson)
+    if not best:
+        return []
+    exercises = load_lesson(lesson).exercises
+    left = [each.symbol for each in exercises if best.get(each.symbol, 0.0) < each.points - 1e-9]
+    still = f"; still open: {named(left, limit=5)}" if left else ""
+    return [f"By your checks, {len(exercises) - len(left)} of {len(exercises)} exercises are solved{still}."]
 
 
 def _next_one(notebook: Path, lesson: str) -> Path | None:
