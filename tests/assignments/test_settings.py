@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import nbgrader.apps
@@ -224,6 +226,14 @@ def test_a_notebook_in_another_language_is_refused(tmp_path: Path) -> None:
     assert "one.ipynb is a notebook in R, and only Python is graded here: grade it with nbgrader autograde." in said
 
 
+class EditableFinder:
+    """As setuptools makes one for a project that was installed where it is developed."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> ModuleSpec | None:
+        return ModuleSpec(name, None) if name == "surely_not_there" else None
+
+
 def test_another_environments_kernel_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = tmp_path / "jupyter" / "kernels" / "conda-ml"
     spec.mkdir(parents=True)
@@ -236,6 +246,8 @@ def test_another_environments_kernel_is_named(tmp_path: Path, monkeypatch: pytes
     code, said = autograde(without)
     assert (code, "which has no surely_not_there." in said) == (2, True), said
     assert not (without / "autograded").exists()
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, EditableFinder])
+    assert autograde(without)[0] == 0  # though its own test can't be passed: nothing by that name can be imported
     code, said = autograde(kernel(tmp_path / "gone", "python [root]"))
     assert (code, "python [root] (which is not installed here)" in said) == (0, True), said
     code, said = autograde(kernel(tmp_path / "usual", "python3"))

@@ -71,8 +71,7 @@ def test_nor_in_gradescopes_container(where: str, tmp_path: Path) -> None:
     result = graded(tmp_path, LESSON, 1)
     assert isinstance(result, Result)
     assert result.score > 0
-    if where == "beside it":
-        assert f"{released.name} is blank; my work.ipynb was graded." in result.repairs
+    assert f"{released.name} is blank; {place.relative_to(tmp_path)} was graded." in result.repairs
 
 
 SAME = {
@@ -95,6 +94,14 @@ def test_a_copy_is_never_another_notebook(tmp_path: Path) -> None:
     chosen, _ = choose(tmp_path, pair)
     assert {title: path.name for title, path in chosen.items()} == {"one": "one (1).ipynb", "two": "something.ipynb"}
     assert title_of(one, "my homework", pair) == "one"
+
+
+def test_a_strange_notebook_is_not_called_a_second_one(tmp_path: Path) -> None:
+    for title, n in (("one", 1), ("two", 2)):
+        (tmp_path / f"{title}.ipynb").write_bytes(work(SAME[title], {"answer": f"n = {n}"}))
+    (tmp_path / "notes.ipynb").write_bytes(work([plain("print('mine')")], {}))
+    _, said = choose(tmp_path, assignment("pair", SAME))
+    assert said == ("notes.ipynb was left out: none of the notebooks of pair.",)
 
 
 def test_a_name_makes_no_notebook_another_one(tmp_path: Path) -> None:

@@ -131,6 +131,16 @@ def test_what_was_left_to_ours_alone_is_begun(tmp_path: Path) -> None:
     assert going_on(tmp_path) == (CAUSAL, second, [])
 
 
+def test_who_takes_ours_out_again_is_led_back_to_the_exercise(tmp_path: Path) -> None:
+    own(tmp_path, CAUSAL)
+    first, second, *_ = (exercise.symbol for exercise in load_lesson(CAUSAL).exercises)
+    progress.note(tmp_path, CAUSAL, first, 0.0, progress.OURS)
+    progress.note(tmp_path, CAUSAL, first, 1.0, "failed")
+    assert going_on(tmp_path) == (CAUSAL, first, [])
+    progress.note(tmp_path, CAUSAL, first, 0.0, progress.OURS)
+    assert going_on(tmp_path) == (CAUSAL, second, [])
+
+
 def test_at_the_end_what_was_passed_over_is_left(tmp_path: Path) -> None:
     own(tmp_path, LESSON, CAUSAL)
     solve(tmp_path, LESSON, "mlp_predict_numpy", on=2)

@@ -110,6 +110,8 @@ def note(folder: Path, lesson: str, symbol: str, score: float, status: str, answ
     if status not in (PASSED, OURS, *WRONG):
         return
     known = record(folder)
+    if status != OURS:  # it was taken out again, and an answer of one's own checked
+        known.ours.get(lesson, {}).pop(symbol, None)
     if status == OURS:
         known.ours.setdefault(lesson, {}).setdefault(symbol, date.today())
     elif status == PASSED:

@@ -17,6 +17,7 @@ from typing import Any
 from cellcheck.api import grade_notebook
 from cellcheck.checking.cards import out_of, plain
 from cellcheck.errors import GraderError, MissingProtection
+from cellcheck.plain import harmless
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.handed_in import BLANK, MAX_NOTEBOOKS, choose, worth
 from cellcheck.running.intake import Unreadable
@@ -65,7 +66,7 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MissingProtection)
-            path, said = _counting(folders, Assignment.of_lesson(load_lesson(lesson)))
+            path, said = _counting(submission, folders, Assignment.of_lesson(load_lesson(lesson)))
             result = grade_notebook(path, lesson=lesson, seed=seed)
     except Unreadable as error:
         return str(error)
@@ -76,13 +77,15 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     return replace(result, repairs=(*said, *result.repairs))
 
 
-def _counting(folders: Sequence[Path], assignment: Assignment) -> tuple[Path, tuple[str, ...]]:
+def _counting(submission: Path, folders: Sequence[Path], assignment: Assignment) -> tuple[Path, tuple[str, ...]]:
     """The notebook that counts, and what to say about the choice: no blank one goes before work in another folder."""
     named = {folder: choose(folder, assignment) for folder in folders}
     paths = {folder: chosen[assignment.name] for folder, (chosen, _) in named.items() if assignment.name in chosen}
     begun = [folder for folder, path in paths.items() if worth(path, assignment, assignment.name) > BLANK]
     for folder in [*begun, *paths]:
-        return paths[folder], named[folder][1]
+        first, best = (path.relative_to(submission).as_posix() for path in (next(iter(paths.values())), paths[folder]))
+        passed_over = () if first == best else (f"{harmless(first)} is blank; {harmless(best)} was graded.",)
+        return paths[folder], (*passed_over, *named[folder][1])
     return min(folders[0].glob("*.ipynb")), ()
 
 

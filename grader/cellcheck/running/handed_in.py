@@ -1,7 +1,7 @@
 """What was handed in: which file is which of an assignment's notebooks, and what lies beside them."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cellcheck.plain import harmless
@@ -57,14 +57,20 @@ def choose(folder: Path, assignment: Assignment) -> tuple[dict[str, Path], tuple
             repairs.append(f"{harmless(named.name)} is blank; {harmless(best.name)} was graded.")
         elif best != named:
             repairs.append(f"The notebook was called {harmless(best.name)}; it was treated as {title}.ipynb.")
-    left = sorted(left + [path for path in others if fits[path] is None])
-    if not by_title and len(left) == 1 and not assignment.several:  # there is only one that it can be
+    strangers = [path for path in others if fits[path] is None]
+    if not by_title and len(strangers) == 1 and not assignment.several:  # there is only one that it can be
         (title,) = assignment.notebooks
-        by_title[title] = left.pop()
-    if left:
-        names = ", ".join(harmless(path.name) for path in left)
-        repairs.append(f"There was more than one notebook; {names} was left out.")
+        by_title[title] = strangers.pop()
+    if assignment.several and strangers:
+        repairs.append(f"{_left_out(strangers)}: none of the notebooks of {assignment.name}.")
+        strangers = []
+    if left := sorted(left + strangers):
+        repairs.append(f"There was more than one notebook; {_left_out(left)}.")
     return by_title, tuple(repairs)
+
+
+def _left_out(paths: Sequence[Path]) -> str:
+    return f"{', '.join(harmless(path.name) for path in paths)} {'was' if len(paths) == 1 else 'were'} left out"
 
 
 OF_NO_USE, BLANK, WORK = range(3)
