@@ -72,8 +72,6 @@ def draw() -> None:
 def a_graded_class(folder: Path) -> Course:
     """Three learners' work, collected and graded, with a question that is left to do by hand."""
     course, exchange = make_course(Repository.find(ROOT), folder, (LESSON,))
-    with (course.root / "nbgrader_config.py").open("a") as settings:
-        settings.write(f"c.Exchange.root = {str(exchange)!r}\nc.Exchange.cache = {course.config.Exchange.cache!r}\n")
     source = course.root / "solutions" / LESSON / f"{LESSON}.ipynb"
     notebook = json.loads(source.read_text("utf-8"))
     place = _question(notebook)

@@ -1,6 +1,6 @@
 /* Finds passages, and shows them with the words that were asked for. See grader/cellcheck/publishing/searching.py. */
 (() => {
-  const KINDS = {exercise: ["Exercise", 1.6], glossary: ["Glossary", 1.5], lesson: ["Lesson", 1.2], library: ["Library", 0.8], page: ["Guide", 1]};
+  const KINDS = {exercise: ["Exercise", 1.6], glossary: ["Glossary", 1.5], lesson: ["Lesson", 1.2], library: ["Library", 0.5], page: ["Guide", 1]};
   const COMMON = new Set("a an and are as at be but by for from how i in is it its not of on or that the this to was what when which who why with you your".split(" "));
   const SHOWN = 25, AROUND = 110;
 

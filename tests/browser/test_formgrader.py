@@ -52,8 +52,6 @@ class Class:
 def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
     """Two learners' notebooks: released, submitted, collected, and graded by `cellcheck autograde`."""
     course, exchange = make_course(REPOSITORY, tmp_path_factory.mktemp("class") / "new", (LESSON,))
-    with (course.root / "nbgrader_config.py").open("a") as settings:
-        settings.write(f"c.Exchange.root = {str(exchange)!r}\nc.Exchange.cache = {course.config.Exchange.cache!r}\n")
     course.ensure_assignment(LESSON)
     exchange_step(course, "ReleaseAssignment", LESSON)
     for name in GRADED:
@@ -83,6 +81,7 @@ def test_it_opens_with_the_class_and_its_marks(graded: Class, page: Page) -> Non
     page.goto(graded.address)
     expect(page).to_have_url(re.compile(r"/formgrader"))
     expect(row(page, LESSON).locator(".status")).to_have_text("released")
+    expect(page.locator(".alert:visible")).to_have_count(0)  # its exchange is there
     row(page, LESSON).get_by_role("link", name=str(len(GRADED)), exact=True).click()
     for name in GRADED:
         expect(row(page, name).locator(".status")).to_have_text("graded")

@@ -717,6 +717,28 @@ def test_search_finds_an_idea(visit: Visit, idea: str, lesson: str) -> None:
     assert any(f"lessons/{lesson}" in address for _, address in found), found
 
 
+@pytest.mark.parametrize(
+    ("subject", "lessons"),
+    [
+        ("attention", "03"),
+        ("positional encoding", "06"),
+        ("encoder decoder", "04"),
+        ("multi-head attention", "03"),
+        ("tokenizer", "02"),
+        ("beam search", "07"),
+        ("layer norm", "03"),
+        ("KV cache", "07"),
+        ("causal mask", "05"),
+        ("LoRA", "12"),
+        ("warm-up", "08 10"),
+        ("byte pair encoding", "02"),
+    ],
+)
+def test_search_finds_the_lesson_of_a_subject_among_the_first_two(visit: Visit, subject: str, lessons: str) -> None:
+    found = visit("search.html").evaluate(ASKED, [subject])[subject]
+    assert any(f"lessons/{number}_" in address for number in lessons.split() for _, address in found[:2]), found
+
+
 def test_searching_from_any_page(visit: Visit) -> None:
     page = visit("start.html")
     page.locator(".site-search input").fill("causal mask")

@@ -73,12 +73,12 @@ def said(expected: Any, got: Any, key: str = "output") -> str:
         (
             A,
             A + torch.tensor([[0.0, 0, 0], [0, 0.5, 0]]),
-            "The result has the right shape, but 1 of 6 entries differs. Entry [1, 1] should be 5, but it is 5.5.",
+            "1 of 6 entries of the result differs. Entry [1, 1] should be 5, but it is 5.5.",
         ),
         (
             torch.tensor([True, False]),
             torch.tensor([True, True]),
-            "The result has the right shape, but 1 of 2 entries differs. Entry [1] should be False, but it is True. "
+            "1 of 2 entries of the result differs. Entry [1] should be False, but it is True. "
             "Yours is True everywhere.",
         ),
     ],
@@ -220,7 +220,7 @@ def test_every_difference_of_two_arrays_can_be_said(data: st.DataObject) -> None
     for turn in (lambda array: array, lambda array: torch.from_numpy(array.copy())):
         for difference in compare({"output": turn(expected)}, {"output": turn(got)}):
             sentence = say(difference)
-            assert sentence.startswith("The result")
+            assert "he result" in sentence
             assert sentence.endswith((".", "?"))
             assert "\n" not in sentence
 

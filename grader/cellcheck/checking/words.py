@@ -209,9 +209,9 @@ def _say_values(where: str, expected: Any, got: Any) -> str:
         should = " but it is ".join(_pair(e[first].item(), g[first].item(), ","))
         if e.size == 1:
             return f"{_cap(where)} should be {should}.{related}"
-        differ = f"{int(wrong.sum())} of {wrong.size} entries {'differs' if int(wrong.sum()) == 1 else 'differ'}"
-        at = ", ".join(map(str, first))
-        return f"{_cap(where)} has the right shape, but {differ}. Entry [{at}] should be {should}.{related}"
+        count, at = int(wrong.sum()), ", ".join(map(str, first))
+        differ = f"{count} of {wrong.size} entries of {where} {'differs' if count == 1 else 'differ'}"
+        return f"{differ}. Entry [{at}] should be {should}.{related}"
     if isinstance(expected, dict):
         return _say_keys(where, expected, got)
     if isinstance(expected, str) and expected[:_MAX_TEXT] == got[:_MAX_TEXT]:

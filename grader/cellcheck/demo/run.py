@@ -113,14 +113,13 @@ def make_course(repository: Repository, folder: Path | None, lessons: Sequence[s
     exchange.mkdir()
     exchange.chmod(0o777)  # nbgrader wants an exchange that everyone can write to
     shutil.copy(repository.root / CONFIGURATION, root)
+    with (root / CONFIGURATION).open("a", encoding="utf-8") as settings:  # for whoever opens Formgrader there
+        settings.write(f"c.Exchange.root = {str(exchange)!r}\nc.Exchange.cache = {str(folder / 'cache')!r}\n")
     for lesson in lessons:
         if not repository.solution(lesson).is_file():
             raise GraderError(f"{lesson} has no notebooks yet: run cellcheck build first.")
         shutil.copytree(repository.solution(lesson).parent, root / "solutions" / lesson)
-    course = Course.open(root)
-    course.config.Exchange.root = str(exchange)
-    course.config.Exchange.cache = str(folder / "cache")
-    return course, exchange
+    return Course.open(root), exchange
 
 
 def hand_in(course: Course, exchange: Path, learner: Learner) -> None:

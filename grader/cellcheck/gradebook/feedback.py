@@ -53,7 +53,7 @@ def page(
         student=student,
         result=result,
         opening=_opening(result),
-        parts=[(part, _stands(part)) for part in of_points],
+        parts=[(part, _stands(part), _sign(part)) for part in of_points],
         commented=[part for part in result.by_hand if part.comment],
         handed=[(part, cells) for part in result.by_hand if (cells := _handed(part, handed or {}))],
         to_read=_to_read,
@@ -92,6 +92,13 @@ def _stands(part: Part) -> str:
     if isinstance(part, OwnResult):
         return {PASSED: "passes", PARTIAL: "passes in part", MISSING: "still blank"}.get(part.status, "does not pass")
     return WORDS[part.status]
+
+
+def _sign(part: Part) -> str:
+    """The same as a sign that the eye finds down the column; none for what a person has graded, or will."""
+    if isinstance(part, HandResult):
+        return "\u25cb" if part.blank else ""
+    return {PASSED: "\u2713", PARTIAL: "\u25d0", MISSING: "\u25cb"}.get(part.status, "\u2717")
 
 
 def failure_page(lesson: str, student: str, message: str) -> str:
