@@ -1,6 +1,6 @@
 /* Finds passages, and shows them with the words that were asked for. See grader/cellcheck/publishing/searching.py. */
 (() => {
-  const KINDS = {exercise: ["Exercise", 1.6], glossary: ["Glossary", 1.5], lesson: ["Lesson", 1.2], library: ["Library", 0.5], page: ["Guide", 1]};
+  const KINDS = {exercise: ["Exercise", 1.6], glossary: ["Glossary", 1.5], lesson: ["Lesson", 1.2], library: ["Library", 0.4], page: ["Guide", 1]};
   const COMMON = new Set("a an and are as at be but by for from how i in is it its not of on or that the this to was what when which who why with you your".split(" "));
   const SHOWN = 25, AROUND = 110;
 
@@ -34,7 +34,7 @@
       const found = weights[at].filter(value => value > 0).length;
       let score = weights[at].reduce((sum, value, each) => sum + value * rare[each], 0) / Math.sqrt(entry.titled.length + 3);
       if (all.length > 1 && entry.plain.includes(phrase)) score += 12;
-      if (entry.titled.join(" ") === phrase) score += 60;
+      if (entry.titled.join(" ") === phrase && entry.kind !== "library") score += 60; // who wants the library names more of it
       return {entry, score: score * KINDS[entry.kind][1] * (found / wanted.length) ** 3};
     }).filter(({score}) => score > 0).sort((a, b) => b.score - a.score).map(({entry}) => entry);
   }

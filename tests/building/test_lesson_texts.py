@@ -160,3 +160,25 @@ def test_a_text_holds_one_set_up_cell_and_one_question_to_explain(lesson: str) -
     text = text_of(lesson)
     assert len(re.findall(r"^# %% setup=true$", text, re.MULTILINE)) == 1
     assert len(re.findall(r"^# %% \[markdown\] explain=true$", text, re.MULTILINE)) == 1
+
+
+SCREEN = 12
+"""Lines of code that leave room for the result below them, at 1440 x 900."""
+
+
+LONG = ("08", "09", "10", "11", "12", "13", "14")
+"""Lessons with cells that still fill a screen."""
+
+
+def experiments_of(lesson: str) -> list[str]:
+    """The cells that a learner runs and doesn't write, but for the set-up cell and the last board of guesses."""
+    cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
+    own = [cell for cell in cells if cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]]
+    sources = ["".join(cell["source"]) for cell in own]
+    return [source for source in sources if "board(" not in source]
+
+
+@pytest.mark.parametrize("lesson", [name for name in REPOSITORY.names() if name[:2] not in LONG])
+def test_the_result_of_an_experiment_is_on_the_screen(lesson: str) -> None:
+    long = [source for source in experiments_of(lesson) if sum(map(bool, map(str.strip, source.splitlines()))) > SCREEN]
+    assert long == []

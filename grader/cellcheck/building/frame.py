@@ -27,8 +27,10 @@ def get_ready(address, parts, commit):
         try:
             import cellcheck
             return cellcheck.checks("{lesson}")
-        except LookupError: missing = "cellcheck"
-        except ModuleNotFoundError as error: missing = error.name
+        except LookupError as error:
+            if type(error).__name__ != "UnknownLesson": raise
+            missing = "cellcheck"
+        except ModuleNotFoundError as error: missing = str(error.name).partition(".")[0]
         what, how = f"The package {{missing}}", f"{{sys.executable}} -m pip install {{missing}}"
         if missing == "cellcheck": what, how = "The course", address
         raise NotReady(f"{{what}} is missing in this Python, {{sys.executable}}. Choose the kernel of the Python that "

@@ -229,13 +229,6 @@ def test_lost_positions_look_like_none(seed: int) -> None:
     assert min(unordered(shares)) > 0.97
 
 
-def rotary_reader() -> nn.Module:
-    reader = lab.Reader(nn.Identity())
-    for block in reader.blocks:
-        block.attention = lab.RotaryAttention(64, 4, rotary_embedding)
-    return reader
-
-
 @both_seeds
 def test_who_sees_order(seed: int) -> None:
     rows, _ = digit_operations.tensors(digit_operations.digit_operations(seed).test[:8])
@@ -244,7 +237,7 @@ def test_who_sees_order(seed: int) -> None:
         lambda: lab.CausalReader(nn.Identity()),
         lambda: lab.Reader(LearnedPositionalEmbedding(4, 64)),
         lambda: lab.Reader(SinusoidalPositionalEncoding(64, 4)),
-        rotary_reader,
+        lambda: lab.rotary_reader(rotary_embedding),
     )
     assert not any(sees_order(lab.seeded(build, seed), rows) for build in blind)
     assert all(sees_order(lab.seeded(build, seed), rows) for build in seeing)

@@ -96,12 +96,13 @@ def test_one_row_ruins_it(seed: int) -> None:
 
 @both_seeds_later
 def test_clipping_saves_it(seed: int) -> None:
-    assert lab.with_clipping(clip_gradients, 1.0, seed)["loss"].iloc[-1] < 0.1
+    assert lab.with_clipping(clip_gradients, 1.0, seed)["loss"].iloc[-1] < 0.2
+    assert curve("", seed)["loss"].iloc[-1] < 0.2
 
 
 @both_seeds_later
 def test_it_was_adams_memory(seed: int) -> None:
-    assert 0.1 <= lab.with_memory_cleared(seed=seed)["loss"].iloc[-1] < 0.25
+    assert 0.1 <= lab.with_memory_cleared(seed=seed)["loss"].iloc[-1] < 0.3
 
 
 @both_seeds_later

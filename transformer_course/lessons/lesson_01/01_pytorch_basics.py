@@ -480,7 +480,12 @@ plots.fits({"training points": data.train}, shapes, title="Curves made of bends"
 start = lab.random_params([1, 32, 32, 1], seed=0)  # tensors; our starting point from here on
 start_numpy = [(W.numpy(), b.numpy()) for W, b in start]
 train_numpy = (data.train_inputs.numpy(), data.train_targets.numpy())
+print(f"loss before turning: {float(mse_loss_numpy(start_numpy, train_numpy)):.3f}")
 
+# %% [markdown]
+# Now we turn it, from 3 below its value to 3 above, and measure the loss at 61 positions.
+
+# %%
 knob = np.linspace(-3, 3, 61, dtype=np.float32)
 W, b = start_numpy[-1]
 losses = []
@@ -488,14 +493,8 @@ for turn in knob:
     turned = [*start_numpy[:-1], (W, b + turn)]
     losses.append(float(mse_loss_numpy(turned, train_numpy)))
 best = int(np.argmin(losses))
-print(f"loss before turning: {float(mse_loss_numpy(start_numpy, train_numpy)):.3f}")
 print(f"lowest loss: {losses[best]:.3f}, after turning by {knob[best]:.1f}")
-plots.curves(
-    {"loss": losses},
-    x=knob,
-    title="Turning one knob",
-    x_label="change of the last bias",
-)
+plots.curves({"loss": losses}, x=knob, title="Turning one knob", x_label="change of the last bias")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -586,7 +585,6 @@ plots.curves(
 # %% [markdown]
 # **What you've built.** Slopes, worked out by hand. Are they right? A slope can be checked without any calculus:
 # nudge one number by a millionth, see how far the loss moves, and divide.
-# Then we train. A straight line starts flat, and takes 100 small steps against its slopes.
 
 # %%
 inputs, targets = (each.astype(np.float64) for each in train_numpy)  # a millionth must count
@@ -598,7 +596,11 @@ nudged_b = ((inputs @ W + (b + 1e-6) - targets) ** 2).mean()
 print(f"dW: {slope_w.item():.5f} by hand, {(nudged_w - here) / 1e-6:.5f} by nudging")
 print(f"db: {slope_b.item():.5f} by hand, {(nudged_b - here) / 1e-6:.5f} by nudging")
 
-losses = []
+# %% [markdown]
+# Now we train. A straight line starts flat, and takes 100 small steps against its slopes.
+
+# %%
+W, b, losses = np.zeros((1, 1)), np.zeros(1), []
 for _ in range(100):
     losses.append(((inputs @ W + b - targets) ** 2).mean())
     slope_w, slope_b = linear_gradients(W, b, (inputs, targets))
@@ -837,12 +839,9 @@ for first in (1.0, -1.0):
 
 # %% [markdown]
 # **What you've built.** 1,153 slopes in one call. Are they right? First a single layer, where you know the answer by hand.
-# Then three weights of the network, checked by nudging.
 
 # %%
-exact = [(W.double(), b.double()) for W, b in start]  # float64, for the nudges
-exact_batch = (batch[0].double(), batch[1].double())
-
+exact_batch = (batch[0].double(), batch[1].double())  # float64, so that a millionth counts
 layer = (torch.full((1, 1), 0.5).double(), torch.full((1,), 0.2).double())
 ((auto_w, auto_b),) = loss_gradients([layer], exact_batch)
 W, b, inputs, targets = (tensor.numpy() for tensor in (*layer, *exact_batch))
@@ -850,16 +849,22 @@ by_hand = linear_gradients(W, b, (inputs, targets))
 print(f"one layer, by autograd: {auto_w.item():.6f} and {auto_b.item():.6f}")
 print(f"one layer, by hand:     {by_hand[0].item():.6f} and {by_hand[1].item():.6f}")
 
+# %% [markdown]
+# Now three weights of the network, checked by nudging.
+
+# %%
+exact = [(W.double(), b.double()) for W, b in start]
 slopes = lab.detached(loss_gradients(exact, exact_batch))
 places = [(0, (0, 3)), (1, (5, 7)), (2, (5, 0))]
 nudged = lab.slopes_by_nudging(lambda params: mse_loss(params, exact_batch), exact, places)
-table = {
-    "by autograd": [slopes[layer][0][place].item() for layer, place in places],
-    "by nudging": nudged,
-}
+by_autograd = [slopes[layer][0][place].item() for layer, place in places]
 names = [f"layer {layer}, W{list(place)}" for layer, place in places]
-display(pd.DataFrame(table, index=names).round(6))
+pd.DataFrame({"by autograd": by_autograd, "by nudging": nudged}, index=names).round(6)
 
+# %% [markdown]
+# And the other slopes? Here are all those of the middle layer.
+
+# %%
 silent = lab.silent_units(exact, exact_batch[0])
 print(f"units that are 0 on all 24 points: {silent[0]} in the first hidden layer,", end=" ")
 print(f"{silent[1]} in the second")
@@ -922,12 +927,17 @@ for _ in (bar := Progress(range(2000), desc="training")):
     params = lab.detached(sgd_step(params, gradients, 0.05))
 
 level = {"always the mean": data.train_targets.var(unbiased=False).item()}
-display(plots.curves({"your steps": losses_by_hand}, title="Training loss", levels=level))
-found = {
+plots.curves({"your steps": losses_by_hand}, title="Training loss", levels=level)
+
+# %% [markdown]
+# The loss has fallen. What does the network predict now, and how good is that on the test points?
+
+# %%
+fitted = {
     "before": (grid(), mlp_predict(start, grid())),
     "after": (grid(), mlp_predict(params, grid())),
 }
-display(plots.fits({"training points": batch}, found, title="Random weights, 2,000 steps later"))
+display(plots.fits({"training points": batch}, fitted, title="Random weights, 2,000 steps later"))
 scores = baselines | {"your network": mse_loss(params, data.test).item()}
 plots.bars(scores, title="Mean squared error on the test points", x_label="test loss")
 
@@ -953,24 +963,10 @@ for rate in (0.001, 0.01, 0.1, 1):
     run = lab.descend(mse_loss, loss_gradients, sgd_step, start, batch, rate, steps=1000)
     ended_with[rate], by_rate[rate] = run
 
-display(
-    plots.curves(
-        {f"rate {rate}": losses for rate, losses in by_rate.items()},
-        title="Training loss",
-        log_y=True,
-        y_limits=(0.05, 200),
-        levels=level,
-    )
-)
+display(lab.rates_chart(by_rate, level))
 silent = lab.silent_units(ended_with[1], batch[0])
 print(f"silent units after 1,000 steps with rate 1: {silent[0]} and {silent[1]} of 32")
-plots.bars(
-    {f"rate {rate}": losses[-1] for rate, losses in by_rate.items()},
-    title="Training loss after 1,000 steps",
-    x_label="loss, on a logarithmic scale",
-    guess=f"rate {guess_rate}",
-    log_x=True,
-)
+lab.last_losses_chart(by_rate, guess_rate)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1102,12 +1098,6 @@ class Line(nn.Module):
         return self.linear(inputs)
 
 
-class Forgetful(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = [nn.Linear(1, 1), nn.Linear(1, 1)]
-
-
 line = Line()
 print("line(inputs) calls forward:", tuple(line(torch.zeros(5, 1)).shape))
 print("line has", len(list(line.parameters())), "parameters: a weight and a bias")
@@ -1117,6 +1107,13 @@ print("line has", len(list(line.parameters())), "parameters: a weight and a bias
 
 # %%
 guess_forgetful = None  # a number
+
+
+class Forgetful(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [nn.Linear(1, 1), nn.Linear(1, 1)]
+
 
 forgetful_has = len(list(Forgetful().parameters()))
 print("your guess:", guess_forgetful)
@@ -1173,9 +1170,7 @@ def fresh_model():
 
 
 model = fresh_model()
-rows = []
-for name, parameter in model.named_parameters():
-    rows.append((name, tuple(parameter.shape), parameter.numel()))
+rows = [(name, tuple(each.shape), each.numel()) for name, each in model.named_parameters()]
 display(pd.DataFrame(rows, columns=["name", "shape", "numbers"]))
 print("numbers in all:", sum(count for _, _, count in rows))
 apart = (model(many) - mlp_predict(start, many)).abs().max()
@@ -1252,26 +1247,13 @@ losses_by_sgd = train(model, *batch, torch.optim.SGD(model.parameters(), lr=0.05
 model = fresh_model()
 losses_by_adam = train(model, *batch, torch.optim.Adam(model.parameters(), lr=0.01), 300)
 
-three_ways = zip(losses_by_hand[:200], losses_by_backward, losses_by_sgd[:200], strict=True)
-gap = max(max(losses) - min(losses) for losses in three_ways)
+gap = lab.largest_gap(losses_by_hand[:200], losses_by_backward, losses_by_sgd[:200])
 print(f"largest gap between the three ways, over 200 steps: {gap:.1e}")
-display(
-    plots.curves(
-        {
-            "sgd_step": losses_by_hand[:300],
-            ".grad": losses_by_backward,
-            "SGD": losses_by_sgd,
-            "Adam": losses_by_adam,
-        },
-        title="Training loss, three ways and Adam",
-        levels=level,
-    )
-)
-plots.bars(
-    {"SGD": losses_by_sgd[-1], "Adam": losses_by_adam[-1]},
-    title="Training loss after 300 steps",
-    guess=guess_adam,
-)
+runs = {"sgd_step": losses_by_hand[:300], ".grad": losses_by_backward}
+ours = {"SGD": losses_by_sgd, "Adam": losses_by_adam}
+display(plots.curves(runs | ours, title="Training loss, three ways and Adam", levels=level))
+ends = {name: losses[-1] for name, losses in ours.items()}
+plots.bars(ends, title="Training loss after 300 steps", guess=guess_adam)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1307,6 +1289,10 @@ def minibatches(inputs, targets, batch_size):
         yield inputs[rows], targets[rows]
 
 
+# %% [markdown]
+# With 24 points and minibatches of 8, three steps make an epoch. Here are three epochs.
+
+# %%
 torch.manual_seed(0)
 model = fresh_model()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
@@ -1332,24 +1318,13 @@ large = noisy_curve(seed=0, points=2400)
 mini_losses, mini_steps = lab.by_epochs(fresh_model(), large, batch_size=24, epochs=10)
 full_losses, full_steps = lab.by_epochs(fresh_model(), large, batch_size=2400, epochs=1000)
 
-display(
-    plots.curves(
-        {"minibatches of 24": mini_losses, "full batch": full_losses[:10]},
-        x=range(1, 11),
-        title="Ten epochs on 2,400 points",
-        x_label="epoch",
-        y_label="test loss",
-        levels={"noise": large.noise**2},
-    )
-)
-pd.DataFrame(
-    [
-        ("minibatches of 24", 10, mini_steps, 10 * 2400, mini_losses[-1]),
-        ("full batch", 10, 10, 10 * 2400, full_losses[9]),
-        ("full batch", 1000, full_steps, 1000 * 2400, full_losses[-1]),
-    ],
-    columns=["", "epochs", "steps", "examples looked at", "test loss"],
-).round(3)
+display(lab.epochs_chart(mini_losses, full_losses[:10], large.noise))
+rows = [
+    ("minibatches of 24", 10, mini_steps, 10 * 2400, mini_losses[-1]),
+    ("full batch", 10, 10, 10 * 2400, full_losses[9]),
+    ("full batch", 1000, full_steps, 1000 * 2400, full_losses[-1]),
+]
+pd.DataFrame(rows, columns=["", "epochs", "steps", "examples looked at", "test loss"]).round(3)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1406,22 +1381,9 @@ guess_depth = None  # 0, 1, 2, 4 or 8
 
 depths = [0, 1, 2, 4, 8]
 by_depth = lab.by_depth(MLP, train, depths, seeds=range(5))
-train_losses, test_losses = zip(*by_depth.values(), strict=True)
-names = [str(depth) for depth in depths]
-display(
-    plots.curves(
-        {"training loss": train_losses, "test loss": test_losses},
-        x_names=names,
-        title="Mean of five data sets",
-        x_label="hidden layers",
-        levels={"noise": data.noise**2},
-    )
-)
-plots.bars(
-    dict(zip(names, test_losses, strict=True)),
-    title="Test loss by number of hidden layers",
-    guess=str(guess_depth),
-)
+levels = {"noise": data.noise**2}
+display(lab.both_losses_chart(by_depth, "hidden layers", levels))
+lab.bars_of_test_losses(by_depth, "number of hidden layers", guess_depth)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1460,22 +1422,9 @@ guess_decay = None  # 0, 0.003, 0.01, 0.03, 0.1 or 0.3
 
 decays = [0, 0.003, 0.01, 0.03, 0.1, 0.3]
 by_decay = lab.by_weight_decay(MLP, train, decays, seeds=range(5))
-train_losses, test_losses = zip(*by_decay.values(), strict=True)
-names = [str(decay) for decay in decays]
-display(
-    plots.curves(
-        {"training loss": train_losses, "test loss": test_losses},
-        x_names=names,
-        title="Mean of five data sets",
-        x_label="weight decay",
-        levels={"noise": data.noise**2, "always the mean": baselines["mean"]},
-    )
-)
-plots.bars(
-    dict(zip(names, test_losses, strict=True)),
-    title="Test loss by weight decay",
-    guess=str(guess_decay),
-)
+levels = {"noise": data.noise**2, "always the mean": baselines["mean"]}
+display(lab.both_losses_chart(by_decay, "weight decay", levels))
+lab.bars_of_test_losses(by_decay, "weight decay", guess_decay)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1515,25 +1464,24 @@ guess_bug = None  # 1, 2, 3 or 4
 flat_targets = data.train_targets.squeeze(1)  # (24, 1) -> (24,), as from a file
 sick_model = fresh_model()
 sick_losses = lab.fit_with(suspicious_loss, sick_model, data.train_inputs, flat_targets)
-
-with torch.no_grad():
-    sick_curve, sick_predictions = sick_model(grid()), sick_model(data.train_inputs)
 print("your guess:", guess_bug)
 print("loss at the start, after 100 steps, and at the end:")
 print([round(sick_losses[step], 4) for step in (0, 100, -1)])
+first_losses = {"suspicious loss": sick_losses[:200]}
+plots.curves(first_losses, title="The first 200 of 1,000 steps", levels=level)
+
+# %% [markdown]
+# So much for the loss. And what does the network predict?
+
+# %%
+with torch.no_grad():
+    sick_curve, sick_predictions = sick_model(grid()), sick_model(data.train_inputs)
 print(f"standard deviation of the predictions: {sick_predictions.std():.4f}")
 print(f"standard deviation of the targets:     {flat_targets.std():.4f}")
 is_flat = bool(sick_predictions.std() < 0.1 * flat_targets.std())
 what_it_did = 3 if is_flat and sick_losses[-1] < sick_losses[0] else 2 if sick_losses[-1] < sick_losses[0] else 4
-display(
-    plots.curves(
-        {"suspicious loss": sick_losses[:200]},
-        title="The first 200 of 1,000 steps",
-        levels=level,
-    )
-)
-found = {"the network": (grid(), sick_curve)}
-plots.fits({"training points": batch}, found, title="What it learnt")
+fitted = {"the network": (grid(), sick_curve)}
+plots.fits({"training points": batch}, fitted, title="What it learnt")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1603,13 +1551,8 @@ def absolute_loss(predictions, targets):
     return (predictions - targets).abs().mean()
 
 
-patients = {
-    "suspicious_loss": suspicious_loss,
-    "repaired_loss": repaired_loss,
-    "strict_loss": strict_loss,
-    "absolute_loss": absolute_loss,
-    "F.mse_loss": F.mse_loss,
-}
+losses = (suspicious_loss, repaired_loss, strict_loss, absolute_loss)
+patients = {loss.__name__: loss for loss in losses} | {"F.mse_loss": F.mse_loss}
 lab.examine(loss_is_sound, patients)
 
 # %% [markdown]
@@ -1627,18 +1570,10 @@ healthy_model = fresh_model()
 healthy_losses = lab.fit_with(repaired_loss, healthy_model, data.train_inputs, flat_targets)
 with torch.no_grad():
     healthy_curve = healthy_model(grid())
-display(
-    plots.curves(
-        {"suspicious loss": sick_losses, "repaired loss": healthy_losses},
-        title="Before and after",
-        levels=level,
-    )
-)
-plots.fits(
-    {"training points": batch},
-    {"suspicious": (grid(), sick_curve), "repaired": (grid(), healthy_curve)},
-    title="What each network learnt",
-)
+both_losses = {"suspicious loss": sick_losses, "repaired loss": healthy_losses}
+display(plots.curves(both_losses, title="Before and after", levels=level))
+fitted = {"suspicious": (grid(), sick_curve), "repaired": (grid(), healthy_curve)}
+plots.fits({"training points": batch}, fitted, title="What each network learnt")
 
 # %% [markdown]
 # **What you should see**

@@ -158,6 +158,38 @@ def descend(
     return params, losses
 
 
+def largest_gap(*runs: Sequence[float]) -> float:
+    """How far apart runs of one length are where they differ most.
+
+    >>> largest_gap([4.0, 1.0], [4.0, 1.5], [4.0, 1.25])
+    0.5
+    """
+    gap: float = max(max(losses) - min(losses) for losses in zip(*runs, strict=True))
+    return gap
+
+
+def rates_chart(by_rate: Mapping[float, Sequence[float]], levels: Mapping[str, float]) -> plots.Picture:
+    """The training loss with each learning rate."""
+    return plots.curves(
+        {f"rate {rate}": losses for rate, losses in by_rate.items()},
+        title="Training loss",
+        log_y=True,
+        y_limits=(0.05, 200),
+        levels=levels,
+    )
+
+
+def last_losses_chart(by_rate: Mapping[float, Sequence[float]], guess: float | None) -> plots.Picture:
+    """Where each learning rate ended."""
+    return plots.bars(
+        {f"rate {rate}": losses[-1] for rate, losses in by_rate.items()},
+        title="Training loss after 1,000 steps",
+        x_label="loss, on a logarithmic scale",
+        guess=f"rate {guess}",
+        log_x=True,
+    )
+
+
 def loss_on_test(model: Callable[[torch.Tensor], torch.Tensor], data: CurveData) -> float:
     """Mean squared error on the test points. No graph is recorded, since nobody needs a gradient here."""
     with torch.no_grad():
@@ -211,6 +243,18 @@ def by_epochs(
     return losses, steps
 
 
+def epochs_chart(mini_losses: Sequence[float], full_losses: Sequence[float], noise: float) -> plots.Picture:
+    """The test loss after each of ten epochs, and the noise that nobody can predict."""
+    return plots.curves(
+        {"minibatches of 24": mini_losses, "full batch": full_losses},
+        x=range(1, 11),
+        title="Ten epochs on 2,400 points",
+        x_label="epoch",
+        y_label="test loss",
+        levels={"noise": noise**2},
+    )
+
+
 def by_depth(
     MLP: Callable[[list[int]], nn.Module],
     train: Callable[..., list[float]],
@@ -262,6 +306,29 @@ def by_weight_decay(
         losses[decay] = average_losses(train, build, seeds, steps)
         bar.show_loss(losses[decay][1])
     return losses
+
+
+def both_losses_chart(
+    losses: Mapping[Any, tuple[float, float]], x_label: str, levels: Mapping[str, float]
+) -> plots.Picture:
+    """What `by_depth` or `by_weight_decay` measured: training and test loss."""
+    train_losses, test_losses = zip(*losses.values(), strict=True)
+    return plots.curves(
+        {"training loss": train_losses, "test loss": test_losses},
+        x_names=[str(setting) for setting in losses],
+        title="Mean of five data sets",
+        x_label=x_label,
+        levels=levels,
+    )
+
+
+def bars_of_test_losses(losses: Mapping[Any, tuple[float, float]], by: str, guess: float | None) -> plots.Picture:
+    """The test losses alone, with their numbers."""
+    return plots.bars(
+        {str(setting): test_loss for setting, (_, test_loss) in losses.items()},
+        title=f"Test loss by {by}",
+        guess=str(guess),
+    )
 
 
 def fit_with(

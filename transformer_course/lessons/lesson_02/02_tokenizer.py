@@ -220,14 +220,8 @@ novel = moby_dick()
 novel_vocabulary = dict(build_vocabulary([novel]))
 print("difference task:", vocabulary)
 print(f"the novel: {len(novel):,} characters, {len(novel_vocabulary)} different ones")
-shares = Counter(novel)
 top = sorted(novel_vocabulary, key=novel_vocabulary.get)[:10]
-plots.bars(
-    {repr(symbol): round(100 * shares[symbol] / len(novel), 1) for symbol in top},
-    title="The ten most frequent characters in the novel",
-    x_label="per cent",
-    guess=repr(guess_frequent),
-)
+lab.frequency_chart(novel, top, guess_frequent)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -339,12 +333,7 @@ if tf is not None:
     layer_choice = {5: 1, 4: 2, 1: 3}[len(short)]
     print("your guess:", guess_layer, " it is:", layer_choice, " the ids are", short)
     print("with standardize=None:", whole)
-    columns = {
-        "yours": vocabulary,
-        "old Tokenizer": dict(old.word_index),
-        "TextVectorization": {symbol: ids_of_layer[symbol] for symbol in vocabulary},
-    }
-    display(pd.DataFrame(columns).rename_axis("symbol"))
+    display(lab.three_vocabularies(vocabulary, old.word_index, ids_of_layer))
     print("the old Tokenizer's ids are yours:", dict(old.word_index) == vocabulary)
     print("the old Tokenizer on the unknown 2+1:", old.texts_to_sequences(["2+1"])[0])
 
@@ -448,6 +437,10 @@ def prepare(examples, vocabulary):
     return torch.stack(rows), torch.tensor(labels)
 
 
+# %% [markdown]
+# Here are all texts, prepared by your function, and the first eight rows drawn.
+
+# %%
 train_set, test_set = prepare(data.train, vocabulary), prepare(data.test, vocabulary)
 for name, (tokens, labels) in [("training", train_set), ("test", test_set)]:
     print(f"{name}: tokens {tuple(tokens.shape)}, labels {tuple(labels.shape)},", end=" ")
@@ -478,21 +471,9 @@ plots.ids(
 guess_best, guess_worst = None, None  # "ids as quantities", "one-hot" or "counts of ids"
 
 by_way, losses_by_way = lab.accuracies(train_set, test_set, vocab_size)
-display(
-    plots.curves(
-        losses_by_way,
-        title="Training loss of the same network",
-        log_y=True,
-        y_limits=(1e-4, 1.5),
-    )
-)
-plots.bars(
-    by_way,
-    title="Accuracy on 500 test texts",
-    x_label="accuracy",
-    guess=guess_best,
-    levels={"longer wins": baselines["longer operand wins"]},
-)
+display(lab.losses_chart(losses_by_way))
+levels = {"longer wins": baselines["longer operand wins"]}
+lab.accuracies_chart(by_way, guess_best, levels)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -519,15 +500,12 @@ sets = [prepare(examples, in_order) for examples in (data.train, data.test)]
 quantities = {"ids as quantities": lab.as_quantities}
 ordered, _ = lab.accuracies(*sets, vocab_size, ways=quantities)
 print("your guess:", guess_in_order)
-plots.bars(
-    {
-        "ids by frequency, as quantities": by_way["ids as quantities"],
-        "ids in the digits' order, as quantities": ordered["ids as quantities"],
-        "one-hot": by_way["one-hot"],
-    },
-    title="Accuracy on 500 test texts",
-    x_label="accuracy",
-)
+three_ways = {
+    "ids by frequency, as quantities": by_way["ids as quantities"],
+    "ids in the digits' order, as quantities": ordered["ids as quantities"],
+    "one-hot": by_way["one-hot"],
+}
+lab.accuracies_chart(three_ways)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -791,16 +769,7 @@ groups = {
     "unread part: new words": [word for word in unread if word not in counts],
     "words that were read exactly once": [word for word, count in counts.items() if count == 1],
 }
-pd.DataFrame(
-    {
-        name: {
-            "words": len(group),
-            "letters per word": sum(map(len, group)) / len(group),
-            "tokens per word": lab.tokens_per_word(apply_merges, group, merges),
-        }
-        for name, group in groups.items()
-    }
-).T.round(2)
+lab.by_group(apply_merges, groups, merges).round(2)
 
 # %% [markdown]
 # **What you should see**
@@ -1013,15 +982,7 @@ rarely = sorted(known_tokens, key=lambda token: used[token])[:8]
 print("the rarest:", ", ".join(f"{token} ({used[token]})" for token in rarely))
 rows = [(token, count, f"{count / sum(used.values()):.1%}") for token, count in ranked[:8]]
 display(pd.DataFrame(rows, columns=["token", "how often", "share"]))
-plots.curves(
-    {"tokens": [count for _, count in ranked]},
-    x=np.arange(1, len(ranked) + 1),
-    title="How often each token is used",
-    x_label="rank",
-    y_label="how often",
-    log_x=True,
-    log_y=True,
-)
+lab.ranks_chart([count for _, count in ranked])
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1142,6 +1103,11 @@ patients = {
     ),
     "bytes alone": (lambda text: list(text.encode()), lambda ids: bytes(ids).decode()),
 }
+
+# %% [markdown]
+# Now your test tries each of them on each text.
+
+# %%
 tried = ["call me ishmael.", "Call me Ishmael.", "two  spaces", "a naïve whale"]
 verdicts = {
     name: ["yes" if round_trips(one, other, text) else "no" for text in tried]

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import nn
 
+from transformer_course import plots
 from transformer_course.libraries import quiet
 from transformer_course.mlp import MLP
 from transformer_course.progress import Progress
@@ -96,7 +99,30 @@ def label_tensor(examples: Sequence[Example]) -> torch.Tensor:
     return torch.tensor([label for _, label in examples])
 
 
-# --- words and pieces of words
+def losses_chart(losses: Mapping[str, Sequence[float]]) -> plots.Picture:
+    """The training losses of `accuracies`."""
+    return plots.curves(losses, title="Training loss of the same network", log_y=True, y_limits=(1e-4, 1.5))
+
+
+def accuracies_chart(
+    shares: Mapping[str, float], guess: str | None = None, levels: Mapping[str, float] | None = None
+) -> plots.Picture:
+    """The test accuracies of `accuracies`."""
+    return plots.bars(shares, title="Accuracy on 500 test texts", x_label="accuracy", guess=guess, levels=levels)
+
+
+# --- characters, words and pieces of words
+
+
+def frequency_chart(text: str, symbols: Iterable[str], guess: str | None) -> plots.Picture:
+    """How often these ten characters occur in the novel."""
+    counts = Counter(text)
+    return plots.bars(
+        {repr(symbol): round(100 * counts[symbol] / len(text), 1) for symbol in symbols},
+        title="The ten most frequent characters in the novel",
+        x_label="per cent",
+        guess=repr(guess),
+    )
 
 
 def words_in(text: str) -> list[str]:
@@ -173,6 +199,39 @@ def tokens_per_word(apply_merges: Callable[[str, Merges], list[str]], words: Seq
     return sum(count * len(apply_merges(word, merges)) for word, count in counts.items()) / len(words)
 
 
+def by_group(
+    apply_merges: Callable[[str, Merges], list[str]], groups: Mapping[str, Sequence[str]], merges: Merges
+) -> pd.DataFrame:
+    """For each group of words, how many there are, how long they are, and how many tokens they take.
+
+    >>> by_group(lambda word, merges: list(word), {"at sea": ["sea", "whale"]}, [])
+            words  letters per word  tokens per word
+    at sea    2.0               4.0              4.0
+    """
+    rows = {
+        name: {
+            "words": len(group),
+            "letters per word": sum(map(len, group)) / len(group),
+            "tokens per word": tokens_per_word(apply_merges, group, merges),
+        }
+        for name, group in groups.items()
+    }
+    return pd.DataFrame(rows).T
+
+
+def ranks_chart(counts: Sequence[int]) -> plots.Picture:
+    """How often each token is used, from the most frequent to the rarest."""
+    return plots.curves(
+        {"tokens": counts},
+        x=np.arange(1, len(counts) + 1),
+        title="How often each token is used",
+        x_label="rank",
+        y_label="how often",
+        log_x=True,
+        log_y=True,
+    )
+
+
 def overlap(ours: Merges, theirs: Merges) -> float:
     """The share of our merges that are among theirs too, in whatever order.
 
@@ -212,3 +271,9 @@ def keras_tokenizers(tf: Any, texts: Sequence[str], text: str) -> tuple[list[int
         old.fit_on_texts(texts)
         short, whole = (one([text]).numpy()[0].tolist() for one in (as_it_comes, layer))
     return short, whole, {str(symbol): place for place, symbol in enumerate(layer.get_vocabulary())}, old
+
+
+def three_vocabularies(yours: Mapping[str, int], old: Mapping[str, int], layer: Mapping[str, int]) -> pd.DataFrame:
+    """The id of each symbol in the learner's vocabulary and in those of TensorFlow's two tokenizers."""
+    columns = {"yours": yours, "old Tokenizer": old, "TextVectorization": {symbol: layer[symbol] for symbol in yours}}
+    return pd.DataFrame(columns).rename_axis("symbol")

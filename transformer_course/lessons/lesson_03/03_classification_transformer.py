@@ -126,24 +126,17 @@ torch.set_num_threads(1)  # one thread: on a machine that others use too, two ca
 # %%
 guess_cat = None  # a share between 0 and 1
 
-query = torch.tensor([2.0, 1.0, 0.0, 0.0])  # (4,): what "sees" looks for
-keys = torch.tensor(
-    [
-        [2.0, 0.0, 1.0, 0.0],
-        [1.0, 0.0, 0.0, 1.0],
-        [0.0, 0.0, 2.0, 1.0],
-    ]
-)  # (3, 4)
-values = torch.tensor([[10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])  # (3, 2)
 words = ["cat", "sees", "ball"]
+query = torch.tensor([2.0, 1.0, 0.0, 0.0])  # (4,): what "sees" looks for
+keys = torch.tensor([[2.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0, 1.0]])  # (3, 4)
+values = torch.tensor([[10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])  # (3, 2)
 
 scores = keys @ query / 2  # (3,)
 exponentials = torch.exp(scores)
 shares = exponentials / exponentials.sum()
 print("your guess for cat:", guess_cat)
 print("the mix of the values:", (shares @ values).tolist())
-columns = {"score": scores, "exp": exponentials, "share": shares}
-pd.DataFrame(columns, index=words).round(3)
+pd.DataFrame({"score": scores, "exp": exponentials, "share": shares}, index=words).round(3)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -193,28 +186,14 @@ pd.DataFrame(columns, index=words).round(3)
 guess_hidden = None  # "zeros", "thirds", "an error" or "NaN": yours, last row
 
 row = torch.tensor([2.0, 1.0, 0.0])
-mask = torch.tensor(
-    [
-        [True, True, True],
-        [True, True, False],
-        [False, True, False],
-        [False, False, False],
-    ]
-)
+mask = torch.tensor([[1, 1, 1], [1, 1, 0], [0, 1, 0], [0, 0, 0]]).bool()  # (4, 3): 1 is True
 weights = masked_softmax(row.expand(4, 3), mask)  # (4, 3)
-total = round(float(weights[3].sum()), 2)
-last_row = {0.0: "zeros", 1.0: "thirds"}.get(total, "other numbers")
+last_row = {0.0: "zeros", 1.0: "thirds"}.get(round(float(weights[3].sum()), 2), "other numbers")
 usual = torch.softmax(row.masked_fill(~mask[3], float("-inf")), dim=-1)
 print("your guess:", guess_hidden, " it is:", last_row)
 print("minus infinity everywhere gives:", usual.tolist())
-plots.heatmap(
-    weights,
-    ["all", "no ball", "only sees", "nothing"],
-    words,
-    title="Who gets a share",
-    low=0,
-    high=1,
-)
+rows = ["all", "no ball", "only sees", "nothing"]
+plots.heatmap(weights, rows, words, title="Who gets a share", low=0, high=1)
 
 # %% [markdown]
 # NaN is contagious: a sum with one NaN in it is NaN, and so is the gradient of anything computed from it.
@@ -269,13 +248,7 @@ output, weights = scaled_dot_product_attention(firm, keys, values)  # (7, 2) and
 cats = weights[:, 0].tolist()
 firm_enough = next(f for f, share in zip(factors, cats, strict=True) if share > 0.99)
 print("your guess:", guess_factor, " it is:", firm_enough)
-plots.curves(
-    {word: weights[:, place] for place, word in enumerate(words)},
-    x=factors,
-    title="From a soft dictionary to a hard one",
-    x_label="the query times ...",
-    y_label="share",
-)
+lab.factor_chart(factors, weights, words)
 
 # %% [markdown]
 # On the left, each word gets a third. On the right, it is a Python dictionary again. Attention can learn to be either.
@@ -291,17 +264,9 @@ largest = lab.largest_weights(scaled_dot_product_attention, widths)
 slopes = lab.slopes_at_queries(scaled_dot_product_attention, width=1024)
 print(f"your guess: {guess_unscaled}, it is: {largest['not divided'][-1]:.2f}")
 for name, reached in slopes.items():
-    print(
-        f"{name}: slope {reached.mean():.2f} on average, below 0.001 for {(reached < 0.001).float().mean():.0%} of queries"
-    )
-plots.curves(
-    largest,
-    x_names=[str(width) for width in widths],
-    title="The largest of eight weights, on average",
-    x_label="d",
-    y_label="weight",
-    levels={"equal shares": 1 / 8},
-)
+    flat = (reached < 0.001).float().mean()
+    print(f"{name}: slope {reached.mean():.2f} on average, below 0.001 for {flat:.0%} of queries")
+lab.widths_chart(widths, largest)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -455,15 +420,7 @@ short_run = {"steps": 300, "learning_rate": 3e-3}
 attention_losses = fit(reader, *train_set, **short_run, name="attention")
 scoreboard = {"attention": lab.accuracies(reader, sets)}
 print("your guess:", guess_attention, f" it is: {scoreboard['attention']['all']:.2f}")
-display(
-    plots.curves(
-        {"attention": attention_losses},
-        title="Training loss",
-        x_label="step",
-        levels={"coin": math.log(2)},
-        y_limits=(0.3, 1.1),
-    )
-)
+display(lab.losses_chart({"attention": attention_losses}, "Training loss", (0.3, 1.1)))
 pd.DataFrame(scoreboard).T.round(3)
 
 # %% [markdown]
@@ -613,21 +570,19 @@ for seed in range(3):
     positions = LearnedPositionalEmbedding(lab.MAX_LENGTH, d_model)
     layers = SelfAttention(d_model), FeedForward(d_model, 4 * d_model)
     model = lab.OneLayer(d_model, *layers, positions)
-    name = f"with positions, seed {seed}"
-    fit(model, *train_set, **short_run, seed=seed, name=name)
+    fit(model, *train_set, **short_run, seed=seed, name=f"with positions, seed {seed}")
     placed[f"seed {seed}"] = model
+
+# %% [markdown]
+# All three are trained. Here is how they do on the three tests.
+
+# %%
 runs = {name: lab.accuracies(model, sets) for name, model in placed.items()}
 best = max(runs, key=lambda name: runs[name]["all"])
 scoreboard["+ positions, best run"] = runs[best]
 print("your guesses:", guess_positions, guess_equal)
 display(pd.DataFrame(runs).T.round(3))
-plots.dots(
-    {test: {name: [run[test]] for name, run in runs.items()} for test in sets.tests},
-    title="One layer with positions, three seeds",
-    x_label="accuracy",
-    levels={"coin": 0.5, "longer wins": rules["longer operand wins"]["all"]},
-    x_limits=(0.4, 1.02),
-)
+lab.seeds_chart(runs, longer_wins=rules["longer operand wins"]["all"])
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -653,26 +608,21 @@ worst = min(runs, key=lambda name: runs[name]["all"])
 rows = lab.prepared([(text, 0) for text in looked_at])[0]  # (5, 8)
 for name in (best, worst):
     weights = attention_maps(placed[name], rows)["attention"][:, -1]  # (5, 8): CLS looks
-    every, equal = runs[name]["all"], runs[name]["equal lengths"]
-    display(
-        plots.heatmap(
-            weights.round(decimals=2),
-            looked_at,
-            title=f"{name}: all {every:.2f}, equal lengths {equal:.2f}",
-            columns="position (CLS is at 7)",
-            low=0,
-            high=1,
-        )
-    )
+    display(lab.looks_chart(weights, looked_at, name, runs[name]))
+
+# %% [markdown]
+# Find the minus sign in each text, and see whether its position lights up. It may: if you know where the
+# minus sign is, you know how long the first number is. Or it may be the padding, which tells how long the whole text
+# is, or mostly digits. This table says which, for all thousand test texts.
+
+# %%
 all_texts = lab.prepared(sets.tests["all"])[0]  # (1000, 8)
 looks = [attention_maps(model, all_texts)["attention"][:, None] for model in placed.values()]
 clues = pd.concat([lab.focus([look], all_texts) for look in looks])
 clues.set_axis(list(placed)).round(2)  # where CLS looks, on average over all test texts
 
 # %% [markdown]
-# Find the minus sign in each text, and see whether its position lights up. It may: if you know where the
-# minus sign is, you know how long the first number is. Or it may be the padding, which tells how long the whole text
-# is, or mostly digits. The table says which, for all thousand test texts. Nobody told the model which clue to use.
+# The runs need not agree. Nobody told them which clue to use.
 #
 # One layer has one softmax, so it has to share one set of weights between the
 # lengths and the digits. Perhaps it needs several looks at once. That is only a suspicion so far, and the second
@@ -736,15 +686,7 @@ marked = marked[None]  # (1, 3, 4): a batch of one
 yours = split_heads(marked, 2)  # (1, 3, 4) -> (1, 2, 3, 2)
 careless = marked.reshape(1, 2, 3, 2)
 print("your shape:", tuple(yours.shape), " reshape alone:", tuple(careless.shape))
-plots.heatmaps(
-    {
-        "yours, head 0": yours[0, 0],
-        "yours, head 1": yours[0, 1],
-        "careless 0": careless[0, 0],
-        "careless 1": careless[0, 1],
-    },
-    title="The tens are the token",
-)
+lab.splits_chart(yours, careless)
 
 # %% [markdown]
 # The careless head 0 holds both halves of token 1 and nothing of token 3. The shapes agree, and no error warns you.
@@ -834,18 +776,13 @@ torch.manual_seed(0)
 many = {heads: MultiHeadAttention(32, heads) for heads in (1, 2, 4, 8)}
 counts = {heads: sum(p.numel() for p in many[heads].parameters()) for heads in many}
 print("your guess:", guess_parameters, " parameters by number of heads:", counts)
-ours = many[4]
-x = torch.randn(3, 8, 32)
+ours, x = many[4], torch.randn(3, 8, 32)
 with torch.no_grad():
     difference = lab.difference_from_pytorch(ours, 4, x)
     _, weights = ours(x, x, x)  # (3, 4, 8, 8)
 print(f"largest difference from nn.MultiheadAttention: {difference:.1e}")
-plots.heatmaps(
-    {f"head {head}": weights[0, head].round(decimals=2) for head in range(4)},
-    title="An untrained layer: four heads, the same eight tokens",
-    rows="who looks",
-    columns="at whom",
-)
+title = "An untrained layer: four heads, the same eight tokens"
+lab.weights_chart(lab.heads(weights[0]), title=title)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -895,29 +832,16 @@ plots.heatmaps(
 guess_padding = None  # a share between 0 and 1
 
 tokens = lab.prepared([("2-1", 1)])[0]  # (1, 8)
-symbols = lab.symbols_of(tokens[0])
 torch.manual_seed(0)
 vectors = nn.Embedding(lab.VOCAB_SIZE, 32)(tokens)  # (1, 8, 32)
 layer = MultiHeadAttention(32, 1)
 with torch.no_grad():
     open_eyes = layer(vectors, vectors, vectors)[1]  # (1, 1, 8, 8)
     blinkered = layer(vectors, vectors, vectors, padding_mask(tokens))[1]
-is_padding = tokens[0] == 0
-wasted = open_eyes[0, 0][:, is_padding].sum(dim=1).mean().item()
-wasted_still = blinkered[0, 0][:, is_padding].sum(dim=1).mean().item()
-print("your guess:", guess_padding)
-print(f"without the mask: {wasted:.2f}, with it: {wasted_still:.2f}")
-plots.heatmaps(
-    {
-        "without the mask": open_eyes[0, 0].round(decimals=2),
-        "with it": blinkered[0, 0].round(decimals=2),
-    },
-    symbols,
-    symbols,
-    rows="who looks",
-    columns="at whom",
-    low=0,
-)
+maps = {"without the mask": open_eyes[0, 0], "with it": blinkered[0, 0]}
+wasted, wasted_still = (lab.share_of_padding(weights, tokens[0]) for weights in maps.values())
+print(f"your guess: {guess_padding}\nwithout the mask: {wasted:.2f}, with it: {wasted_still:.2f}")
+lab.weights_chart(maps, lab.symbols_of(tokens[0]), low=0)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1037,27 +961,14 @@ pd.DataFrame(table).T.round(3)
 # %%
 guess_same = None  # 1, 2, 4, 6, 12, 24 or "never"
 
-parts = lab.Parts(
-    MultiHeadAttention,
-    FeedForward,
-    LearnedPositionalEmbedding,
-    LayerNorm,
-    padding_mask,
-)
+parts = lab.Parts(MultiHeadAttention, FeedForward, LearnedPositionalEmbedding, LayerNorm, padding_mask)
 depths = [0, 1, 2, 4, 6, 12, 24]
 recipes = {"with residuals": lab.Recipe(), "without": lab.Recipe(residual=False)}
 apart = lab.differences_by_depth(parts, recipes, depths)
 same = [nth for nth, spread in enumerate(apart["without"]) if spread < 1e-6]
 same_after = depths[same[0]] if same else "never"
 print("your guess:", guess_same, " it is:", same_after)
-plots.curves(
-    apart,
-    x_names=[str(depth) for depth in depths],
-    title="How different the tokens of a row are",
-    x_label="blocks",
-    y_label="difference",
-    log_y=True,
-)
+lab.depth_chart(depths, apart)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1132,19 +1043,15 @@ def measure(step):
 
 training = {"steps": 800, "learning_rate": 3e-3}
 losses = fit(model, *train_set, **training, name="the classifier", look=measure, every=50)
+lab.progress_chart(on_the_way, every=50)
+
+# %% [markdown]
+# Here it is beside all that came before it, and beside the three rules.
+
+# %%
 scoreboard["classifier"] = lab.accuracies(model, sets)
 print("your guess:", guess_classifier)
 print(f"it is:      {scoreboard['classifier']['same first digit']:.2f}")
-display(
-    plots.curves(
-        on_the_way,
-        x=range(0, 801, 50),
-        title="One thing after another",
-        x_label="step",
-        y_label="accuracy",
-        levels={"coin": 0.5},
-    )
-)
 by_rule = {f"rule: {name}": rules[name] for name in rules}
 pd.DataFrame(scoreboard | by_rule).T.round(3)
 
@@ -1170,16 +1077,8 @@ pd.DataFrame(scoreboard | by_rule).T.round(3)
 tokens = lab.prepared([("372-359", 1)])[0]  # (1, 8)
 symbols = lab.symbols_of(tokens[0])
 first_layer = lab.head_maps(model, tokens)[0][0]  # (4, 8, 8): layer 0, text 0
-plots.heatmaps(
-    {f"head {head}": first_layer[head].round(decimals=2) for head in range(4)},
-    symbols,
-    symbols,
-    title="First layer, 372-359",
-    rows="who looks",
-    columns="at whom",
-    low=0,
-    high=1,
-)
+by_head = lab.heads(first_layer)
+lab.weights_chart(by_head, symbols, title="First layer, 372-359", low=0, high=1)
 
 # %% [markdown]
 # One text is an anecdote. So let's take all thousand test texts, and only the CLS token's row. What *kind* of token does each head look at, on average?
@@ -1194,15 +1093,7 @@ looks = lab.focus(lab.head_maps(model, test_tokens), test_tokens)
 most_seen = looks.mean().idxmax()
 print("your guess:", guess_kind, " it is:", most_seen)
 print(f"the most that one head gives to the minus sign: {looks['minus'].max():.2f}")
-plots.heatmap(
-    looks.T.round(2),
-    list(looks.columns),
-    list(looks.index),  # layer and head, both counted from 0
-    title="Where CLS looks, on average",
-    columns="head",
-    low=0,
-    high=1,
-)
+lab.focus_chart(looks)  # layers and heads are counted from 0
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1269,21 +1160,12 @@ pd.DataFrame({name: scoreboard[name] for name in both}).T.round(3)
 # %%
 guess_ablation = None  # "no feed-forward", "no residual", "no norm", "post-norm" or "1 head"
 
-ablations = measured("03_ablations")
 tests = list(sets.tests)
-variants = ablations.groupby("variant", sort=False)
+variants = measured("03_ablations").groupby("variant", sort=False)
 candidates = ["no feed-forward", "no residual", "no norm", "post-norm", "1 head"]
 hurts_most = variants["same first digit"].mean()[candidates].idxmin()
 print("your guess:", guess_ablation, " it is:", hurts_most)
-display(
-    plots.dots(
-        {name: {test: list(runs[test]) for test in tests} for name, runs in variants},
-        title="One change at a time, four seeds each",
-        x_label="accuracy",
-        levels={"coin": 0.5},
-        x_limits=(0.42, 1.01),
-    )
-)
+display(lab.ablations_chart(variants, tests))
 variants[tests].agg(["mean", "min", "max"]).round(3)
 
 # %% [markdown]
@@ -1322,15 +1204,8 @@ deep = lab.compare(parts, orders, sets, steps=200, rate=0.01)
 learners = [run.variant for run in deep if run.accuracies["all"] > 0.7]
 verdict = {2: "both", 0: "neither"}.get(len(learners)) or learners[0]
 print("your guess:", guess_deep, " it is:", verdict)
-display(
-    plots.curves(
-        {run.variant: run.losses for run in deep},
-        title="Six layers, learning rate 0.01",
-        x_label="step",
-        levels={"coin": math.log(2)},
-        y_limits=(0, 1.2),
-    )
-)
+losses_of = {run.variant: run.losses for run in deep}
+display(lab.losses_chart(losses_of, "Six layers, learning rate 0.01", (0, 1.2)))
 lab.as_table(deep).drop(columns="seed").round(3)
 
 # %% [markdown]
@@ -1346,27 +1221,9 @@ lab.as_table(deep).drop(columns="seed").round(3)
 # table, measured in advance by `make claims`: five variants, three learning rates, three seeds, 400 steps.
 
 # %%
-six = measured("03_six_layers")
-by_rate = six.groupby(["variant", "learning rate"], sort=False)
-rates = list(by_rate)
-display(
-    plots.dots(
-        {f"{name}, {rate:g}": {"all": list(runs["all"])} for (name, rate), runs in rates},
-        title="Six layers: variant and learning rate, three seeds each",
-        x_label="accuracy on all texts",
-        levels={"coin": 0.5},
-        x_limits=(0.42, 1.01),
-    )
-)
-by_rate.agg(
-    **{
-        "all, min": ("all", "min"),
-        "all, max": ("all", "max"),
-        "equal lengths, max": ("equal lengths", "max"),
-        "final loss, min": ("final loss", "min"),
-        "final loss, max": ("final loss", "max"),
-    }
-).round(3)
+by_rate = measured("03_six_layers").groupby(["variant", "learning rate"], sort=False)
+display(lab.rates_chart(by_rate))
+lab.extremes(by_rate).round(3)
 
 # %% [markdown]
 # **What you should see**
@@ -1422,14 +1279,7 @@ briefly = {"steps": 400, "learning_rate": 3e-3}
 fit(hasty, *lab.padded_right(sets.train, 7), **briefly, name="hasty")
 by_length = {"hasty": [accuracy(hasty, *padded[length]) for length in lengths]}
 print(f"your guess: {guess_hasty}, at 24: {by_length['hasty'][-1]:.2f}")
-plots.curves(
-    by_length,
-    x=lengths,
-    title="The same 1000 texts with more and more padding",
-    x_label="padded to",
-    y_label="accuracy",
-    y_limits=(0.45, 1.03),
-)
+lab.padding_chart(lengths, by_length, "The same 1000 texts with more and more padding")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1502,6 +1352,11 @@ patients = {
     "attention looks at padding": mean_classifier(everything, lab.mean_of_real),
     "hides another id": mean_classifier(not_one, lab.mean_of_real),
 }
+
+# %% [markdown]
+# And which of them does your test trust?
+
+# %%
 some_texts = lab.padded_right(sets.tests["all"][:16], 9)[0]  # (16, 9)
 trusted = {name: bool(ignores_padding(patients[name], some_texts)) for name in patients}
 pd.DataFrame({"ignores padding?": trusted}).replace({True: "yes", False: "no"})
@@ -1513,14 +1368,7 @@ pd.DataFrame({"ignores padding?": trusted}).replace({True: "yes", False: "no"})
 sound = mean_classifier(real, lab.mean_of_real)
 fit(sound, *lab.padded_right(sets.train, 7), **briefly, name="sound")
 by_length["sound"] = [accuracy(sound, *padded[length]) for length in lengths]
-plots.curves(
-    by_length,
-    x=lengths,
-    title="Before and after",
-    x_label="padded to",
-    y_label="accuracy",
-    y_limits=(0.45, 1.03),
-)
+lab.padding_chart(lengths, by_length, "Before and after")
 
 # %% [markdown]
 # **What you should see**

@@ -297,16 +297,9 @@ letters_test = reversal.tensors(letters.test, 10, 11)  # (500, 10) and (500, 11)
 
 flattered = lab.share_of_padding(letters_test[1])
 lazy = lab.sure_of(torch.zeros_like(letters_test[1]), reversal.VOCAB_SIZE)
+honest = float(token_accuracy(lazy, letters_test[1]))
 print("your guess:", guess_padding)
-plots.bars(
-    {
-        "padding counted": flattered,
-        "your token_accuracy": float(token_accuracy(lazy, letters_test[1])),
-    },
-    title="A model that predicts nothing but padding",
-    x_label="share of positions right",
-    levels={"chance": 1 / reversal.VOCAB_SIZE},
-)
+lab.draw_lazy(flattered, honest, chance=1 / reversal.VOCAB_SIZE)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -363,14 +356,7 @@ for row_length in range(1, 12):
     shares["rows right"].append(float(exact_match(said, wanted)))
 rows_at_eleven = shares["rows right"][-1]
 print(f"your guess: {guess_rows}, it is: {rows_at_eleven:.2f}")
-plots.curves(
-    shares,
-    x=range(1, 12),
-    title="90% of the tokens are right",
-    x_label="tokens in a row",
-    y_label="share",
-    y_limits=(0, 1),
-)
+lab.draw_by_row_length(shares, title="90% of the tokens are right")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -424,31 +410,29 @@ plots.curves(
 # %% [markdown]
 # **What you've built.** One sequence looks at another: three decoder positions query five encoder positions, the last
 # two of which are padding.
-#
-# **If we shuffle the encoder's positions, and the mask with them, does the output change?** Guess yes or no.
 
 # %%
-guess_shuffled = None  # "yes" or "no"
-
 torch.manual_seed(0)
 looking = CrossAttention(16, 2)  # d_model, num_heads
 asking, asked = torch.randn(1, 3, 16), torch.randn(1, 5, 16)
 allowed = padding_mask(torch.tensor([[3, 8, 11, 0, 0]]))  # (1, 1, 1, 5)
 with torch.no_grad():
     looked, weights = looking(asking, asked, allowed)
-    order = torch.tensor([4, 2, 0, 3, 1])
+print("output", tuple(looked.shape), "weights", tuple(weights.shape))
+asks, is_asked = ["asks 0", "asks 1", "asks 2"], ["a", "b", "c", "pad", "pad"]
+plots.heatmap(weights[0, 0], asks, is_asked, title="Head 0: padding gets weight 0", low=0, high=1)
+
+# %% [markdown]
+# **If we shuffle the encoder's positions, and the mask with them, does the output change?** Guess yes or no.
+
+# %%
+guess_shuffled = None  # "yes" or "no"
+
+order = torch.tensor([4, 2, 0, 3, 1])
+with torch.no_grad():
     shuffled, _ = looking(asking, asked[:, order], allowed[..., order])
 moved = (looked - shuffled).abs().max().item()
-print("output", tuple(looked.shape), "weights", tuple(weights.shape))
 print("your guess:", guess_shuffled, f" the output moved by {moved:.1e}")
-plots.heatmap(
-    weights[0, 0],
-    ["asks 0", "asks 1", "asks 2"],
-    ["a", "b", "c", "pad", "pad"],
-    title="Head 0: padding gets weight 0",
-    low=0,
-    high=1,
-)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -554,14 +538,7 @@ def fresh_model(vocab_size, seed=0):
 model = fresh_model(addition.VOCAB_SIZE)
 source, target = writing.tensors([(27, 15), (4, 5)])
 target_input = shift_right(target, addition.START_ID)
-lab.walk_through(
-    model,
-    addition.ALPHABET,
-    source,
-    target,
-    target_input,
-    loss_function=sequence_cross_entropy,
-)
+lab.walk_through(model, addition.ALPHABET, source, target, target_input, sequence_cross_entropy)
 
 # %% [markdown]
 # The losses are not far from 2.64, and the answers are nonsense: the model has learnt nothing yet. Here is one table of its cross-attention weights, for `4+5`.
@@ -677,35 +654,14 @@ plots.bars(baselines, title="Sums that a shortcut gets right", x_label="exact ma
 guess_exact = None  # a share
 
 adder = fresh_model(addition.VOCAB_SIZE)
-diary = lab.Diary(
-    adder,
-    addition.ALPHABET,
-    *sums_test,
-    shift=shift_right,
-    loss_function=sequence_cross_entropy,
-    exact_match=exact_match,
-)
-losses = fit(
-    adder,
-    *sums_train,
-    start_id=addition.START_ID,
-    steps=150,
-    learning_rate=0.003,
-    shift=shift_right,
-    loss_function=sequence_cross_entropy,
-    watch=diary,
-    watch_every=10,
-)
+your_parts = {"shift": shift_right, "loss_function": sequence_cross_entropy}
+diary = lab.Diary(adder, addition.ALPHABET, *sums_test, **your_parts, exact_match=exact_match)
+training = {"steps": 150, "learning_rate": 0.003, "watch": diary, "watch_every": 10}
+losses = fit(adder, *sums_train, start_id=addition.START_ID, **training, **your_parts)
 sums_logits = predict(adder, *sums_test, start_id=addition.START_ID, shift=shift_right)
 sums_exact = float(exact_match(sums_logits.argmax(-1), sums_test[1]))
 print(f"your guess: {guess_exact}, it is: {sums_exact:.3f}")
-plots.curves(
-    {"training": losses[::10], "test": diary.losses},
-    x=diary.steps,
-    title="Loss while it learns to add",
-    log_y=True,
-    levels={"14 equal probabilities": even_loss},
-)
+diary.draw_losses(losses, "Loss while it learns to add", levels={"14 equal probabilities": even_loss})
 
 # %% [markdown]
 # Numbers say how good it is. Samples say *what* it does. Here are five test problems, and what the model said to them along the way.
@@ -736,15 +692,8 @@ lab.wrong_ones_first(table)
 
 # %%
 reverser = fresh_model(reversal.VOCAB_SIZE)
-fit(
-    reverser,
-    *letters_train,
-    start_id=reversal.START_ID,
-    steps=300,
-    learning_rate=0.003,
-    shift=shift_right,
-    loss_function=sequence_cross_entropy,
-)
+training = {"steps": 300, "learning_rate": 0.003}
+fit(reverser, *letters_train, start_id=reversal.START_ID, **training, **your_parts)
 logits = predict(reverser, *letters_test, start_id=reversal.START_ID, shift=shift_right)
 letters_said = logits.argmax(-1)
 letters_exact = float(exact_match(letters_said, letters_test[1]))
@@ -828,27 +777,13 @@ def colleagues_model():
 guess_deaf = None  # a share
 
 deaf = colleagues_model()
-fit(
-    deaf,
-    *sums_train,
-    start_id=addition.START_ID,
-    steps=150,
-    learning_rate=0.003,
-    shift=shift_right,
-    loss_function=sequence_cross_entropy,
-)
+training = {"steps": 150, "learning_rate": 0.003}
+fit(deaf, *sums_train, start_id=addition.START_ID, **training, **your_parts)
 logits = predict(deaf, *sums_test, start_id=addition.START_ID, shift=shift_right)
 deaf_exact = float(exact_match(logits.argmax(-1), sums_test[1]))
 print(f"your guess: {guess_deaf}, it is: {deaf_exact:.3f}")
-plots.bars(
-    {
-        "your model": sums_exact,
-        "the colleague's": deaf_exact,
-        "no carries": baselines["no carries"],
-    },
-    title="Test sums completely right, with a teacher",
-    x_label="exact match",
-)
+exacts = {"your model": sums_exact, "the colleague's": deaf_exact, "no carries": baselines["no carries"]}
+plots.bars(exacts, title="Test sums completely right, with a teacher", x_label="exact match")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -913,14 +848,7 @@ patients = {
     "the colleague's, trained": deaf,
     "yours, with a frozen encoder": lab.Frozen(fresh_model(addition.VOCAB_SIZE)),
 }
-lab.hearing_table(
-    patients,
-    encoder_influence,
-    sequence_cross_entropy,
-    asked,
-    shown,
-    wanted,
-)
+lab.hearing_table(patients, encoder_influence, sequence_cross_entropy, asked, shown, wanted)
 
 # %% [markdown]
 # **What you should see**
@@ -943,33 +871,14 @@ lab.hearing_table(
 # %%
 guess_alone = None  # a share
 
-written = generate(
-    adder,
-    sums_test[0],
-    start_id=addition.START_ID,
-    end_id=addition.END_ID,
-    max_length=5,
-)
+marks = {"start_id": addition.START_ID, "end_id": addition.END_ID}
+written = generate(adder, sums_test[0], **marks, max_length=5)
 alone = float(exact_match(written, sums_test[1]))
-letters_written = generate(
-    reverser,
-    letters_test[0],
-    start_id=reversal.START_ID,
-    end_id=reversal.END_ID,
-    max_length=11,
-)
+marks = {"start_id": reversal.START_ID, "end_id": reversal.END_ID}
+letters_written = generate(reverser, letters_test[0], **marks, max_length=11)
 letters_alone = float(exact_match(letters_written, letters_test[1]))
 print(f"your guess: {guess_alone}, it is: {alone:.3f}")
-plots.bars(
-    {
-        "sums, with a teacher": sums_exact,
-        "sums, on its own": alone,
-        "letters, with a teacher": letters_exact,
-        "letters, on its own": letters_alone,
-    },
-    title="The same models, the same test data",
-    x_label="exact match",
-)
+lab.draw_cliff(sums=(sums_exact, alone), letters=(letters_exact, letters_alone))
 
 # %% [markdown]
 # What does it write? And was it ever any better? The diary also noted what the adder wrote on its own, throughout training.

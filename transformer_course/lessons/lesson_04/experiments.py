@@ -8,8 +8,10 @@ import pandas as pd
 import torch
 from torch import nn
 
+from transformer_course import plots
 from transformer_course.attention import MultiHeadAttention, padding_mask
 from transformer_course.blocks import FeedForward, LayerNorm
+from transformer_course.plots import Picture
 from transformer_course.seq2seq_fitting import generate, predict
 from transformer_course.tasks.alphabet import Alphabet
 
@@ -58,6 +60,16 @@ def share_of_padding(target: torch.Tensor) -> float:
     return (target == 0).float().mean().item()
 
 
+def draw_lazy(flattered: float, honest: float, chance: float) -> Picture:
+    """What a model that predicts nothing but padding earns, with padding counted and without."""
+    return plots.bars(
+        {"padding counted": flattered, "your token_accuracy": honest},
+        title="A model that predicts nothing but padding",
+        x_label="share of positions right",
+        levels={"chance": chance},
+    )
+
+
 def right_now_and_then(share: float, rows: int, length: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """Predictions and targets, both (rows, length): each token is right with probability `share`, independently.
 
@@ -68,6 +80,12 @@ def right_now_and_then(share: float, rows: int, length: int, seed: int = 0) -> t
     generator = torch.Generator().manual_seed(seed)
     wanted = torch.ones(rows, length, dtype=torch.long)
     return wanted + (torch.rand(rows, length, generator=generator) >= share).long(), wanted  # 2 is a wrong token
+
+
+def draw_by_row_length(shares: Mapping[str, Sequence[float]], title: str) -> Picture:
+    """Shares for rows of one token, of two, and so on."""
+    lengths = range(1, 1 + max(map(len, shares.values())))
+    return plots.curves(shares, x=lengths, title=title, x_label="tokens in a row", y_label="share", y_limits=(0, 1))
 
 
 def shown_and_wanted(
@@ -228,6 +246,11 @@ class Diary:
         self._said["taught"].append(said[:5])
         self._said["alone"].append(written[:5])
 
+    def draw_losses(self, training: Sequence[float], title: str, levels: Mapping[str, float]) -> Picture:
+        """The training loss of each step and the test loss, at the steps that were noted."""
+        lines = {"training": training[:: self.steps[1] - self.steps[0]], "test": self.losses}
+        return plots.curves(lines, x=self.steps, title=title, log_y=True, levels=levels)
+
     def samples(self, of: str, steps: Sequence[int]) -> pd.DataFrame:
         """What the model said to the first problems after those of `steps` that were noted; the last row is right.
 
@@ -316,6 +339,22 @@ def first_tokens_right(predicted: torch.Tensor, target: torch.Tensor) -> float:
     0.5
     """
     return (predicted[:, 0] == target[:, 0]).float().mean().item()
+
+
+def draw_cliff(**models: tuple[float, float]) -> Picture:
+    """Exact match of each model, with a teacher and on its own.
+
+    >>> draw_cliff(sums=(1.0, 0.0))
+    The same models, the same test data (exact match)
+    sums, with a teacher: 1
+    sums, on its own: 0
+    """
+    bars = {
+        f"{name}, {way}": score
+        for name, scores in models.items()
+        for way, score in zip(("with a teacher", "on its own"), scores, strict=True)
+    }
+    return plots.bars(bars, title="The same models, the same test data", x_label="exact match")
 
 
 def target_influence(

@@ -114,27 +114,10 @@ letters = reversal.reversal_task(seed=0)
 train_letters = reversal.tensors(letters.train, 10, 11)  # (4000, 10) and (4000, 11)
 test_letters = reversal.tensors(letters.test, 10, 11)  # (500, 10) and (500, 11)
 START, END = reversal.START_ID, reversal.END_ID
-# symbols, max_length, d_model, heads, d_ff, blocks
-SIZES = (reversal.VOCAB_SIZE, 16, 64, 4, 128, 1)
 
-
-def fresh_model(kind, seed=0):
-    """A new model for the letters; the same seed gives the same weights to start from."""
-    torch.manual_seed(seed)
-    return kind(*SIZES)
-
-
-open_model = fresh_model(Seq2SeqTransformer)
+open_model = lab.fresh_model(Seq2SeqTransformer)
 open_record = lab.watched(open_model, train_letters, test_letters, steps=300)
-display(
-    plots.curves(
-        {name: open_record.scores[name] for name in ("with a teacher", "on its own")},
-        x=open_record.steps,
-        title="Lesson 4's model while it learns",
-        y_label="exact match",
-        y_limits=(-0.04, 1.06),
-    )
-)
+display(open_record.curves("Lesson 4's model while it learns"))
 open_record.samples(letters.test[:5], at=[50, 300])
 
 # %% [markdown]
@@ -181,35 +164,14 @@ answers_table(reversal.ALPHABET, asked_else, wanted, said).head(5)
 # other symbol in turn, and note how far each output moves. Rows are outputs; columns are the tokens that change.
 
 # %%
-row = next(place for place, text in enumerate(letters.test) if len(text) == 6)
-one_source = test_letters[0][row : row + 1]
-one_target = test_letters[1][row : row + 1, :7]
-one_input = shift_right(one_target, START)  # (1, 7)
+one_row = lab.one_row(letters.test, test_letters, length=6)
 highest = reversal.ALPHABET.size - 1
-says = [f"should say {symbol}" for symbol in reversal.ALPHABET.text(one_target[0])]
-reads = list(reversal.ALPHABET.text(one_input[0]))
+open_nudges = lab.nudges(open_model, one_row.source, one_row.target_input, highest)  # (7, 7)
+display(one_row.grid(open_nudges, "How far each output moves (framed: its answer)"))
 
-open_nudges = lab.nudges(open_model, one_source, one_input, highest)
-answer_cells = [(place, place + 1) for place in range(6)]
-display(
-    plots.heatmap(
-        open_nudges,
-        says,
-        reads,
-        title="How far each output moves (framed: its answer)",
-        columns="target token that is nudged",
-        outline=answer_cells,
-    )
-)
-open_slopes = lab.slopes(open_model, one_source, one_input, open_model.embedding)
-plots.heatmap(
-    open_slopes[:6].round(decimals=3),
-    says[:6],
-    reads,
-    title="The same question, put to the gradient",
-    columns="target token",
-    outline=answer_cells,
-)
+open_slopes = lab.slopes(open_model, one_row.source, one_row.target_input, open_model.embedding)
+slopes = open_slopes[:6].round(decimals=3)
+one_row.grid(slopes, "The same question, put to the gradient", columns="target token")
 
 # %% [markdown]
 # **What you should see**
@@ -272,19 +234,18 @@ def looks_at_itself_only(source, target_input):
 
 asked = test_letters[0][:50]
 shown = shift_right(test_letters[1][:50], START)
-suspects = {
-    "lesson 4's model, untrained": fresh_model(Seq2SeqTransformer),
-    "lesson 4's model, trained": open_model,
-    "looks only at itself": looks_at_itself_only,
+
+
+def leak_of(model):
+    return float(future_leak(lab.in_probabilities(model), asked, shown))
+
+
+leaks = {
+    "lesson 4's model, untrained": leak_of(lab.fresh_model(Seq2SeqTransformer)),
+    "lesson 4's model, trained": leak_of(open_model),
+    "looks only at itself": leak_of(looks_at_itself_only),
 }
-leaks = {}
-for name, suspect in suspects.items():
-    leaks[name] = float(future_leak(lab.in_probabilities(suspect), asked, shown))
-plots.bars(
-    leaks,
-    title="How far a later token moves an earlier output",
-    x_label="largest change of a probability",
-)
+lab.draw_leaks(leaks)
 
 # %% [markdown]
 # **What you should see**
@@ -349,24 +310,9 @@ def with_a_triangle(source, target_input):
 masked_late = lab.share_right(with_a_triangle, *test_letters)
 print(f"your guess: {guess_masked}, it is: {masked_late:.3f}")
 print(f"the leak is now {float(future_leak(with_a_triangle, asked, shown))}")
-display(
-    plots.heatmap(
-        causal_mask(7).long(),
-        reads,
-        reads,
-        title="Your mask: 1 = may look",
-        rows="who looks",
-        columns="who is looked at",
-    )
-)
-plots.heatmap(
-    lab.nudges(with_a_triangle, one_source, one_input, highest),
-    says,
-    reads,
-    title="The same nudges, with your mask",
-    columns="target token that is nudged",
-    outline=answer_cells,
-)
+display(one_row.who_looks(causal_mask(7), "Your mask: 1 = may look"))
+late_nudges = lab.nudges(with_a_triangle, one_row.source, one_row.target_input, highest)
+one_row.grid(late_nudges, "The same nudges, with your mask")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -409,21 +355,22 @@ plots.heatmap(
 # [torch.logical_and](https://pytorch.org/docs/stable/generated/torch.logical_and.html).
 
 # %% [markdown]
-# **What you've built.** One mask for everything. The next cell draws it for two rows, one of them padded.
-#
+# **What you've built.** One mask for everything. Here it is for two rows, one of them padded.
+
+# %%
+two_inputs = shift_right(reversal.tensors(["abc", "f"])[1], START)  # (2, 4)
+for mask, row in zip(decoder_mask(two_inputs), two_inputs, strict=True):  # mask: (1, 4, 4)
+    labels = list(reversal.ALPHABET.text(row))
+    display(plots.heatmap(mask[0].long(), labels, labels, title="1 = may look", low=0, high=1))
+
+# %% [markdown]
 # And a question: our padding is on the right, after the end mark. **If we use the triangle alone,
 # and leave the padding half out, how far do the outputs at the *real* tokens move?**
 
 # %%
 guess_padding_half = None  # "a lot", "a little" or "not at all"
 
-two_inputs = shift_right(reversal.tensors(["abc", "f"])[1], START)  # (2, 4)
-for picture_of, text in zip(decoder_mask(two_inputs), two_inputs, strict=True):
-    labels = list(reversal.ALPHABET.text(text))
-    grid = picture_of[0].long()
-    display(plots.heatmap(grid, labels, labels, title="1 = may look", low=0, high=1))
-
-probe = fresh_model(Seq2SeqTransformer)
+probe = lab.fresh_model(Seq2SeqTransformer)
 with torch.no_grad():
     joined = probe(asked, shown, decoder_mask(shown))
     triangle_alone = probe(asked, shown, causal_mask(shown.shape[1]))
@@ -479,25 +426,14 @@ print(f"your guess: {guess_padding_half}; the largest difference: {apart:.1e}")
 # %%
 guess_higher = None  # "with a teacher", "on its own" or "the same"
 
-causal = fresh_model(CausalSeq2SeqTransformer)
+causal = lab.fresh_model(CausalSeq2SeqTransformer)
 leak_before = float(future_leak(causal, asked, shown))
 causal_record = lab.watched(causal, train_letters, test_letters, steps=600)
 print("leak before training:", leak_before)
 print("leak after training: ", float(future_leak(causal, asked, shown)))
-taught, alone = (causal_record.scores[name] for name in ("with a teacher", "on its own"))
-gap = max(abs(a - b) for a, b in zip(taught, alone, strict=True))
+gap = causal_record.largest_gap
 print(f"your guess: {guess_higher}; the largest gap between the two scores: {gap:.4f}")
-records = {"No mask: worlds apart": open_record, "Masked: they meet": causal_record}
-for title, record in records.items():
-    display(
-        plots.curves(
-            {name: record.scores[name] for name in ("with a teacher", "on its own")},
-            x=record.steps,
-            title=title,
-            y_label="exact match",
-            y_limits=(-0.04, 1.06),
-        )
-    )
+display(open_record.curves("No mask: worlds apart"), causal_record.curves("Masked: they meet"))
 print("Written on its own, with the mask on:")
 causal_record.samples(letters.test[:5], at=[50, 100, 200, 600])
 
@@ -529,22 +465,12 @@ causal_record.samples(letters.test[:5], at=[50, 100, 200, 600])
 # %%
 guess_tokens = None  # "with a teacher", "on its own" or "the same"
 
-both_ways = ("with a teacher", "on its own")
-token_scores = {name: causal_record.scores[f"tokens, {name}"] for name in both_ways}
-early = {name: shares[2] for name, shares in token_scores.items()}  # after 100 steps
+early = causal_record.at(100, "tokens")
 higher = max(early, key=early.get)
 print(f"your guess: {guess_tokens}, it is: {higher}")
-display(
-    plots.curves(
-        token_scores,
-        x=causal_record.steps,
-        title="The share of right tokens, with the mask on",
-        y_label="token accuracy",
-        y_limits=(-0.04, 1.06),
-    )
-)
+display(causal_record.curves("The share of right tokens, with the mask on", "tokens"))
 plots.bars(
-    {name: causal_record.scores[f"after a mistake, {name}"][2] for name in both_ways},
+    causal_record.at(100, "after a mistake"),
     title="After 100 steps: tokens after a row's first mistake",
     x_label="share that is right",
 )
@@ -592,26 +518,14 @@ plots.bars(
 # Now look at where the two decoders look. For each model we draw the cross-attention head that puts most of its weight on the letter to be said.
 
 # %%
-maps = {
-    name: lab.surest_map(model, letters.test, test_letters, START)
-    for name, model in [("no mask", open_model), ("masked", causal)]
-}
-for name, found in maps.items():
-    if found is None:
+for name, model in {"no mask": open_model, "masked": causal}.items():
+    surest = lab.surest_map(model, letters.test, test_letters, START)
+    if surest is None:
         print(f"{name}: no layer returns attention weights, so there is no map to draw")
         continue
-    share, weights = found
+    share, weights = surest  # weights: (n, target_length, source_length)
     print(f"{name}: {share:.0%} of this head's weight is on the right letters")
-    display(
-        plots.heatmap(
-            weights[row][:6, :6].round(decimals=3),
-            says[:6],
-            list(letters.test[row]),
-            title=f"{name}: where one head looks",
-            low=0,
-            high=1,
-        )
-    )
+    display(one_row.looks(weights, f"{name}: where one head looks"))
 
 # %% [markdown]
 # **What you should see**
@@ -676,14 +590,9 @@ def mask_of_dan(targets):
 # %%
 guess_leaky = None  # a list of names, such as ["Ann", "Dan"]
 
-masks = {
-    "Ann": mask_of_ann,
-    "Bob": mask_of_bob,
-    "Cleo": mask_of_cleo,
-    "Dan": mask_of_dan,
-    "you": decoder_mask,
-}
-patient = fresh_model(Seq2SeqTransformer)
+masks = {"Ann": mask_of_ann, "Bob": mask_of_bob, "Cleo": mask_of_cleo, "Dan": mask_of_dan}
+masks["you"] = decoder_mask
+patient = lab.fresh_model(Seq2SeqTransformer)
 
 
 def masked_by(mask):
@@ -691,17 +600,10 @@ def masked_by(mask):
     return lambda source, target_input: patient(source, target_input, mask(target_input))
 
 
-verdicts = {}
-for name, mask in masks.items():
-    verdicts[name] = float(future_leak(masked_by(mask), asked, shown))
-leaky = [name for name, leak in verdicts.items() if leak > 0]
+leaks = {name: float(future_leak(masked_by(mask), asked, shown)) for name, mask in masks.items()}
+leaky = [name for name, leak in leaks.items() if leak > 0]
 print("your guess:", guess_leaky, " they leak:", leaky)
-pd.DataFrame(
-    {
-        "leak": {name: round(leak, 3) for name, leak in verdicts.items()},
-        "leaks?": {name: "yes" if leak > 0 else "no" for name, leak in verdicts.items()},
-    }
-)
+lab.leak_table(leaks)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -722,10 +624,11 @@ pd.DataFrame(
 # %%
 guess_cleo = None  # "yes" or "no"
 
-cleo_nudges = lab.nudges(masked_by(mask_of_cleo), one_source, one_input, highest)
+cleo_mask = masked_by(mask_of_cleo)
+cleo_nudges = lab.nudges(cleo_mask, one_row.source, one_row.target_input, highest)
 moves_itself = "yes" if bool((cleo_nudges.diagonal() > 0).all()) else "no"
 print("your guess:", guess_cleo, " it is:", moves_itself)
-plots.heatmap(cleo_nudges, says, reads, title="Cleo's mask", columns="nudged token")
+plots.heatmap(cleo_nudges, one_row.says, one_row.reads, title="Cleo's mask", columns="nudged token")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -798,18 +701,7 @@ by_order = lab.by_digit_order(CausalSeq2SeqTransformer, orders, steps=1000)
 last_first, first_first = (shares["long carries"][-1] for shares in by_order.values())
 print(f"your guesses: {guess_last_first} and {guess_first_first}")
 print(f"it is {last_first:.2f} and {first_first:.2f}")
-tests = ("random sums", "long carries")
-four_curves = {}
-for order, shares in by_order.items():
-    four_curves |= {f"{order}, {test}": shares[test] for test in tests}
-plots.curves(
-    four_curves,
-    x=range(0, 1001, 100),
-    title="Two orders, two tests",
-    y_label="exact match",
-    y_limits=(-0.04, 1.06),
-    levels={"shortcut": shortcut["random sums"]},
-)
+lab.draw_orders(by_order, shortcut=shortcut["random sums"])
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>

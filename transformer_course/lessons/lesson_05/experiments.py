@@ -3,22 +3,79 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import torch
 from torch import nn
 
+from transformer_course import plots
+from transformer_course.plots import Picture
 from transformer_course.progress import Progress
 from transformer_course.seq2seq_fitting import fit, generate, predict
 from transformer_course.sequences import exact_match, shift_right
 from transformer_course.tasks import addition
 from transformer_course.tasks.addition import Pair, Writing, draw_pairs, long_carries
-from transformer_course.tasks.reversal import ALPHABET, END_ID, START_ID
+from transformer_course.tasks.reversal import ALPHABET, END_ID, START_ID, VOCAB_SIZE
 
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Tensors = tuple[torch.Tensor, torch.Tensor]
+Kind = TypeVar("Kind", bound=nn.Module)
+SIZES = (VOCAB_SIZE, 16, 64, 4, 128, 1)  # symbols, max_length, d_model, heads, d_ff, blocks
+WAYS = ("with a teacher", "on its own")
 DIGITS = 5  # so many digits are written for each number of the digit-order experiment
+
+
+def fresh_model(kind: Callable[..., Kind], seed: int = 0) -> Kind:
+    """A new model for the letters; the same seed gives the same weights to start from."""
+    torch.manual_seed(seed)
+    return kind(*SIZES)
+
+
+@dataclass(frozen=True)
+class OneRow:
+    """One row of letters, and how to draw what is measured on it: a line for each output."""
+
+    place: int
+    """Where it stands among the test rows."""
+    source: torch.Tensor  # (1, source_length)
+    target_input: torch.Tensor  # (1, length)
+    letters: list[str]
+    says: list[str]
+    reads: list[str]
+
+    def grid(self, moved: torch.Tensor, title: str, columns: str = "target token that is nudged") -> Picture:
+        """How far each output moves for each target token; framed is the token that the output should say."""
+        answers = [(place, place + 1) for place in range(len(self.letters))]
+        says = self.says[: len(moved)]
+        return plots.heatmap(moved, says, self.reads, title=title, columns=columns, outline=answers)
+
+    def who_looks(self, mask: torch.Tensor, title: str) -> Picture:
+        """A mask for this row's target input: 1 = may look."""
+        reads = self.reads
+        return plots.heatmap(mask.long(), reads, reads, title=title, rows="who looks", columns="who is looked at")
+
+    def looks(self, weights: torch.Tensor, title: str) -> Picture:
+        """Where a head looks when the letters of this row are to be said; the weights are those of all test rows."""
+        count = len(self.letters)
+        own = weights[self.place][:count, :count].round(decimals=3)
+        return plots.heatmap(own, self.says[:count], self.letters, title=title, low=0, high=1)
+
+
+def one_row(texts: Sequence[str], rows: Tensors, length: int) -> OneRow:
+    """The first of the rows with so many letters.
+
+    >>> from transformer_course.tasks.reversal import tensors
+    >>> row = one_row(["a", "abc"], tensors(["a", "abc"]), length=3)
+    >>> row.place, "".join(row.reads), row.says[0]
+    (1, '^cba', 'should say c')
+    """
+    place = next(place for place, text in enumerate(texts) if len(text) == length)
+    source, target = (ids[place : place + 1] for ids in rows)
+    target = target[:, : length + 1]  # with the end mark
+    target_input = shift_right(target, START_ID)
+    says = [f"should say {symbol}" for symbol in ALPHABET.text(target[0])]
+    return OneRow(place, source, target_input, list(texts[place]), says, list(ALPHABET.text(target_input[0])))
 
 
 def nudges(model: Model, source: torch.Tensor, target_input: torch.Tensor, highest: int) -> torch.Tensor:
@@ -82,6 +139,25 @@ class Record:
         """The steps at which it was measured."""
         return range(0, self.every * len(self.written), self.every)
 
+    @property
+    def largest_gap(self) -> float:
+        """How far apart exact match with a teacher and on its own ever were."""
+        taught, alone = (self.scores[way] for way in WAYS)
+        return max(abs(a - b) for a, b in zip(taught, alone, strict=True))
+
+    def both(self, score: str = "") -> dict[str, list[float]]:
+        """A score, "tokens" or "after a mistake", with a teacher and on its own; exact match if none is named."""
+        return {way: self.scores[f"{score}, {way}" if score else way] for way in WAYS}
+
+    def at(self, step: int, score: str = "") -> dict[str, float]:
+        """The same after so many steps."""
+        return {way: values[step // self.every] for way, values in self.both(score).items()}
+
+    def curves(self, title: str, score: str = "") -> Picture:
+        """A score with a teacher and on its own, while it learns."""
+        label = "token accuracy" if score == "tokens" else "exact match"
+        return plots.curves(self.both(score), x=self.steps, title=title, y_label=label, y_limits=(-0.04, 1.06))
+
     def samples(self, texts: Sequence[str], at: Sequence[int]) -> pd.DataFrame:
         """What the model wrote for the first rows, `texts`, after the steps `at`: a row for each text."""
         columns = {f"after {step} steps": self._texts(len(texts), step // self.every) for step in at}
@@ -101,7 +177,7 @@ def watched(
     def watch(_step: int) -> None:
         taught = predict(model, source, target, start_id=START_ID).argmax(-1)
         alone = generate(model, source, start_id=START_ID, end_id=END_ID, max_length=target.shape[1])
-        for name, said in [("with a teacher", taught), ("on its own", alone)]:
+        for name, said in zip(WAYS, (taught, alone), strict=True):
             record.scores.setdefault(name, []).append(float(exact_match(said, target)))
             right = said == target  # (n, target_length)
             record.scores.setdefault(f"tokens, {name}", []).append(float(right[real].float().mean()))
@@ -116,6 +192,23 @@ def watched(
 def in_probabilities(model: Model) -> Model:
     """The same model, with probabilities instead of logits: these are comparable from model to model."""
     return lambda source, target_input: model(source, target_input).softmax(dim=-1)
+
+
+def draw_leaks(leaks: dict[str, float]) -> Picture:
+    """How far a later token moves an earlier probability, model by model."""
+    title = "How far a later token moves an earlier output"
+    return plots.bars(leaks, title=title, x_label="largest change of a probability")
+
+
+def leak_table(leaks: dict[str, float]) -> pd.DataFrame:
+    """Which of these masks let the future through.
+
+    >>> leak_table({"Ann": 0.25, "you": 0.0})["leaks?"].tolist()
+    ['yes', 'no']
+    """
+    table = pd.DataFrame({"leak": leaks}).round(3)
+    table["leaks?"] = ["yes" if leak > 0 else "no" for leak in leaks.values()]
+    return table
 
 
 def moved_by_another_source(model: nn.Module, source: torch.Tensor, target: torch.Tensor) -> float:
@@ -218,6 +311,28 @@ def by_digit_order(
         )
         bar.show_loss(losses[-1])
     return found
+
+
+def draw_orders(by_order: dict[str, dict[str, list[float]]], shortcut: float, every: int = 100) -> Picture:
+    """What `by_digit_order` measured on random sums and long carries, with the shortcut's share of the random sums.
+
+    >>> draw_orders({"last": {"random sums": [0.0, 1.0], "long carries": [0.0, 0.5]}}, shortcut=0.8)
+    Two orders, two tests (exact match by step)
+    last, random sums: 0 at 0, 1 at 100
+    last, long carries: 0 at 0, 0.5 at 100
+    level shortcut: 0.8
+    """
+    tests = ("random sums", "long carries")
+    lines = {f"{order}, {test}": shares[test] for order, shares in by_order.items() for test in tests}
+    steps = range(0, every * len(next(iter(lines.values()))), every)
+    return plots.curves(
+        lines,
+        x=steps,
+        title="Two orders, two tests",
+        y_label="exact match",
+        y_limits=(-0.04, 1.06),
+        levels={"shortcut": shortcut},
+    )
 
 
 def surest_map(

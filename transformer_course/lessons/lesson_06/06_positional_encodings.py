@@ -183,15 +183,7 @@ print(f"three orders, before training: the logits differ by up to {early:.2f}")
 with_mask = lab.by_operation(causal, data, steps=800, name="causal mask, no positions")
 learnt_causal = sum(share > 0.9 for share in with_mask.values())
 print(f"your guess: {guess_causal}, measured: {learnt_causal}")
-rows = {"no mask, no positions": without, "causal mask, no positions": with_mask}
-plots.heatmap(
-    [list(shares.values()) for shares in rows.values()],
-    list(rows),
-    list(digit_operations.OPERATIONS),
-    title="Test accuracy",
-    low=0,
-    high=1,
-)
+lab.accuracy_map({"no mask, no positions": without, "causal mask, no positions": with_mask})
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -236,13 +228,7 @@ guess_step = None  # a position from 0 to 30
 binary = lab.naive_encodings(32)["binary digits"]  # (32, 5)
 binary_steps = (binary[1:] - binary[:-1]).norm(dim=1)  # (31,)
 print("your guess:", guess_step, " measured:", int(binary_steps.argmax()))
-plots.curves(
-    {"binary digits": binary_steps},
-    title="From each position to the next",
-    x_label="position",
-    y_label="distance",
-    y_limits=(0, 2.5),
-)
+lab.draw_steps({"binary digits": binary_steps})
 
 # %% [markdown]
 # <details><summary>Why there?</summary>
@@ -302,26 +288,23 @@ plots.curves(
 )
 
 # %% [markdown]
-# Now the steps again, as we measured them for binary digits. And another question: does a position's row resemble its neighbours' rows more than
-# distant ones? We take dot products of rows that are some distance apart, from three starting points.
+# Now the steps again, as we measured them for binary digits.
 
 # %%
 steps = (waves[1:] - waves[:-1]).norm(dim=1)  # (63,)
 lengths = waves.norm(dim=1)  # (64,)
+print(f"length of the rows: {lengths.min():.4f} to {lengths.max():.4f}; sqrt(32 / 2) is 4")
+lab.draw_steps({"binary digits": binary_steps, "waves": steps[:31]})
+
+# %% [markdown]
+# And another question: does a position's row resemble its neighbours' rows more than
+# distant ones? We take dot products of rows that are some distance apart, from three starting points.
+
+# %%
 alike = {
     f"from position {start}": waves[start : start + 40] @ waves[start]
     for start in (0, 10, 20)  # and 40 positions on from there
 }
-display(
-    plots.curves(
-        {"binary digits": binary_steps, "waves": steps[:31]},
-        title="From each position to the next",
-        x_label="position",
-        y_label="distance",
-        y_limits=(0, 2.5),
-    )
-)
-print(f"length of the rows: {lengths.min():.4f} to {lengths.max():.4f}; sqrt(32 / 2) is 4")
 plots.curves(
     alike,
     title="How alike are two positions?",
@@ -442,32 +425,31 @@ plots.bars(shift_errors, title="The best matrix for 3 steps", x_label="relative 
 # Docs: [register_buffer](https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer).
 
 # %% [markdown]
-# **What you've built.** Positions for any model. We put them into the reader's empty slot, and into a second reader we put the learned ones of lesson 3.
+# **What you've built.** Positions for any model. Next to them we put the learned ones of lesson 3: how many numbers does each kind learn?
+
+# %%
+kinds = {
+    "learned": lambda: LearnedPositionalEmbedding(max_length=4, d_model=64),
+    "sinusoidal": lambda: SinusoidalPositionalEncoding(64, 4),
+}
+for name, positions in kinds.items():
+    count = sum(p.numel() for p in lab.seeded(positions, seed=0).parameters())
+    print(f"{name:10} parameters in its positions: {count}")
+
+# %% [markdown]
+# We put each kind into the reader's empty slot, and train.
 # **How many operations will your waves get right more than 90% of the time?**
 
 # %%
 guess_waves = None  # a number from 0 to 5
 
-kinds = {
-    "learned": lambda: LearnedPositionalEmbedding(max_length=4, d_model=64),
-    "sinusoidal": lambda: SinusoidalPositionalEncoding(64, 4),
-}
 with_positions = {"none": without}
 for name, positions in kinds.items():
     reader = lab.seeded(lambda make=positions: lab.Reader(make()), seed=0)
     with_positions[name] = lab.by_operation(reader, data, steps=400, name=name)
-    count = sum(p.numel() for p in reader.positions.parameters())
-    print(f"{name:10} parameters in its positions: {count}")
 found = sum(share > 0.9 for share in with_positions["sinusoidal"].values())
 print(f"your guess: {guess_waves}, measured: {found}")
-plots.heatmap(
-    [list(shares.values()) for shares in with_positions.values()],
-    list(with_positions),
-    list(digit_operations.OPERATIONS),
-    title="Test accuracy",
-    low=0,
-    high=1,
-)
+lab.accuracy_map(with_positions)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -497,14 +479,7 @@ factors = [0.01, 0.1, 1, 10, 100]
 by_scale = lab.by_scale(kinds["sinusoidal"], factors, data)
 worst = min(factors, key=lambda factor: by_scale[factor]["max, min"])
 print("your guess:", guess_scale, " measured:", worst)
-plots.curves(
-    {name: [by_scale[factor][name] for factor in factors] for name in by_scale[1]},
-    x_names=[str(factor) for factor in factors],
-    title="Waves, smaller and larger",
-    x_label="factor",
-    y_label="accuracy",
-    y_limits=(0, 1.05),
-)
+lab.draw_scales(by_scale)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -563,7 +538,19 @@ plots.curves(
 # [indexing](https://pytorch.org/docs/stable/tensors.html).
 
 # %% [markdown]
-# **What you've built.** A rotation that keeps every vector's length. You have built it before, too, under another name.
+# **What you've built.** A rotation that keeps every vector's length. Here is one vector at positions 0 to 23.
+
+# %%
+same = torch.tensor([[1.0, 0.0] * 8]).expand(24, 16)  # one vector, 24 times
+plots.heatmap(
+    rotary_embedding(same, torch.arange(24)),  # (24, 16)
+    title="The same vector at positions 0 to 23",
+    rows="position",
+    columns="column",
+)
+
+# %% [markdown]
+# You have built it before, too, under another name.
 # **`rotary_embedding` at position 7 does the same to a vector as which `shift_matrix`?** Guess the offset.
 
 # %%
@@ -579,12 +566,6 @@ print(f"your guess: {guess_offset}, measured: {same_offset}")
 print(f"the two differ by at most {apart[same_offset]:.1e}")
 length_change = (turned.norm(dim=-1) - vectors.norm(dim=-1)).abs().max().item()
 print(f"the vectors' lengths change by at most {length_change:.1e}")
-plots.heatmap(
-    rotary_embedding(torch.tensor([[1.0, 0.0] * 8]).expand(24, 16), torch.arange(24)),
-    title="The same vector at positions 0 to 23",
-    rows="position",
-    columns="column",
-)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -608,20 +589,12 @@ plots.heatmap(
 # | **interleaved** | 2i and 2i + 1 | the RoFormer paper, Meta's code for Llama, your function |
 # | **half-split**, or concatenated | i and i + d / 2 | GPT-NeoX, Hugging Face's `transformers` (`rotate_half`) |
 #
-# You have the weights of a model that was trained with the interleaved layout, and code that uses the half-split one.
-# **What will the attention scores be?**
-#
-# 1. Right, just as they are.
-# 2. Wrong, until you reorder the rows of the query and key weights.
-# 3. Wrong, whatever you do to the weights.
+# Here are six words, and the weights of a model that was trained with the interleaved layout. They give these attention scores.
 
 # %%
-guess_halves = None  # 1, 2 or 3
-
 torch.manual_seed(0)
 words = torch.randn(6, 16)  # six words
 to_query, to_key = torch.randn(2, 16, 16) / 4  # the "trained" weights
-order = torch.cat([torch.arange(0, 16, 2), torch.arange(1, 16, 2)])  # even, then odd
 
 
 def scores_with(rotary, to_query, to_key):
@@ -630,7 +603,20 @@ def scores_with(rotary, to_query, to_key):
     return rotary(words @ to_query.T, here) @ rotary(words @ to_key.T, here).T
 
 
-interleaved = scores_with(rotary_embedding, to_query, to_key)
+interleaved = scores_with(rotary_embedding, to_query, to_key)  # (6, 6)
+plots.heatmap(interleaved, title="Scores, interleaved", rows="query", columns="key")
+
+# %% [markdown]
+# You load the same weights into code that uses the half-split layout. **What will the attention scores be?**
+#
+# 1. Right, just as they are.
+# 2. Wrong, until you reorder the rows of the query and key weights.
+# 3. Wrong, whatever you do to the weights.
+
+# %%
+guess_halves = None  # 1, 2 or 3
+
+order = torch.cat([torch.arange(0, 16, 2), torch.arange(1, 16, 2)])  # even, then odd
 as_loaded = scores_with(lab.rotary_halves, to_query, to_key)
 reordered = scores_with(lab.rotary_halves, to_query[order], to_key[order])
 loaded_off = (as_loaded - interleaved).abs().max().item()
@@ -777,13 +763,7 @@ plots.by_length(
 
 # %%
 letters = reversal.reversal_task(seed=0)
-
-
-def your_writer():
-    return lab.writer(lambda: SinusoidalPositionalEncoding(64, 32))
-
-
-yours = lab.seeded(your_writer, seed=0)
+yours = lab.seeded(lambda: lab.writer(lambda: SinusoidalPositionalEncoding(64, 32)), seed=0)
 lab.train_writer(yours, letters, steps=600, name="your waves")
 your_line = lab.reversed_by_length(yours, letters)
 plots.by_length(
@@ -826,17 +806,7 @@ lab.train_adder(adder, learnt_sums, steps=1500)
 your_sums = lab.sums_by_width(adder, learnt_sums)
 widest = max((width for width, share in your_sums.items() if share >= 0.9), default=None)
 print(f"your guess: {guess_width}, measured: {widest}")
-
-lines = {"yours": your_sums} | lines_of(measured("06_by_place"))
-plots.curves(
-    {name: list(line.values()) for name, line in lines.items()},
-    x_names=[str(width) for width in your_sums],
-    title="Sums right, trained on five digits",
-    x_label="digits of the numbers",
-    y_label="exact match",
-    y_limits=(-0.04, 1.06),
-    legend=True,
-)
+lab.draw_widths({"yours": your_sums} | lines_of(measured("06_by_place")))
 
 # %%
 print(lab.one_long_sum(adder, width=50))
@@ -891,14 +861,7 @@ sick = lab.seeded(lambda: ColleaguesReader(SinusoidalPositionalEncoding(64, 4)),
 sick_shares = lab.by_operation(sick, data, steps=400, name="the colleague's")
 bug_answer = 1 if sick_shares["first"] > 0.9 else 2 if sick_shares["first"] >= 0.5 else 3
 print("your guess:", guess_bug, " measured:", bug_answer)
-plots.heatmap(
-    [list(shares.values()) for shares in [*with_positions.values(), sick_shares]],
-    [*with_positions, "the colleague's"],
-    list(digit_operations.OPERATIONS),
-    title="Test accuracy",
-    low=0,
-    high=1,
-)
+lab.accuracy_map(with_positions | {"the colleague's": sick_shares})
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -949,25 +912,16 @@ plots.heatmap(
 # **What you've built.** A test that finds lost positions. Here are six patients, none of them trained: the test doesn't need training.
 # **Which of the six can't see order?** Make up your mind, then run the cell.
 
-
 # %%
-def rotary_reader():
-    """The reader without added positions; its attention uses your rotary_embedding."""
-    reader = lab.Reader(nn.Identity())
-    for block in reader.blocks:
-        block.attention = lab.RotaryAttention(64, 4, rotary_embedding)
-    return reader
-
-
 patients = {
     "no positions": lambda: lab.Reader(nn.Identity()),
     "no positions, causal mask": lambda: lab.CausalReader(nn.Identity()),
     "learned": lambda: lab.Reader(kinds["learned"]()),
     "your waves": lambda: lab.Reader(kinds["sinusoidal"]()),
-    "your rotation": rotary_reader,
+    "your rotation": lambda: lab.rotary_reader(rotary_embedding),
     "the colleague's": lambda: ColleaguesReader(kinds["sinusoidal"]()),
 }
-some_rows, _ = digit_operations.tensors(data.test[:8])
+some_rows, _ = digit_operations.tensors(data.test[:8])  # (8, 4)
 models = {name: lab.seeded(build, seed=0) for name, build in patients.items()}
 verdicts = ["yes" if sees_order(model, some_rows) else "no" for model in models.values()]
 pd.DataFrame({"sees order?": verdicts}, index=list(models))

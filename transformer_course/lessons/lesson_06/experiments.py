@@ -3,14 +3,14 @@
 The learner's own functions and modules are passed in as arguments; the rest of the model comes from lessons 3 to 5.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 import torch
 from torch import nn
 
-from transformer_course import fitting, seq2seq_fitting
+from transformer_course import fitting, plots, seq2seq_fitting
 from transformer_course.attention import (
     MultiHeadAttention,
     merge_heads,
@@ -21,6 +21,7 @@ from transformer_course.attention import (
 from transformer_course.blocks import EncoderBlock, LayerNorm
 from transformer_course.causal import CausalSeq2SeqTransformer, causal_mask
 from transformer_course.lengths import exact_by_length
+from transformer_course.plots import Picture
 from transformer_course.sequences import exact_match
 from transformer_course.tasks import addition, digit_operations, reversal
 
@@ -121,6 +122,12 @@ def by_operation(
     return shares
 
 
+def accuracy_map(readers: Mapping[str, Mapping[str, float]]) -> Picture:
+    """What `by_operation` measured, a row for each reader."""
+    shares = [list(row.values()) for row in readers.values()]
+    return plots.heatmap(shares, list(readers), list(digit_operations.OPERATIONS), title="Test accuracy", low=0, high=1)
+
+
 def by_scale(
     positions: Callable[[], nn.Module],
     factors: Sequence[float],
@@ -139,6 +146,24 @@ def by_scale(
             "max, min": (found["max"] + found["min"]) / 2,
         }
     return shares
+
+
+def draw_scales(by_scale: Mapping[float, Mapping[str, float]]) -> Picture:
+    """What `by_scale` measured, a line for each kind of question.
+
+    >>> draw_scales({0.1: {"max, min": 1.0}, 1: {"max, min": 0.5}})
+    Waves, smaller and larger (accuracy by factor)
+    max, min: 1 at 0.1, 0.5 at 1
+    """
+    kinds = next(iter(by_scale.values()))
+    return plots.curves(
+        {name: [shares[name] for shares in by_scale.values()] for name in kinds},
+        x_names=[str(factor) for factor in by_scale],
+        title="Waves, smaller and larger",
+        x_label="factor",
+        y_label="accuracy",
+        y_limits=(0, 1.05),
+    )
 
 
 def _scaled_reader(positions: Callable[[], nn.Module], factor: float) -> Reader:
@@ -163,6 +188,12 @@ def naive_encodings(length: int) -> dict[str, torch.Tensor]:
         "normalised index": (index / max(length - 1, 1)).unsqueeze(1),
         "binary digits": (index.unsqueeze(1) >> torch.arange(bits).flip(0) & 1).float(),
     }
+
+
+def draw_steps(steps: Mapping[str, torch.Tensor]) -> Picture:
+    """How far it is from each position to the next, a line for each encoding."""
+    title = "From each position to the next"
+    return plots.curves(steps, title=title, x_label="position", y_label="distance", y_limits=(0, 2.5))
 
 
 def shift_error(encoding: torch.Tensor, offset: int) -> float:
@@ -249,6 +280,14 @@ class RotaryAttention(MultiHeadAttention):
             mask = near if mask is None else mask & near
         heads, weights = scaled_dot_product_attention(query, key, value, mask)
         return self.output(merge_heads(heads)), weights
+
+
+def rotary_reader(rotary: Rotary) -> Reader:
+    """The reader without added positions; its attention rotates."""
+    reader = Reader(nn.Identity())
+    for block in reader.blocks:
+        block.attention = RotaryAttention(64, 4, rotary)
+    return reader
 
 
 def writer(
@@ -367,6 +406,19 @@ def sums_by_width(
         width: sums_right(model, addition.draw_pairs(1000, 100, width, min_digits=width, exclude=learnt), width)
         for width in widths
     }
+
+
+def draw_widths(lines: Mapping[str, Mapping[int, float]]) -> Picture:
+    """The share of sums that are right, by the width of the numbers."""
+    return plots.curves(
+        {name: list(line.values()) for name, line in lines.items()},
+        x_names=[str(width) for width in next(iter(lines.values()))],
+        title="Sums right, trained on five digits",
+        x_label="digits of the numbers",
+        y_label="exact match",
+        y_limits=(-0.04, 1.06),
+        legend=True,
+    )
 
 
 def one_long_sum(model: CausalSeq2SeqTransformer, width: int) -> str:

@@ -116,12 +116,7 @@ hasty = lab.train_reverser(letters, 100, kind=CachedSeq2SeqTransformer, name="in
 shared = reversal.shared_rows(letters.train, letters.test)
 print("test rows that also appear in the training data:", shared)
 print("source", tuple(source.shape), " target", tuple(target.shape))
-pd.DataFrame(
-    {
-        "source": [lab.letters_of(row) for row in source[:4]],
-        "target": [lab.shown(row) for row in target[:4]],
-    }
-)
+lab.side_by_side(source[:4], {"target": target[:4]})
 
 # %% [markdown] exercise="greedy_decode" kind="core" difficulty=3 minutes=25
 # The plainest way to choose a token is to take the most likely one, always. That is **greedy** decoding.
@@ -190,13 +185,7 @@ errors = {
 greedy_scores = lab.scores(alone, target)
 print(f"rows right with a teacher: {lab.scores(with_teacher, target)['rows']:.3f}")
 print(f"rows right on its own:     {greedy_scores['rows']:.3f}")
-plots.curves(
-    errors,
-    x=range(1, 12),
-    title="Wrong tokens by position",
-    x_label="position in the answer",
-    y_label="share wrong",
-)
+lab.draw_errors(errors)
 
 # %% [markdown]
 # **What you should see**
@@ -248,8 +237,16 @@ print(f"rows right on its own:     {lab.scores(finished, target)['rows']:.3f}")
 # [torch.Generator](https://pytorch.org/docs/stable/generated/torch.Generator.html).
 
 # %% [markdown]
-# **What you've built.** We look for a place where the hasty model hesitates, and sample 10,000 tokens there. The
-# frequencies should match the probabilities.
+# **What you've built.** A bold writer, or a cautious one. We look for a place where the hasty model hesitates.
+
+# %%
+row, position, logits = lab.hesitation(hasty, source, target)  # logits (1, vocab_size)
+names = lab.symbols()
+so_far = lab.shown(target[row, :position])
+print(f"source {lab.letters_of(source[row])}, written so far {so_far!r}: what comes next?")
+
+# %% [markdown]
+# There we sample 10,000 tokens. The frequencies should match the probabilities.
 
 
 # %%
@@ -259,10 +256,6 @@ def at_temperature(temperature, seed=0):
     return lambda scores: sample_with_temperature(scores, temperature, generator)
 
 
-row, position, logits = lab.hesitation(hasty, source, target)  # logits (1, vocab_size)
-names = lab.symbols()
-so_far = lab.shown(target[row, :position])
-print(f"source {lab.letters_of(source[row])}, written so far {so_far!r}: what comes next?")
 bars = {"probabilities, T = 1": torch.softmax(logits, dim=-1)[0]}
 for temperature in (1.0, 0.5, 2.0):
     measured_now = lab.frequencies(at_temperature(temperature), logits, 10_000)
@@ -384,21 +377,11 @@ guess_kept = None  # a number from 1 to 13
 
 with torch.no_grad():
     sure_logits = hasty(source[:1], torch.tensor([[lab.START]]))[:, -1]  # (1, vocab_size)
-kept = {
-    name: int(torch.isfinite(top_p_filter(some_logits, 0.9)).sum())
-    for name, some_logits in (("hesitating", logits), ("sure", sure_logits))
-}
+places = {"hesitating": logits, "sure": sure_logits}
+left = {name: top_p_filter(some_logits, 0.9) for name, some_logits in places.items()}
+kept = {name: int(torch.isfinite(some_logits).sum()) for name, some_logits in left.items()}
 print(f"your guess: {guess_kept}; tokens that stay: {kept}")
-plots.chances(
-    {
-        "hesitating": torch.softmax(logits, dim=-1)[0],
-        "hesitating, p = 0.9": torch.softmax(top_p_filter(logits, 0.9), dim=-1)[0],
-        "sure": torch.softmax(sure_logits, dim=-1)[0],
-        "sure, p = 0.9": torch.softmax(top_p_filter(sure_logits, 0.9), dim=-1)[0],
-    },
-    names,
-    title="Top-p",
-)
+lab.draw_cuts(places, left, cut="p = 0.9", names=names, title="Top-p")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -606,13 +589,7 @@ compared = 1 if their_rows < your_rows else 3 if their_rows > your_rows else 2
 print(f"your guess: {guess_match}, measured: {compared}")
 print(f"rows right: yours {your_rows:.3f}, the colleague's {their_rows:.3f}")
 short = [row for row in range(200) if (source[row] != 0).sum() <= 4][:4]
-pd.DataFrame(
-    {
-        "source": [lab.letters_of(source[row]) for row in short],
-        "yours": [lab.shown(alone[row]) for row in short],
-        "the colleague's": [lab.shown(theirs[row]) for row in short],
-    }
-)
+lab.side_by_side(source[short], {"yours": alone[short], "the colleague's": theirs[short]})
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -655,7 +632,7 @@ pd.DataFrame(
 # [Tensor.tolist](https://pytorch.org/docs/stable/generated/torch.Tensor.tolist.html).
 
 # %% [markdown]
-# **What you've built.** A test for decoders. Here are four patients and twelve sources. **Which of them do you trust?**
+# **What you've built.** A test for decoders. It gets four patients: yours, the colleague's, and these two.
 
 
 # %%
@@ -679,6 +656,10 @@ def sampling_decode(model, sources):
     return lab.sample_answers(bold, model, sources)
 
 
+# %% [markdown]
+# Each of them answers twelve sources. **Which of the four do you trust?** Make up your mind, then run the cell.
+
+# %%
 patients = {
     "yours": your_decode,
     "the colleague's": colleagues_decode,
@@ -687,11 +668,9 @@ patients = {
 }
 verdicts = {}
 for name, decode in patients.items():
-    verdicts[name] = ends_each_sequence(decode, hasty, source[:12])
-pd.DataFrame(
-    {"same answers alone?": ["yes" if verdict else "no" for verdict in verdicts.values()]},
-    index=list(verdicts),
-)
+    passes = ends_each_sequence(decode, hasty, source[:12])
+    verdicts[name] = "yes" if passes else "no"
+pd.DataFrame({"same answers alone?": verdicts})
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -857,7 +836,19 @@ table.rename_axis("beams").round(3)
 # [torch.gather](https://pytorch.org/docs/stable/generated/torch.gather.html).
 
 # %% [markdown]
-# **What you've built.** Another way to pick an answer. We compare it with **pass@n** (Chen and others 2021, section
+# **What you've built.** Another way to pick an answer. Here it picks one of 1, 2, 4, 8 and 16, for each of the 200 sources.
+
+# %%
+counts = [1, 2, 4, 8, 16]
+generator = torch.Generator().manual_seed(0)
+picked = {}
+for n in counts:
+    picked[n] = best_of_n(hasty, source, lab.START, lab.END, lab.MAX_LENGTH, n, generator)
+print("the best of 16:", tuple(picked[16].shape))
+lab.side_by_side(source[:4], {f"best of {n}": ids[:4] for n, ids in picked.items()})
+
+# %% [markdown]
+# We compare it with **pass@n** (Chen and others 2021, section
 # 2.1): the share of sources for which *any* of n sampled answers is right. To count that, somebody has to know which
 # answer is right. In practice this is usually a **verifier**: a program that checks a sum, the unit tests that a piece
 # of code must pass, or another model that was trained to judge.
@@ -871,33 +862,16 @@ table.rename_axis("beams").round(3)
 # %%
 guess_many = None  # 1, 2 or 3
 
-counts = [1, 2, 4, 8, 16]
-many = {}
-for temperature in (0.5, 1.0):
-    sampler = at_temperature(temperature)
-    shares = lab.pass_at(sampler, hasty, (source, target), counts)
-    many[f"pass@n, T = {temperature:g}"] = shares
-generator = torch.Generator().manual_seed(0)
-many["vote of n, T = 0.5"] = lab.vote_of(at_temperature(0.5), hasty, (source, target), counts)
-many["best of n by likelihood"] = []
-for n in counts:
-    ids = best_of_n(hasty, source, lab.START, lab.END, lab.MAX_LENGTH, n, generator)
-    many["best of n by likelihood"].append(lab.scores(ids, target)["rows"])
-ranking = {
-    1: many["best of n by likelihood"][-1],
-    2: greedy_scores["rows"],
-    3: many["pass@n, T = 0.5"][-1],
+many = {
+    "pass@n, T = 0.5": lab.pass_at(at_temperature(0.5), hasty, (source, target), counts),
+    "pass@n, T = 1": lab.pass_at(at_temperature(1.0), hasty, (source, target), counts),
+    "vote of n, T = 0.5": lab.vote_of(at_temperature(0.5), hasty, (source, target), counts),
+    "best of n by likelihood": [lab.scores(ids, target)["rows"] for ids in picked.values()],
 }
+best, greedy, any_of = many["best of n by likelihood"], greedy_scores["rows"], many["pass@n, T = 0.5"]
+ranking = {1: best[-1], 2: greedy, 3: any_of[-1]}
 print(f"your guess: {guess_many}, measured: {max(ranking, key=ranking.get)}")
-plots.curves(
-    many,
-    x_names=[str(n) for n in counts],
-    title="More answers",
-    x_label="n",
-    y_label="rows right",
-    levels={"greedy": greedy_scores["rows"]},
-    y_limits=(0, 1),
-)
+lab.draw_many(many, counts, greedy=greedy)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -917,18 +891,10 @@ plots.curves(
 # ### Can a decoder rescue it?
 #
 # One question is left over from lesson 6. Our models fail on rows that are longer than those in training. Perhaps they
-# only *choose* badly? We take the model that trained for 300 steps and give it every chance.
-# **Which line will be above one half at 12 letters?**
-#
-# 1. Four beams.
-# 2. pass@8.
-# 3. Both.
-# 4. Neither.
+# only *choose* badly? We take the model that trained for 300 steps and give it every chance: three ways to write.
+
 
 # %%
-guess_rescue = None  # 1, 2, 3 or 4
-
-
 def greedily(source, target):
     return greedy_decode(trained, source, lab.START, lab.END, target.shape[1])
 
@@ -942,17 +908,21 @@ def by_luck(source, target):
     return lab.luckiest(at_temperature(1.0), trained, source, target, samples=8)
 
 
+# %% [markdown]
+# **Which line will be above one half at 12 letters?**
+#
+# 1. Four beams.
+# 2. pass@8.
+# 3. Both.
+# 4. Neither.
+
+# %%
+guess_rescue = None  # 1, 2, 3 or 4
+
 ways = {"greedy": greedily, "4 beams": with_beams, "pass@8": by_luck}
 rescue_lengths = (8, 9, 10, 11, 12)
-rescue = {}
-for name, way in ways.items():
-    rescue[name] = exact_by_length(
-        way,
-        exact_match,
-        exclude=letters.train,
-        lengths=rescue_lengths,
-        count=50,
-    )
+new_rows = {"exclude": letters.train, "lengths": rescue_lengths, "count": 50}
+rescue = {name: exact_by_length(way, exact_match, **new_rows) for name, way in ways.items()}
 above = (rescue["4 beams"][12] > 0.5, rescue["pass@8"][12] > 0.5)
 rescuer = {(True, False): 1, (False, True): 2, (True, True): 3, (False, False): 4}[above]
 print(f"your guess: {guess_rescue}, measured: {rescuer}")
@@ -986,8 +956,8 @@ plots.by_length(so_far | rescue, trained=TRAINED, x_label="letters")
 #
 # ![Two staircases of five steps. Without a cache, step t reads t tokens: 1 + 2 + 3 + 4 + 5 = 15 tokens read. With a cache only the last token of each step is read, the others are kept: 5 tokens read.](picture:cache_grid)
 #
-# So we keep them. A **cache** remembers the keys and values of each layer. The new token brings one query, one key and
-# one value, and its query is compared with all keys so far.
+# So we keep them. A **cache** remembers the keys and values of each layer; people call it a *KV cache*. The new token
+# brings one query, one key and one value, and its query is compared with all keys so far.
 #
 # $$n \text{ tokens: without a cache } 1 + 2 + \dots + n = \frac{n(n+1)}{2} \text{ tokens read, with it } n$$
 #
@@ -1062,34 +1032,33 @@ for name, model in (("hasty", hasty), ("trained", trained)):
 
 # %% [markdown]
 # Now the work and the time. An untrained model writes answers of 25 to 200 tokens; what it writes doesn't matter here.
-# **How many tokens does `greedy_decode` read to write 200?** And **how many times faster is the cache then?**
+# **How many tokens does `greedy_decode` read to write 200?**
 
 # %%
 guess_reads = None  # a number
-guess_faster = None  # a number
 
 answer_lengths = [25, 50, 100, 200]
 long_writer = lab.long_writer(longest=200)
 decoders = {"without a cache": greedy_decode, "with a cache": cached_greedy_decode}
-work, took = {}, {}
+work = {}
 for name, decode in decoders.items():
     work[name] = lab.tokens_read(decode, long_writer, answer_lengths)
+slow_reads, fast_reads = (numbers[-1] for numbers in work.values())
+print(f"your guess: {guess_reads}; tokens read for 200: {slow_reads:,} and {fast_reads}")
+lab.draw_costs("tokens read", work, answer_lengths)
+
+# %% [markdown]
+# And the time. **How many times faster is the cache when 200 tokens are written?**
+
+# %%
+guess_faster = None  # a number
+
+took = {}
+for name, decode in decoders.items():
     took[name] = lab.seconds(decode, long_writer, answer_lengths)
 faster = took["without a cache"][-1] / took["with a cache"][-1]
-print(f"your guesses: {guess_reads} tokens and {guess_faster} times")
-slow_reads, fast_reads = (numbers[-1] for numbers in work.values())
-print(f"tokens read for 200: {slow_reads:,} and {fast_reads}")
-print(f"the cache is {faster:.1f} times faster")
-for name, numbers in (("tokens read", work), ("seconds", took)):
-    display(
-        plots.curves(
-            numbers,
-            x=answer_lengths,
-            title=f"{name}, by length of the answer",
-            x_label="tokens in the answer",
-            y_label=name,
-        )
-    )
+print(f"your guess: {guess_faster}; the cache is {faster:.1f} times faster")
+lab.draw_costs("seconds", took, answer_lengths)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>

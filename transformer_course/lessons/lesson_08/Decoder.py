@@ -28,6 +28,7 @@ TRIAL = Trial(
         seen(
             "encoder states",
             "listening",
+            "x_for_encoder_states",
             "an_encoder_state",
             "the_size_of_encoder_states",
             weight=3.0,

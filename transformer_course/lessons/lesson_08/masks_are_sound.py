@@ -48,6 +48,7 @@ MASKS = [
     ("target inverted", INVERTED, "with an inverted target mask"),
     ("no axis for heads", FORM, "with masks that have no axis for the heads"),
     ("square source mask", FORM, "with a source mask that doesn't fit the cross-attention"),
+    ("oblong source mask", FORM, "with a source mask that doesn't fit the encoder"),
     ("swapped", FORM, "with the two masks swapped"),
     ("whole numbers", FORM, "with masks of whole numbers"),
 ]

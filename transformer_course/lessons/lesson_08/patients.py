@@ -51,6 +51,7 @@ MAKERS: dict[str, Callable[[torch.Tensor, torch.Tensor, int], Masks]] = {
     "target inverted": lambda s, t, _: (_real(s), ~_both(t)),
     "no axis for heads": lambda s, t, _: (_real(s)[:, 0], _both(t)[:, 0]),
     "square source mask": lambda s, t, _: (_real(s).expand(-1, 1, s.shape[1], -1), _both(t)),
+    "oblong source mask": lambda s, t, _: (_real(s).expand(-1, 1, t.shape[1], -1), _both(t)),
     "swapped": lambda s, t, _: (_both(t), _real(s)),
     "whole numbers": lambda s, t, _: (_real(s).long(), _both(t).long()),
 }

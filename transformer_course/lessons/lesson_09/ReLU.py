@@ -25,7 +25,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
     def draw(*shape: int, kind: Any = np.float64) -> Inputs:
         def mixed() -> np.ndarray:
             numbers = normal(generator, *shape, dtype=kind)
-            numbers.flat[0], numbers.flat[1] = 1.5, -1.5  # some of each kind, in every draw
+            numbers.flat[0], numbers.flat[1] = (
+                7.5,
+                -7.5,
+            )  # some of each kind in every draw, and none too large for a ReLU
             return numbers
 
         return {

@@ -38,7 +38,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         return Case.of(label, *about, losses=losses, patience=patience, **others)
 
     return [
-        case("with losses that fall and then rise", falls=(0, -0.5, -0.9, -0.7, -0.6, -0.5, -0.4)),
+        case("with losses that fall and then rise", falls=(0, -0.5, -0.9, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2)),
         case("with losses that go up and down", falls=(0, -0.4, -0.1, -0.2, -0.6, -0.3, -0.5, -0.4, -0.2)),
         case(
             "with a better loss just in time",

@@ -81,7 +81,12 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         parameters.append(parameter)
     parameters[1:1] = [nn.Parameter(torch.ones(2)) for _ in range(inputs.get("missing", 0))]
     handed = (parameter for parameter in parameters) if inputs.get("once") else parameters
-    output = symbol(handed, inputs["max_norm"])
+    try:
+        output = symbol(handed, inputs["max_norm"])
+    except (AttributeError, TypeError) as error:  # which of the two depends on what is done to None first
+        if "missing" in inputs and "None" in str(error):
+            raise TypeError("you calculate with a .grad that is None") from error
+        raise
     return {
         **number_and_kind(output),
         "clipped": [parameter.grad for parameter in parameters],

@@ -80,16 +80,25 @@ class _Watched(nn.Module):
 
 
 class _Elsewhere(torch.Tensor):
-    """Numbers that say they are on another device. They aren't: no machine has every device."""
+    """Numbers that say they are on another device, in another dtype as well. No machine has every device."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
-    device = property(lambda self: torch.device("xpu"))
+    device = property(lambda self: torch.device("xpu", 0))
+
+    def to(self, *arguments: Any, **options: Any) -> torch.Tensor:
+        return super().to(*arguments, **options).as_subclass(_Elsewhere)
+
+    def half(self, *arguments: Any, **options: Any) -> torch.Tensor:
+        return super().half(*arguments, **options).as_subclass(_Elsewhere)
+
+    def bfloat16(self, *arguments: Any, **options: Any) -> torch.Tensor:
+        return super().bfloat16(*arguments, **options).as_subclass(_Elsewhere)
 
 
 class _WeightElsewhere(nn.Parameter):
     """The same for a weight."""
 
-    device = property(lambda self: torch.device("xpu"))
+    device = property(lambda self: torch.device("xpu", 0))
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,19 +142,22 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind(device: str) -> str:
-    return "that of the inputs" if device == "xpu" else f"{device}, wherever the inputs are"
+    """A device that isn't alone has a number, which is no part of its type."""
+    if device.startswith("xpu"):
+        return "that of the inputs" if device == "xpu" else "a device with its number"
+    return f"{device}, wherever the inputs are"
 
 
 @contextmanager
 def _autocast_for_any_device() -> Iterator[list[str]]:
-    """Autocast works on the CPU, whatever device it is asked for; the list gets the devices it was asked for."""
+    """Autocast works on the CPU, whatever type of device it is asked for; the list gets what it was asked for."""
     kind: Any = torch.amp.autocast_mode.autocast
     usual: Callable[..., None] = kind.__init__
     devices: list[str] = []
 
-    def noting(self: Any, device_type: str, *arguments: Any, **options: Any) -> None:
+    def noting(self: Any, device_type: Any, *arguments: Any, **options: Any) -> None:
         devices.append(str(device_type))
-        usual(self, "cpu", *arguments, **options)
+        usual(self, "cpu" if isinstance(device_type, str) else device_type, *arguments, **options)
 
     kind.__init__ = noting
     try:

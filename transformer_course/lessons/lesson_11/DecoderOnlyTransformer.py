@@ -26,10 +26,11 @@ AGAIN = aspects.special(
 )
 NEW = Aspect(
     "starts with small numbers",
-    ("new", "embedding_begins", "positions_begins"),
+    ("new", "embedding_begins", "positions_begins", "norm_begins"),
     tags=tagged("new"),
     weight=8.0,
-    meaning="Both tables of a new model are normal random numbers with a standard deviation of 0.02.",
+    meaning="Both tables of a new model are normal random numbers with a standard deviation of 0.02, and the final "
+    "norm begins as a norm does.",
 )
 
 
@@ -79,6 +80,7 @@ TRIAL = Trial(
         "new": "the logits of a new model",
         "embedding_begins": "the embedding's table in a new model",
         "positions_begins": "the table of positions in a new model",
+        "norm_begins": "the final norm of a new model",
     },
     shown=models.sizes_and_tokens,
     aspects=models.aspects_of(

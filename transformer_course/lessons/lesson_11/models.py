@@ -105,6 +105,8 @@ def _beginning(symbol: Any, sizes: list[Any], tokens: torch.Tensor) -> dict[str,
     for name, part in (("embedding", "embedding"), ("positions", "positions.embedding")):
         tables = [_table(module, part) for module in (model, another)]
         seen[f"{name}_begins"] = _in_words(*tables)
+    norm = [part.detach() for name, part in model.named_parameters() if name.startswith("final_norm.")]
+    seen["norm_begins"] = "as a norm begins" if all(bool((p == p[0]).all()) for p in norm) else "with other numbers"
     return seen
 
 

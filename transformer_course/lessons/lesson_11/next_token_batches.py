@@ -68,6 +68,25 @@ def canonical(observation: Observation, case: Case) -> Observation:
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What is seen of the batches, or that a window runs beyond the end: an index says so, or a slice comes out short.
+
+    With few rows that may not happen at once, so there are more batches.
+    """
+    looks_at = "chance" if inputs.get("chance") else "rows" if inputs.get("batches") else "output"
+    beyond = {looks_at: "a window that runs beyond the end of the text"}
+    generator, shapes = torch.Generator().manual_seed(inputs["seed"]), set()
+    try:
+        for _ in range(40 if looks_at == "output" and inputs["rows"] < MANY else 0):
+            pair = symbol(inputs["ids"].clone(), inputs["length"], inputs["rows"], generator)
+            shapes.add(tuple(pair[1].shape) if _is_pair(pair) else ())
+        return beyond if len(shapes) > 1 else _seen(symbol, inputs)
+    except (IndexError, RuntimeError) as error:
+        if any(words in str(error) for words in ("out of bounds", "out of range", "stack expects each tensor")):
+            return beyond
+        raise
+
+
+def _seen(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Where in the text the tokens of a batch stand: no token occurs twice, so each place can be told."""
     ids, length, rows = inputs["ids"], inputs["length"], inputs["rows"]
 

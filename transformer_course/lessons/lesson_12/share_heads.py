@@ -59,15 +59,19 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal(symbol: Any, heads: torch.Tensor, num_heads: int) -> Any:
-    """What it does with groups that don't fit. A blank answer raises an error as well, and is none."""
+    """What it does with groups that don't fit, in words. A blank answer raises an error as well, and is none."""
     try:
-        return symbol(heads, num_heads)
+        result = symbol(heads, num_heads)
     except NotImplementedError:
         raise
     except ValueError:
         return "a ValueError"
-    except Exception as error:
+    except (AssertionError, RuntimeError) as error:
         return f"an error of the type {type(error).__name__}"
+    except Exception:
+        return "another error than a ValueError"
+    count = result.shape[1] if isinstance(result, torch.Tensor) and result.dim() == 4 else None
+    return {num_heads: "as many heads as were asked for", None: "no heads"}.get(count, "another number of heads")
 
 
 TRIAL = Trial(

@@ -280,6 +280,8 @@ seasonal_naive(torch.tensor([7, 1, 2, 3]), period=3, horizon=5)  # the last thre
 # How good is it? We make four forecasts of a year each, at the beginning of each of the last four years. Each of them may
 # use everything before its **cut**, and nothing after it. That is a **rolling origin**.
 #
+# ![Four rows of years. In each, the years up to a cut are known, and the year after it is framed: it is forecast. The framed year is 57 in the first row, then 58, 59 and 60, and each row knows a year more than the one above it.](picture:rolling_origin)
+#
 # An error of 20 means one thing for passengers and another for carbon dioxide. So we divide it by something that both
 # series have: how far last year's value *used to be* off, before the first cut. That is the **MASE**, the mean absolute
 # scaled error (Hyndman and Koehler 2006).

@@ -31,6 +31,8 @@ TRIED = (
     ("fitted_to_all", ALL, "with a model that was fitted to the whole series"),
     ("top", ALL, "with a pipeline that never goes far beyond the largest value of the whole series"),
     ("bottom", ALL, "with a pipeline that measures from the smallest value of the whole series"),
+    ("capped", ALL, "with a pipeline that never goes far above the mean of the future"),
+    ("propped", ALL, "with a pipeline that never goes far below the mean of the future"),
     ("tilted", ALL, "with a pipeline that tilts its forecast by the mean of the future"),
     ("wary", ALL, "with a pipeline that goes lower the further the future is from the past"),
     ("fitted_one_too_far", ONE, "with a model whose last training window ends one step too late"),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects, draw
+from cellcheck.authoring import Case, Observation, Trial, aspects, draw
 from cellcheck.authoring.calls import in_order_with_gradients
 from transformer_course.lessons import drawing
 
@@ -56,11 +56,41 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """A row that is NaN has cost its points: no gradient of it is asked for. A tiny number may be added to every count;
+    who adds more makes one mistake, whatever the number is.
+    """
+    output, flowing = observation.get("output"), observation.get("gradients")
+    x, mask = case.inputs["x"], case.inputs["mask"]
+    if not isinstance(output, torch.Tensor) or output.shape != (x.shape[0], x.shape[2]):
+        return observation
+    gradient, *others = flowing if isinstance(flowing, list) and flowing else [None]
+    factor = _as_if_0_or_1_were_added(output.detach(), x, mask)
+    kept = {**observation, "output": output.detach() * factor}
+    if isinstance(gradient, torch.Tensor) and gradient.shape == x.shape:
+        lost = output.detach().isnan().all(dim=1)
+        kept["gradients"] = [(gradient * factor.unsqueeze(-1)).masked_fill(lost[:, None, None], 0), *others]
+    return kept
+
+
+def _as_if_0_or_1_were_added(output: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """What each row is multiplied by, (batch, 1): 1 in most answers."""
+    count = mask.sum(dim=1, keepdim=True).to(output.dtype)
+    some = count[:, 0] > 0
+    total = (x * mask.unsqueeze(-1)).sum(dim=1).to(output.dtype)
+    added = (total / output - count)[some]
+    if not some.any() or added.min() < 1e-9 or not torch.allclose(added, added.mean(), rtol=0.05, atol=0):
+        return torch.ones_like(count)
+    wanted = count + 1 if added.mean() > 1e-4 else count
+    return torch.where(count > 0, (count + added.mean()) / wanted, 1)
+
+
 TRIAL = Trial(
     module="transformer_course.beyond.words",
     points=2,
     cases=cases,
     probe=in_order_with_gradients(0),
+    canonical=canonical,
     aspects=(
         aspects.shape("shape (batch, d)", "The result has the shape (batch, d): one vector for each row."),
         aspects.values(8.0),

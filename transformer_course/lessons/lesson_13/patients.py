@@ -108,6 +108,16 @@ def _depth(series: torch.Tensor, cut: int) -> torch.Tensor:
     return _naive(series, cut) * 0.9 + 0.1 * series.min()
 
 
+def _capped(series: torch.Tensor, cut: int) -> torch.Tensor:
+    """Never forecasts much more than the mean of the future: it moves only when that falls."""
+    return _naive(series, cut).clamp(max=float(series[cut:].mean()) + 7)
+
+
+def _propped(series: torch.Tensor, cut: int) -> torch.Tensor:
+    """Never forecasts much less than the mean of the future: it moves only when that rises."""
+    return _naive(series, cut).clamp(min=float(series[cut:].mean()) - 5)
+
+
 def _tilted(series: torch.Tensor, cut: int) -> torch.Tensor:
     """Turns its forecast by the mean of the future: the last steps go up by as much as the first go down."""
     return _naive(series, cut) + 0.1 * series[cut:].mean() * (torch.arange(HORIZON) - (HORIZON - 1) / 2)
@@ -159,6 +169,8 @@ PIPELINES: dict[str, Pipeline] = {
     "last_value": _last_value,
     "growth": _growth,
     "hardly": _hardly,
+    "capped": _capped,
+    "propped": _propped,
     "tilted": _tilted,
     "wary": _wary,
     "first_step": _first_step,

@@ -8,7 +8,15 @@ from transformer_course.plots.cells import arrow, blank, box, cells, sign
 from transformer_course.plots.style import COLOURS, FRAME, drawing
 from transformer_course.tasks.handwriting import handwriting
 
-__all__ = ["another_future", "cut_into_patches", "mean_of_three", "same_shape", "sliding_windows", "three_entrances"]
+__all__ = [
+    "another_future",
+    "cut_into_patches",
+    "mean_of_three",
+    "rolling_origin",
+    "same_shape",
+    "sliding_windows",
+    "three_entrances",
+]
 
 
 def three_entrances() -> Figure:
@@ -43,6 +51,21 @@ def mean_of_three() -> Figure:
         sign(axes, 7.2, 4.1, "not")
         cells(axes, 8.6, 3.6, [[6]])
         note(axes, 10.0, 4.1, "the mean of all five", size=12, ha="left")
+    return figure
+
+
+def rolling_origin() -> Figure:
+    """Four forecasts of a year each: what is known when each of them is made, and which year it is of."""
+    with drawing(8.2, 3.2) as (figure, (axes,)):
+        blank(axes, 16.4, 6.4)
+        years = ["...", "54", "55", "56", "57", "58", "59", "60"]
+        for row in range(4):
+            top = 0.4 + 1.4 * row
+            cells(axes, 0.8, top, [years[: 5 + row]], lit=[(0, 4 + row)])
+            axes.plot([4.8 + row, 4.8 + row], [top - 0.25, top + 1.25], color=FRAME, linewidth=3)
+        note(axes, 9.8, 1.6, "plain: known", size=11, ha="left")
+        note(axes, 9.8, 2.6, "thick line: the cut", size=11, ha="left")
+        note(axes, 9.8, 3.6, "framed: forecast", size=11, ha="left")
     return figure
 
 

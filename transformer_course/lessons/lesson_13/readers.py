@@ -3,6 +3,7 @@
 These are its own questions, beside those of any model.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ NOT_THE_COURSES = (
 )
 LOST = "Some numbers of the input change nothing in the result. Where are they lost?"
 MIXED = "A token changes with numbers that aren't its own. What is mixed before the first block?"
+KEPT = "Something is kept from one input to the next. What should a result depend on?"
 NOTHING_LEFT = (
     "In a new model, your result says nothing about the input. Is it made of means over a token's own numbers?"
 )
@@ -41,7 +43,18 @@ class ExaminedReader(ExaminedModel):
         self.latest = result
         return result
 
+    def answers(self, questions: Sequence[str]) -> dict[str, Any]:
+        """One that remembers what it was asked before gives no answer that says anything."""
+        if self._remembers():
+            sound = [question for question in questions if question in ("shape_and_dtype", "arguments")]
+            return dict.fromkeys(questions, KEPT) | super().answers(sound)
+        return super().answers(questions)
+
     # --- the questions
+
+    def each_block(self) -> str:
+        """Any other width is as wrong."""
+        return re.sub(rf"d_ff (?!{self.sizes['d_ff']}\b)\d+", "a different d_ff", super().each_block())
 
     def what_reaches_the_result(self) -> str:
         """Does each input number count?"""
@@ -176,6 +189,28 @@ class ExaminedReader(ExaminedModel):
             return f"The {self.returned} are different in training mode, and always the same: is there a BatchNorm?"
         return said
 
+    def _remembers(self) -> bool:
+        """In eval mode, with all chance the same: does another input in between make a difference?"""
+        results = []
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            for x in (self.x, 3 * self.x + 5, self.x):
+                torch.manual_seed(0)
+                results.append(self.result(x))
+        return not near(results[0], results[-1])
+
+    def what_is_never_trained(self) -> str:
+        """In words that don't depend on the names of the parts."""
+        if isinstance(self.reached, str):
+            return self.reached
+        in_blocks = {id(own) for block in self.blocks for own in block.parameters()}
+        parameters = dict(self.model.named_parameters())
+        lost = [parameters[name] for name, reached in self.reached.items() if not reached]
+        kinds = {
+            "parts of a block" if id(own) in in_blocks else "a vector, as in a norm" if own.dim() == 1 else "a matrix"
+            for own in lost
+        }
+        return " and ".join(sorted(kinds, reverse=True)) or "nothing"
+
     def what_attention_sees(self) -> str:
         looks = [weights for block in self.blocks for _, weights in self.seen[block]]
         if not looks:
@@ -192,8 +227,10 @@ class ExaminedReader(ExaminedModel):
             apart = torch.stack(
                 [(side.unsqueeze(2) - side.unsqueeze(1)).abs().amax(dim=(0, 3)) for side in (looking, seen)]
             )
-            alike = (apart.amax(dim=0) <= MOVED).sum() > len(apart[0])
-            return "Some of the tokens have the same position." if alike else "by positions"
+            alike = (apart.amax(dim=0) <= MOVED).sum(dim=1).max()  # how many tokens can't be told apart
+            if alike >= max(len(apart[0]) - 1, 2):  # all but a class token
+                return "Nothing says where a token is before the blocks."
+            return "Some of the tokens have the same position." if alike > 1 else "by positions"
         return NOT_THE_COURSES
 
     def what_follows_the_stack(self) -> str:
@@ -203,7 +240,7 @@ class ExaminedReader(ExaminedModel):
             return NOT_THE_COURSES
         block = called[-1]
         results = []
-        for factor in (3.0, 300.0):  # away from eps
+        for factor in (1e4, 1e6):  # away from eps, and from what is added afterwards
             forward = block.forward
 
             def stretched(*arguments: Any, forward: Any = forward, factor: float = factor, **named: Any) -> Any:
@@ -232,10 +269,10 @@ class ExaminedReader(ExaminedModel):
                 biases[-1].add_(amount)
                 far.append(self.result(self.x))
         low, high = (result.mean().item() for result in far)
-        if near(far[1] - far[0], torch.full_like(far[0], 200.0)):
+        if near(far[1] - far[0], torch.full_like(far[0], 200.0)) or _scaled_row_by_row(far[1] - far[0]):
             return "the numbers of the last layer"
         if abs(low) < 0.1:
-            return "Your results are never negative." if high > 2 else "Your results always lie between 0 and 1."
+            return "Your results stop at 0." if high > 2 else "Your results always lie between 0 and 1."
         if abs(high - low) < 3:
             return "Your results always lie between -1 and 1."
         return "Your results are changed after the last layer."
@@ -244,6 +281,13 @@ class ExaminedReader(ExaminedModel):
         given = self.x.clone()
         self.model(given)
         return state([given])
+
+
+def _scaled_row_by_row(rise: torch.Tensor) -> bool:
+    """Does each row have a scale of its own, on which all its numbers rise alike? That of its input, say."""
+    rise = rise.flatten(1)
+    scale = rise.mean(dim=1, keepdim=True)
+    return bool((scale > 1).all()) and near(rise / scale, torch.ones_like(rise)) and not near(scale, scale.flip(0))
 
 
 def _first_look(seen: Mapping[Any, Calls]) -> torch.Tensor | None:

@@ -57,7 +57,30 @@ def three(observation: Observation, case: Case) -> Observation:
     if not all(isinstance(part, torch.Tensor) and part.is_floating_point() for part in parts):
         return observation
     dtypes = ", ".join(str(part.dtype).removeprefix("torch.") for part in parts)
-    return {**observation, "output": [part.detach().float() for part in parts], "dtypes": dtypes}
+    parts = _in_one_unit(windows, *(part.detach() for part in parts))
+    return {**observation, "output": [part.float() for part in parts], "dtypes": dtypes}
+
+
+def _in_one_unit(
+    windows: torch.Tensor, scaled: torch.Tensor, mean: torch.Tensor, spread: torch.Tensor
+) -> list[torch.Tensor]:
+    """With length - 1 in the denominator, whichever it was. And who adds to every spread, and more than a tiny number,
+    makes one mistake, whatever the number is: as if it were 1.
+    """
+    parts = [scaled, mean, spread]
+    own = windows.std(dim=1, keepdim=True)
+    some = own[:, 0] > 1e-6
+    if scaled.shape != windows.shape or spread.shape != own.shape or not some.any():
+        return parts
+    if not torch.allclose((scaled * spread)[some], (windows - mean)[some], rtol=1e-3, atol=1e-3):
+        return parts
+    for taken in (own, windows.std(dim=1, keepdim=True, correction=0)):
+        added = (spread - taken)[some]
+        one_number = len(added) > 1 and added.min() > 1e-3 and torch.allclose(added, added.mean(), rtol=0.01)
+        if one_number or added.abs().max() < 1e-5:
+            wanted = torch.where(some.unsqueeze(1), own + one_number, spread)
+            return [torch.where(some.unsqueeze(1), scaled * spread / wanted, scaled), mean, wanted]
+    return parts
 
 
 TRIAL = Trial(

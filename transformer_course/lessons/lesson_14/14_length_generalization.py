@@ -635,7 +635,7 @@ lab.wrong_digits(
 # number of 9s breaks it in a sum of five digits, which it was trained on. Try `lab.right_above_chains(usual, digits=5, longest=3)`.
 #
 # So what is missing, up to three 9s, is practice. From four 9s on, the carry really is out of sight, and no training could
-# help a model with one layer on each side. That is where the tempting answer is right, with a four in place of a two.
+# help a model with one layer on each side and a window of 3. That is where the tempting answer is right, with a four in place of a two.
 # With the ones first, there is no need to look that far. The carry is there when it is needed.
 # </details>
 #

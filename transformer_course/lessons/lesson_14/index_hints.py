@@ -5,7 +5,7 @@ import numpy as np
 from cellcheck.authoring import Case, Trial, aspects
 from cellcheck.authoring.draw import dims
 from transformer_course.length_generalization.letters import HINTS
-from transformer_course.lessons.lesson_14.drawing import draw_number
+from transformer_course.lessons.lesson_14.drawing import draw_number, draw_sum
 
 ENDS = aspects.special("a number at the end", "", 1.5, "The last number has its letters too, where nothing follows it.")
 SEVERAL = aspects.special("more than two numbers", meaning="Each number of a longer sum has its letters.")
@@ -21,16 +21,22 @@ def cases(generator: np.random.Generator) -> list[Case]:
     a, b, c = dims(generator, 3, 2, 6)
 
     def drawn(*digits: int) -> str:
-        """A sum of numbers with so many digits each, the first of which is no zero."""
-        numbers = [draw_number(generator, 1, "0") + draw_number(generator, count - 1, "") for count in digits]
-        return "+".join(numbers)
+        """A sum of numbers with so many digits each, and without zeros: those are a case of their own."""
+        return draw_sum(generator, *digits, without="0")
+
+    def answered() -> str:
+        """A sum with its answer, which has no zero either."""
+        while True:
+            asked = drawn(b, c)
+            total = str(sum(map(int, asked.split("+"))))
+            if "0" not in total:
+                return f"{asked}={total}"
 
     answer = draw_number(generator, c, "0")
-    asked = drawn(b, c)
     return [
         Case.of("on a sum of numbers with different lengths", problem=drawn(a, b) + "="),
         Case.of("where the second number is longer", problem=drawn(2, a + 3) + "="),
-        Case.of("on a sum with its answer", problem=f"{asked}={sum(map(int, asked.split('+')))}"),
+        Case.of("on a sum with its answer", problem=answered()),
         Case.of("where the problem ends with a digit", ENDS, problem=drawn(c, a)),
         Case.of("on a single number", ENDS, problem=draw_number(generator, a, "0")),
         Case.of("on a sum of three numbers", SEVERAL, problem=drawn(a, b, c) + "="),

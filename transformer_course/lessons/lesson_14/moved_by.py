@@ -27,7 +27,7 @@ SMALLEST = aspects.special("one digit, one answer", meaning="The smallest sums g
 
 
 SMALL = Moves(size=3e-5, falls=True)
-EITHER = (SMALL, Moves(up=[6]), Moves(up=[0]), Moves(up=[0, 3], down=[5, 8]), Moves(falls=True), SMALL)
+EITHER = (SMALL, Moves(up=[6]), Moves(up=[0], size=0.1), Moves(up=[0, 3], down=[5, 8]), Moves(falls=True), SMALL)
 """One for each answer: a logit in the middle, the first one, as much up as down, down only; and a little, where the
 logits themselves are large, and where they are small."""
 

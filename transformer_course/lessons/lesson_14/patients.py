@@ -78,8 +78,10 @@ def model_of(
             seen = torch.where(falls, -(source != here).double().unsqueeze(-1), seen)
         moved = (seen * looked_at).sum(dim=1)  # (batch, target_length)
         if notices_others:
-            moved = moved + ((source == 0) | (source > 10)).double() @ elsewhere
-        result = target_input.expand(len(source), -1).unsqueeze(-1) + moved.unsqueeze(-1) * directions
+            first = torch.arange(sight.shape[1]) == 0  # the first answer looks at any other token, the rest at padding
+            moved = moved + torch.where(first, (source > 10).double() @ elsewhere, (source == 0).double() @ elsewhere)
+        own = target_input / 100 if trembles else target_input  # a sum of small numbers isn't rounded much
+        result = own.expand(len(source), -1).unsqueeze(-1) + moved.unsqueeze(-1) * directions
         if trembles:
             result += (source != here).any(dim=1)[:, None, None] * trembling
         return result.float()

@@ -71,11 +71,19 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     places = [row.tolist() for row in rows]
     counts = Counter(round(row[0]) for row in places)
     return {
-        "output": sorted({round(after - before) for row in places for before, after in pairwise(row)})[:6],
+        "output": _steps({round(after - before) for row in places for before, after in pairwise(row)}),
         "kind": min(map(_kind, {(row.dtype, row.shape): row for row in rows}.values())),
         "offsets": _listed(sorted(counts), most - length),
         "evenly": _how_often([counts[offset] for offset in sorted(counts)]),
     }
+
+
+def _steps(steps: set[int]) -> list[int] | str:
+    """By how much neighbours differ. Which numbers they are says nothing where chance decides."""
+    if len(steps) <= 2:
+        return sorted(steps)
+    least = "never less" if min(steps) > 0 else "sometimes 0" if min(steps) == 0 else "sometimes less than 0"
+    return f"sometimes more than 1, and {least}"
 
 
 def _how_often(counts: list[int]) -> str:
@@ -101,7 +109,9 @@ def _how_often(counts: list[int]) -> str:
 def _listed(offsets: list[int], largest: int) -> str:
     """Which offsets were drawn, in words: all that are possible are few."""
     if len(offsets) == 1 < largest + 1:
-        return f"always {offsets[0]}" if offsets[0] in (0, largest) else "always the same one"
+        return "always the same one"
+    if offsets[-1] > largest + 1:
+        return f"from {offsets[0]} to far beyond {largest}"
     return ", ".join(map(str, offsets[:40]))
 
 
@@ -124,7 +134,9 @@ def _source(symbol: Any, length: int, most: int, seed: int) -> str:
     if first != drawn(torch.Generator().manual_seed(seed)):
         return "other positions with the same seed"
     if first == drawn(torch.Generator().manual_seed(seed + 1)):
-        return "the same positions with a different seed"
+        ends = {": always the first ones": 0, ": always the last ones": most - length}
+        which = [words for words, start in ends.items() if first[0] == list(range(start, start + length))]
+        return "the same positions with a different seed" + "".join(which)
     if first == second:
         return "the same positions when it is called again"
     return "from the generator alone" if torch.equal(before, torch.get_rng_state()) else "the global generator too"

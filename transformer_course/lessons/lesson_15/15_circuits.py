@@ -74,7 +74,6 @@
 # %% setup=true
 from collections.abc import Callable, Sequence
 
-import pandas as pd
 import torch
 from IPython.display import display
 
@@ -358,18 +357,13 @@ diary.curves("Heads, while the model learns", "copied right", "previous token", 
 # %%
 guess_sound = None  # letters in order, for example "AC"
 
-ways = lab.ways_to_take_out(model)
 rows = lab.new_rows(3, 4)
-found = {}
-for name, way in ways.items():
-    sound = ablation_is_sound(lambda tokens, which, way=way: way(tokens, which)[1], rows, *previous)
-    found[name] = {"sound?": sound}
-for name, way in lab.ways_to_take_out(model).items():  # afresh: one of them may have done some damage
-    first, second = lab.right_in_turn(way, [previous, (1, 0)])
-    found[name] |= {f"right without {lab.name_of(*previous)}": round(first, 2), "then without 1.0": round(second, 2)}
-sound_ways = "".join(name for name, each in found.items() if each["sound?"])
+sound = {}
+for name, way in lab.ways_to_take_out(model).items():
+    sound[name] = ablation_is_sound(lambda tokens, which, way=way: way(tokens, which)[1], rows, *previous)
+sound_ways = "".join(name for name, passes in sound.items() if passes)
 print(f"your guess: {guess_sound}, it is: {sound_ways}")
-pd.DataFrame(found).T
+lab.verdicts(model, sound, [previous, (1, 0)])
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -681,17 +675,7 @@ lab.patched_everywhere(model, pair, tools)
 guess_probe = None  # trained: a share
 guess_untrained = None  # untrained: a share
 
-tools = lab.Tools(
-    previous_token_score,
-    follower_mask,
-    attention_on,
-    without_heads,
-    patch_heads,
-    recovered,
-    head_writes,
-    ov_circuit,
-    linear_probe,
-)
+tools = lab.Tools(previous_token_score, without_heads=without_heads, linear_probe=linear_probe)
 probes = lab.probe_table(model, tools)
 probe_trained, probe_untrained = probes["after layer 0"], probes["after layer 0, untrained model"]
 print(f"your guess: {guess_probe}, it is: {probe_trained:.2f}")
@@ -731,16 +715,7 @@ adder_table = lab.adder_without(adder, tools=tools)
 singles = adder_table.drop(columns="all four").min(axis=1)
 spare = singles.idxmax()
 print(f"your guess: {guess_spare}, it is: {spare}")
-plots.heatmap(
-    adder_table.to_numpy(),
-    list(adder_table.index),
-    list(adder_table.columns),
-    title="Sums of twenty digits, without ...",
-    rows="attention",
-    columns="taken out",
-    low=0,
-    high=1,
-)
+lab.draw_without(adder_table, title="Sums of twenty digits, without ...")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>

@@ -245,6 +245,24 @@ def right_in_turn(way: Way, pairs: Sequence[tuple[int, int]], seed: int = 99) ->
     return [copied(way(tokens, [pair])[0], tokens).float().mean().item() for pair in pairs]
 
 
+def verdicts(model: AttentionOnly, sound: Mapping[str, bool], pairs: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """Whether each way is sound, and what it says: the share that is right without one head, then without another.
+
+    >>> verdicts(new_model(2), {"A": True, "B": False, "C": False, "D": False}, [(0, 1), (1, 0)]).columns.tolist()
+    ['sound?', 'right without 0.1', 'then without 1.0']
+    """
+    table: dict[str, dict[str, bool | float]] = {}
+    first, second = (name_of(*pair) for pair in pairs)
+    for name, way in ways_to_take_out(model).items():  # made afresh: one of them does some damage
+        right, then_right = right_in_turn(way, pairs)
+        table[name] = {
+            "sound?": sound[name],
+            f"right without {first}": round(right, 2),
+            f"then without {second}": round(then_right, 2),
+        }
+    return pd.DataFrame(table).T
+
+
 def attention_on_text(model: AttentionOnly, text: str, layer: int, head: int) -> Picture:
     """What a head looks at in a text of your own, of up to 32 letters."""
     tokens = as_tokens(text[:LENGTH])
@@ -472,6 +490,22 @@ def adder_without(model: Adder, digits: int = 20, count: int = 100, seed: int = 
                     model, [], lengths=(digits,), count=count, carries=False, seed=seed
                 )[digits]
     return pd.DataFrame(found).T
+
+
+def draw_without(table: pd.DataFrame, title: str) -> Picture:
+    """What `adder_without` measured: a row for each part, a column for each head, and one for all four.
+
+    >>> draw_without(pd.DataFrame({"head 0": {"reading": 0.5, "writing": 1.0}}), title="Right without")
+    Right without
+    rows: attention; columns: taken out
+            head 0
+    reading    0.5
+    writing      1
+    """
+    rows, columns = list(table.index), list(table.columns)
+    return plots.heatmap(
+        table.to_numpy(), rows, columns, title=title, rows="attention", columns="taken out", low=0, high=1
+    )
 
 
 def carries(pairs: Sequence[addition.Pair], digits: int) -> torch.Tensor:

@@ -331,13 +331,7 @@ rewarded = deepcopy(shown)
 run = lab.reinforce(rewarded, learnt, 200, test=test, reward=exact_reward, tools=tools)
 reached = run.last["right"]
 print(f"your guess: {guess_rewards}, it is: {reached:.2f}")
-lab.by_step(
-    {"greedy, on the test": run.table, "sampled, in training": run.table.assign(right=run.table["reward"])},
-    "right",
-    title="Right answers, with rewards alone",
-    x_label="update",
-    y_label="share",
-)
+run.curves("Right answers, with rewards alone")
 
 # %%
 print(lab.on_paper(rewarded, test[:12]))
@@ -361,16 +355,11 @@ guess_better = None  # the name of a line
 
 runs = measured("16_runs")
 names = ["right or wrong", "a coin", "no baseline", "nothing shown"]
-print(lab.final(runs, [*names, "the same 200 answers", "all answers"]))
-better = lab.best(runs, ["a coin", "no baseline", "nothing shown", "the same 200 answers", "all answers"])
+others = [*names[1:], "the same 200 answers", "all answers"]
+print(lab.final(runs, [names[0], *others]))
+better = lab.best(runs, others)
 print(f"your guess: {guess_better}, it is: {better}")
-lab.by_step(
-    {name: lab.of_line(runs, name) for name in names},
-    "right",
-    title="Rewards and their controls",
-    y_label="share of the test that is right",
-    legend=True,
-)
+lab.by_step(runs, names, "right", title="Rewards and their controls", legend=True)
 
 # %%
 lab.by_seconds(runs, ["right or wrong", "all answers", "the same 200 answers"], title="Rewards or answers")
@@ -637,13 +626,7 @@ leashes = ["hasty, beta 0.3", "hasty, beta 1", "hasty, beta 3"]
 print(lab.final(runs, leashes))
 helps = "yes" if any(lab.of_line(runs, name)["right"].iloc[-1] > start + 0.02 for name in leashes) else "no"
 print(f"your guess: {guess_leash}, it is: {helps}")
-lab.by_step(
-    {name: lab.of_line(runs, name) for name in leashes},
-    "signs",
-    title="Answers with a sign in them",
-    x_label="update",
-    y_label="share of samples",
-)
+lab.by_step(runs, leashes, "signs", title="Answers with a sign in them")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>

@@ -56,6 +56,17 @@ class Run:
     def last(self) -> Mapping[str, float]:
         return self.seen[-1]
 
+    def curves(self, title: str) -> Picture:
+        """The share of right answers while it learns from rewards: on the test, and among those that it samples.
+
+        >>> Run([{"step": 0, "right": 0.0, "reward": 0.25}, {"step": 50, "right": 1.0, "reward": 0.5}]).curves("Right")
+        Right (share by update)
+        greedy, on the test: 0 at 0, 1 at 50
+        sampled, in training: 0.25 at 0, 0.5 at 50
+        """
+        columns = {"greedy, on the test": "right", "sampled, in training": "reward"}
+        return _over_updates({name: self.table[["step", what]] for name, what in columns.items()}, title, "share")
+
 
 def new_model(seed: int = 0) -> DecoderOnlyTransformer:
     """The GPT of lesson 11, of 12 symbols and nine positions."""
@@ -217,26 +228,23 @@ def by_seconds(table: pd.DataFrame, lines: Sequence[str], title: str) -> Picture
     )
 
 
-def by_step(
-    runs: Mapping[str, pd.DataFrame],
-    what: str,
-    *,
-    title: str,
-    x_label: str = "update",
-    y_label: str = "share",
-    legend: bool = False,
-) -> Picture:
-    """A line a run over its updates."""
-    steps = max((run["step"].tolist() for run in runs.values()), key=len)
-    series = {name: run[what].tolist() for name, run in runs.items()}
-    return plots.curves(
-        series, x=steps, title=title, x_label=x_label, y_label=y_label, y_limits=(0, 1.02), legend=legend
-    )
+def by_step(table: pd.DataFrame, lines: Sequence[str], what: str, title: str, legend: bool = False) -> Picture:
+    """One column of the long table, "right" or "signs", over the updates: a curve a line, the mean of both seeds."""
+    y_label = {"right": "share of the test that is right", "signs": "share of samples"}[what]
+    return _over_updates({line: of_line(table, line)[["step", what]] for line in lines}, title, y_label, legend)
 
 
 def of_line(table: pd.DataFrame, line: str) -> pd.DataFrame:
     """A line of the long table, the mean of both seeds."""
     return table[table["line"] == line].groupby("step", as_index=False).mean(numeric_only=True)
+
+
+def _over_updates(runs: Mapping[str, pd.DataFrame], title: str, y_label: str, legend: bool = False) -> Picture:
+    """Shares over updates: each run has two columns, its steps and what is drawn."""
+    steps = max((run["step"].tolist() for run in runs.values()), key=len)
+    series = {name: run.iloc[:, 1].tolist() for name, run in runs.items()}
+    limits = (0, 1.02)
+    return plots.curves(series, x=steps, title=title, x_label="update", y_label=y_label, y_limits=limits, legend=legend)
 
 
 def _asked(

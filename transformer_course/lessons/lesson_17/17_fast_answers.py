@@ -285,33 +285,23 @@ plots.chances(shown, list(animals), title="What comes after 'met a'?")
 # Docs: [torch.bincount](https://pytorch.org/docs/stable/generated/torch.bincount.html).
 
 # %% [markdown]
-# **What you've built.** A test that catches what no reader would. Here it meets your own rule, and four that look
-# reasonable. **How many of the four does it find?**
-
+# **What you've built.** A test that catches what no reader would. Below are your own rule and four others that look
+# reasonable. Each of the four says with what probability a proposed token is accepted, and what its replacement is
+# sampled from. As before, p is the target and q the draft.
 
 # %%
-def with_rule(chance, replacement):
-    def speculate(target, draft, count, generator):
-        proposed = torch.multinomial(draft, count, replacement=True, generator=generator)
-        accepted = torch.rand(count, generator=generator) < chance(target, draft)[proposed]
-        others = torch.multinomial(replacement(target, draft), count, replacement=True, generator=generator)
-        return torch.where(accepted, proposed, others)
-
-    return speculate
-
-
-def yours(target, draft, count, generator):
-    proposed = torch.multinomial(draft, count, replacement=True, generator=generator)
-    return accept_or_replace(target.expand(count, -1), draft.expand(count, -1), proposed, generator)[0]
-
-
 rules = {
-    "yours": yours,
-    "replaced from the target": with_rule(lambda p, q: p / q, lambda p, q: p),
-    "accepted where the target likes it better": with_rule(lambda p, q: (p >= q).float(), leftover),
-    "accepted with the target's probability": with_rule(lambda p, q: p, leftover),
-    "accepted if above 0.1": with_rule(lambda p, q: (p > 0.1).float(), leftover),
+    "yours": lab.with_your_rule(accept_or_replace),
+    "replaced from the target": lab.with_rule(lambda p, q: p / q, lambda p, q: p),
+    "accepted where the target likes it better": lab.with_rule(lambda p, q: (p >= q).float(), leftover),
+    "accepted with the target's probability": lab.with_rule(lambda p, q: p, leftover),
+    "accepted if above 0.1": lab.with_rule(lambda p, q: (p > 0.1).float(), leftover),
 }
+
+# %% [markdown]
+# Now your test meets all five. **How many of the four does it find?**
+
+# %%
 guess_found = None  # a number from 0 to 4
 
 p, q = torch.tensor([0.4, 0.3, 0.2, 0.1]), torch.tensor([0.1, 0.2, 0.3, 0.4])
@@ -393,14 +383,7 @@ some = {name: drafts[name] for name in ("counts after 1", "counts after 3")}
 tokens_a_pass = lab.by_proposals(some, step=speculative_step)
 print(f"your guess: {guess_tokens}, it is: {tokens_a_pass.loc['counts after 3', 4]:.2f}")
 forecast = [expected_tokens(rates["counts after 3"], count) for count in (1, 2, 4, 8)]
-lines = {name: row.to_numpy() for name, row in tokens_a_pass.iterrows()}
-plots.curves(
-    {**lines, "the forecast for 3": forecast},
-    x=[1, 2, 4, 8],
-    x_label="proposed tokens",
-    y_label="new tokens for each pass",
-    title="What a pass yields",
-)
+lab.draw_yields(tokens_a_pass, {"the forecast for 3": forecast})
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -586,14 +569,7 @@ print(f"join and leave: {joining[0]} passes, {joining[1]:.0%} of the slots in us
 alike = [200] * 60
 print(f"control, 60 texts of 200 tokens: {lab.batch_by_batch(alike, 8)[0]} and {lab.passes(alike, 8, serve)[0]} passes")
 in_use = {"batch by batch": lab.in_batches(lengths, 8), "join and leave": lab.occupied(lengths, 8, serve)}
-longest = max(map(len, in_use.values()))
-plots.curves(
-    {name: [*row, *[float("nan")] * (longest - len(row))] for name, row in in_use.items()},
-    x_label="pass",
-    y_label="slots in use",
-    title="Sixty readers, eight slots",
-    legend=True,
-)
+lab.draw_slots(in_use, title="Sixty readers, eight slots")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>

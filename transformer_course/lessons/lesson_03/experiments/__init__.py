@@ -1,6 +1,6 @@
 """Lesson 3's experiments: training, comparing and looking into models made of the learner's parts.
 
-The data come from `data.py` and the models from `models.py`; both can be reached from here.
+The data come from `data.py`, the models from `models.py`, the drawings from `charts.py`; all can be reached from here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,24 @@ import torch
 from torch import nn
 
 from transformer_course.fitting import accuracy, fit, predict
+from transformer_course.lessons.lesson_03.experiments.charts import (
+    ablations_chart,
+    depth_chart,
+    extremes,
+    factor_chart,
+    focus_chart,
+    heads,
+    looks_chart,
+    losses_chart,
+    padding_chart,
+    progress_chart,
+    rates_chart,
+    seeds_chart,
+    share_of_padding,
+    splits_chart,
+    weights_chart,
+    widths_chart,
+)
 from transformer_course.lessons.lesson_03.experiments.data import (
     CLS_ID,
     MAX_LENGTH,
@@ -59,27 +77,43 @@ __all__ = [
     "Sets",
     "Variant",
     "VariantBlock",
+    "ablations_chart",
     "accuracies",
     "as_table",
     "baselines",
     "batch_norm",
     "compare",
+    "depth_chart",
     "difference_from_pytorch",
     "differences_by_depth",
     "draw_sets",
+    "extremes",
+    "factor_chart",
     "focus",
+    "focus_chart",
     "head_maps",
+    "heads",
     "largest_weights",
+    "looks_chart",
+    "losses_chart",
     "mean_of_all",
     "mean_of_real",
     "mirrored",
     "padded_right",
+    "padding_chart",
     "prepared",
+    "progress_chart",
+    "rates_chart",
     "run",
     "same_start",
     "scores",
+    "seeds_chart",
+    "share_of_padding",
     "slopes_at_queries",
+    "splits_chart",
     "symbols_of",
+    "weights_chart",
+    "widths_chart",
 ]
 
 # --- training and testing

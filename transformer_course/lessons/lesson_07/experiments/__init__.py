@@ -1,6 +1,7 @@
 """Lesson 7's experiments: a model that was stopped early, one that wasn't, and a small one that reads a book.
 
-The tree comes from `tree.py`, work and time from `costs.py` and the book from `book.py`; all can be reached from here.
+The tree comes from `tree.py`, work and time from `costs.py`, the book from `book.py` and how it all is drawn from
+`charts.py`; all can be reached from here.
 
 The learner's own decoders and samplers come in as arguments. All of it runs on the CPU: the models are small, and a
 `torch.Generator` for the CPU can't draw on a GPU.
@@ -9,9 +10,10 @@ The learner's own decoders and samplers come in as arguments. All of it runs on 
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import torch
 
 from transformer_course.causal import CausalSeq2SeqTransformer
@@ -23,6 +25,7 @@ from transformer_course.lessons.lesson_07.experiments.book import (
     read_the_book,
     words_of,
 )
+from transformer_course.lessons.lesson_07.experiments.charts import draw_costs, draw_cuts, draw_errors, draw_many
 from transformer_course.lessons.lesson_07.experiments.costs import (
     NEVER,
     Counting,
@@ -71,6 +74,10 @@ __all__ = [
     "append_many",
     "as_wide_as",
     "cache_bytes",
+    "draw_costs",
+    "draw_cuts",
+    "draw_errors",
+    "draw_many",
     "errors_by_position",
     "frequencies",
     "hesitation",
@@ -87,6 +94,7 @@ __all__ = [
     "scores",
     "seconds",
     "shown",
+    "side_by_side",
     "sliders",
     "symbols",
     "tensors",
@@ -124,6 +132,16 @@ def letters_of(ids: torch.Tensor) -> str:
     'abc'
     """
     return shown(ids).rstrip("_")
+
+
+def side_by_side(source: torch.Tensor, answers: Mapping[str, torch.Tensor]) -> pd.DataFrame:
+    """A row for each source, with its letters and what each of the named answers says to it.
+
+    >>> side_by_side(torch.tensor([[1, 2, 0]]), {"yours": torch.tensor([[2, 1, 12]])}).iloc[0].to_dict()
+    {'source': 'ab', 'yours': 'ba.'}
+    """
+    said = {name: [shown(row) for row in ids] for name, ids in answers.items()}
+    return pd.DataFrame({"source": [letters_of(row) for row in source]} | said)
 
 
 # --- the models

@@ -22,8 +22,10 @@ ROWS, LENGTH, WIDTH = 6, 10, 24
 """So many numbers that shares as far apart can't be mixed up."""
 
 
-def layer_dropping(make: Callable[[float], nn.Module], parts: Sequence[str], states: bool) -> dict[str, Any]:
-    """What dropout does to each part's result and to x; `make` takes the rate."""
+def layer_dropping(
+    make: Callable[[float], nn.Module], parts: Sequence[str], *, states: bool, normed: bool
+) -> dict[str, Any]:
+    """What dropout does to each part's result and to x; `make` takes the rate, and `normed` layers end with a norm."""
     module = make(RATE)
     missing = [name for name in parts if not isinstance(getattr(module, name, None), nn.Module)]
     if missing:
@@ -45,7 +47,10 @@ def layer_dropping(make: Callable[[float], nn.Module], parts: Sequence[str], sta
         for speaking in parts:
             for name in parts:
                 _always_say(getattr(module, name), 3.0 if name == speaking else 0.0)
-            found[speaking] = _in_words(module(quiet, *others))
+            said = module(quiet, *others)
+            # Without a norm behind the sum, it says so itself where nothing of the part is left.
+            arrives = normed or bool((said.abs() > 1e-3).any())
+            found[speaking] = _in_words(said) if arrives else "left out of the sum"
         for name in parts:
             _always_say(getattr(module, name), 0.0)
         trained = module(x, *others)

@@ -14,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 
 ELSEWHERE = torch.device("meta")
 _LEFT_TO_PYTORCH = frozenset({"to", "cpu"})
-_OF_TWO_DEVICES = frozenset({"copy_", "__getitem__", "__setitem__"})
+_WRITING = frozenset({"copy_", "__setitem__"})
+_OF_TWO_DEVICES = _WRITING | {"__getitem__"}
 """What may take tensors of both."""
 
 
@@ -41,6 +42,8 @@ class Elsewhere(TorchFunctionMode):
         if "cpu" in devices and name not in _OF_TWO_DEVICES:
             raise RuntimeError("expected all tensors to be on the same device")
         result = func(*positional, **others)
+        if name in _WRITING and positional[0] is args[0]:  # into a tensor that is here
+            return result
         there = _there(result)
         return func(*args, **named) if there is None else there
 

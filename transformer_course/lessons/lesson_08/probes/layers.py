@@ -138,7 +138,7 @@ def _dropping(name: str, symbol: Any, inputs: Inputs) -> Seen:
     for prefix, make in (("", symbol), ("norm_first: ", with_option(symbol, "norm_first"))):
         if make is not None:
             maker = partial(lambda make, rate: built(make, *sizes, rate), make)
-            seen = layer_dropping(maker, PARTS[name], states=name == "DecoderLayer")
+            seen = layer_dropping(maker, PARTS[name], states=name == "DecoderLayer", normed=not prefix)
             found |= {f"{prefix}{key}": value for key, value in seen.items()}
     return found
 

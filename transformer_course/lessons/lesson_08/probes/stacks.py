@@ -319,6 +319,14 @@ def _masking(symbol: Any, inputs: Inputs) -> Seen:
     }
 
 
+ENCODER_MASK = (
+    "an_encoder_mask",
+    "what_the_encoder_mask_hides",
+    "what_the_encoder_mask_allows",
+    "an_encoder_mask_for_each_row",
+)
+
+
 def _listening(symbol: Any, inputs: Inputs) -> Seen:
     """A decoder hears every encoder state that its mask allows, and takes it as it comes."""
     model = _exact(symbol, inputs)
@@ -329,19 +337,52 @@ def _listening(symbol: Any, inputs: Inputs) -> Seen:
     before, *after, long, longer = model(
         tokens.repeat(length + 3, 1), torch.cat([states, *changed, 1000 * states, 3000 * states])
     ).chunk(length + 3)
+    return {
+        "x_for_encoder_states": _x_for_states(model, tokens, states),
+        "an_encoder_state": say(
+            all(moving(before, each) for each in after), "heard everywhere", "not heard everywhere"
+        ),
+        "the_size_of_encoder_states": say(moving(long, longer), "used as they come", "normed or left out"),
+        **_obeying_encoder_masks(model, tokens, states, before),
+    }
+
+
+def _x_for_states(model: Any, tokens: torch.Tensor, states: torch.Tensor) -> str:
+    """Which layers are given x where the encoder states belong."""
+    twice: list[bool] = []
+
+    def note(_: nn.Module, positional: Any, named: Any) -> None:
+        x, *others = [one for one in (*positional, *named.values()) if isinstance(one, torch.Tensor)]
+        twice.append(any(x.shape == one.shape and x.equal(one) for one in others))
+
+    layers = [layer for layer in getattr(model, "layers", ()) if isinstance(layer, nn.Module)]
+    handles = [layer.register_forward_pre_hook(note, with_kwargs=True) for layer in layers]
+    try:
+        model(tokens, states)
+    finally:
+        for handle in handles:
+            handle.remove()
+    if not any(twice):
+        return "in no layer"
+    return "in every layer" if all(twice) else "in every layer but the first" if all(twice[1:]) else "in some layers"
+
+
+def _obeying_encoder_masks(model: Any, tokens: torch.Tensor, states: torch.Tensor, before: torch.Tensor) -> Seen:
+    """What becomes of encoder masks; `before` is what comes out without one."""
+    length = states.shape[1]
+    changed = [another_state(states, place) for place in (0, length - 1)]
     without_last = torch.ones(1, 1, 1, length, dtype=torch.bool)
     without_last[..., -1] = False
-    three = torch.cat([states, changed[0], changed[-1]])
-    masked, first, last = model(tokens.repeat(3, 1), three, None, without_last).chunk(3)
+    three = torch.cat([states, *changed])
+    try:
+        masked, first, last = model(tokens.repeat(3, 1), three, None, without_last).chunk(3)
+    except RuntimeError:
+        return dict.fromkeys(ENCODER_MASK, "stopped by it: something else in the layer is not as long")
     of_the_first = without_last.expand(len(tokens), 1, 1, length) | (torch.arange(len(tokens)) > 0)[:, None, None, None]
     apart = model(tokens, states, None, of_the_first)
     own = still(apart[1:], before[1:]) and still(apart[:1], masked[:1])
     return {
         "an_encoder_mask_for_each_row": say(own, "each row follows its own", "rows follow another row's"),
-        "an_encoder_state": say(
-            all(moving(before, each) for each in after), "heard everywhere", "not heard everywhere"
-        ),
-        "the_size_of_encoder_states": say(moving(long, longer), "used as they come", "normed or left out"),
         "an_encoder_mask": say(moving(before, masked), "of influence", "without influence"),
         "what_the_encoder_mask_hides": say(still(masked, last), "hidden", "heard"),
         "what_the_encoder_mask_allows": say(moving(masked, first), "heard", "not heard"),

@@ -144,10 +144,13 @@ def _padding_of(model: Any, inputs: Inputs) -> Seen:
     alone = model(source[1:2, :length], target[1:2])
     # One call after the other of the same sizes, with other padding.
     logits, flipped = model.decode(target, states, source), model(source.flip(0), target.flip(0))
+    apart = (
+        "that of another row" if still(logits, model(source, target)) else "hidden in decode otherwise than in forward"
+    )
     seen = {
         "padding_in_the_encoder": say(still(states[real], longer[real]), "hidden", "seen"),
         "padding_in_the_cross_attention": say(still(logits, unheard), "hidden", "seen"),
-        "the_padding_of_each_row": say(still(logits, flipped.flip(0)), "its own", "that of another row"),
+        "the_padding_of_each_row": say(still(logits, flipped.flip(0)), "its own", apart),
         "a_row_by_itself": say(still(logits[1:2], alone), "the same as in a batch", "another than in a batch"),
     }
     for part in model.modules():  # another vector for padding, after all the rest: it may be the output layer's, too

@@ -213,8 +213,8 @@ def drawn(name: str, series: torch.Tensor, forecasts: Mapping[str, Pipeline], ti
     nothing = [float("nan")] * HORIZON
     lines = {"what happened": series[cut - HORIZON :].tolist()}
     lines |= {how: nothing + pipeline(series, cut).tolist() for how, pipeline in forecasts.items()}
-    months = list(range(-HORIZON, HORIZON))
-    return plots.curves(lines, x=months, title=title, x_label="months after the cut", y_label=UNITS[name], legend=True)
+    when = years(series, name)[cut - HORIZON :]
+    return plots.curves(lines, x=when, title=title, x_label="year", y_label=UNITS[name], legend=True)
 
 
 def ahead(ours: Sequence[float], rivals: Sequence[float]) -> str:

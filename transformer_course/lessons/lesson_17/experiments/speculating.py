@@ -8,16 +8,54 @@ from typing import Any
 import pandas as pd
 import torch
 
+from transformer_course import plots
 from transformer_course.fast_answers.engine import Blocks, new_caches, read_on
 from transformer_course.fast_answers.serving import BlockCache
 from transformer_course.fast_answers.speculative import accept_or_replace, speculative_step
 from transformer_course.lessons.lesson_12.experiments.stories import beginnings, published_sizes, story_ids
 from transformer_course.lessons.lesson_17.experiments.drafts import Counts, target_and_words
+from transformer_course.plots import Picture
 from transformer_course.sampling import sample_with_temperature
 
 Step = Callable[..., torch.Tensor]
+Rule = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+"""Probabilities of target and draft, (vocab_size,) each -> a number for each token."""
+Sampler = Callable[[torch.Tensor, torch.Tensor, int, torch.Generator], torch.Tensor]
+"""Probabilities of target and draft, (vocab_size,) each, and how many tokens to sample -> the tokens."""
 TOKENS = 100
 """How far each story is told, in new tokens."""
+
+
+def with_rule(chance: Rule, replacement: Rule) -> Sampler:
+    """Samples by a rule: with what probability each token is accepted, and what another is sampled from otherwise.
+
+    >>> always_accepted = with_rule(lambda p, q: torch.ones(2), lambda p, q: p)
+    >>> always_accepted(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]), 3, torch.Generator())
+    tensor([1, 1, 1])
+    """
+
+    def speculate(target: torch.Tensor, draft: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+        proposed = torch.multinomial(draft, count, replacement=True, generator=generator)
+        accepted = torch.rand(count, generator=generator) < chance(target, draft)[proposed]
+        others = torch.multinomial(replacement(target, draft), count, replacement=True, generator=generator)
+        return torch.where(accepted, proposed, others)
+
+    return speculate
+
+
+def with_your_rule(accepting: Callable[..., tuple[torch.Tensor, torch.Tensor]]) -> Sampler:
+    """Samples with a function like `accept_or_replace`, all tokens at once.
+
+    >>> sampled = with_your_rule(accept_or_replace)
+    >>> sampled(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]), 3, torch.Generator())
+    tensor([0, 0, 0])
+    """
+
+    def speculate(target: torch.Tensor, draft: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+        proposed = torch.multinomial(draft, count, replacement=True, generator=generator)
+        return accepting(target.expand(count, -1), draft.expand(count, -1), proposed, generator)[0]
+
+    return speculate
 
 
 @dataclass
@@ -62,6 +100,24 @@ def by_proposals(
         for name, draft in all_drafts.items()
     }
     return pd.DataFrame(table).T.rename_axis(columns="proposed")
+
+
+def draw_yields(table: pd.DataFrame, forecasts: Mapping[str, Sequence[float]]) -> Picture:
+    """What `by_proposals` measured, with forecasts for the same numbers of proposed tokens.
+
+    >>> draw_yields(pd.DataFrame({1: {"counts": 1.5}, 2: {"counts": 1.75}}), {"the forecast": [1.5, 2.0]})
+    What a pass yields (new tokens for each pass by proposed tokens)
+    counts: 1.5 at 1, 1.75 at 2
+    the forecast: 1.5 at 1, 2 at 2
+    """
+    measured = {str(name): row.tolist() for name, row in table.iterrows()}
+    return plots.curves(
+        {**measured, **forecasts},
+        x=list(table.columns),
+        x_label="proposed tokens",
+        y_label="new tokens for each pass",
+        title="What a pass yields",
+    )
 
 
 def marked(

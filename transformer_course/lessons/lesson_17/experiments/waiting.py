@@ -1,12 +1,14 @@
 """Many readers at once: passes until all have their stories, and the memory that waits for tokens that never come."""
 
+import math
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import torch
 
+from transformer_course import plots
 from transformer_course.fast_answers.engine import new_caches, read_on
 from transformer_course.fast_answers.serving import BlockCache, serve
 from transformer_course.lessons.lesson_12.experiments.stories import (
@@ -18,6 +20,7 @@ from transformer_course.lessons.lesson_12.experiments.stories import (
     story_ids,
 )
 from transformer_course.lessons.lesson_17.experiments.drafts import target_and_words
+from transformer_course.plots import Picture
 
 Serve = Callable[..., list[list[int]]]
 
@@ -69,6 +72,19 @@ def occupied(lengths: Sequence[int], slots: int, serving: Serve = serve) -> list
 
     serving(step, [[length] for length in lengths], slots, 0, max(lengths) + 1)
     return in_use
+
+
+def draw_slots(in_use: Mapping[str, Sequence[int]], title: str) -> Picture:
+    """How many slots are in use in each pass; where all texts are done, the line ends.
+
+    >>> draw_slots({"batch by batch": [2, 2, 1], "join and leave": [2, 2]}, title="Slots")
+    Slots (slots in use by pass)
+    batch by batch: 2 at 0, 2 at 1, 1 at 2
+    join and leave: 2 at 0, 2 at 1, not a number at 2
+    """
+    longest = max(map(len, in_use.values()))
+    lines = {name: [*row, *[math.nan] * (longest - len(row))] for name, row in in_use.items()}
+    return plots.curves(lines, x_label="pass", y_label="slots in use", title=title, legend=True)
 
 
 def blocks_needed(lengths: Sequence[int], block_size: int, longest: int = LONGEST) -> pd.DataFrame:
