@@ -51,7 +51,7 @@ TRIAL = Trial(
         replace(ENCODER_MASK, keys=("wiring", "output")),
         gradients(),
         *(replace(special, keys=("wiring", "output")) for special in (LENGTH_ONE, EMPTY)),
-        PRE_NORM,
+        replace(PRE_NORM, weight=19.0),
         *DROPPING,
         dtype(),
         replace(FLOAT64, keys=("wiring", "output")),
