@@ -199,7 +199,7 @@ def test_which_file_is_which(tmp_path: Path) -> None:
     chosen, said = choose(tmp_path, PAIR)
     assert said == (
         "The notebook was called my homework (1).ipynb; it was treated as one.ipynb.",
-        "There was more than one notebook; scratch.ipynb was left out.",
+        "scratch.ipynb was left out: none of the notebooks of pair.",
     )
     assert {name: path.name for name, path in chosen.items()} == {"one": "my homework (1).ipynb", "two": "two.ipynb"}
     found, whole_of_it = handed_in(tmp_path, PAIR)
