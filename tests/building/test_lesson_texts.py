@@ -166,10 +166,6 @@ SCREEN = 12
 """Lines of code that leave room for the result below them, at 1440 x 900."""
 
 
-LONG = ("08", "09", "10", "11", "12", "13", "14")
-"""Lessons with cells that still fill a screen."""
-
-
 def experiments_of(lesson: str) -> list[str]:
     """The cells that a learner runs and doesn't write, but for the set-up cell and the last board of guesses."""
     cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
@@ -178,7 +174,7 @@ def experiments_of(lesson: str) -> list[str]:
     return [source for source in sources if "board(" not in source]
 
 
-@pytest.mark.parametrize("lesson", [name for name in REPOSITORY.names() if name[:2] not in LONG])
+@every_lesson
 def test_the_result_of_an_experiment_is_on_the_screen(lesson: str) -> None:
     long = [source for source in experiments_of(lesson) if sum(map(bool, map(str.strip, source.splitlines()))) > SCREEN]
     assert long == []

@@ -1,9 +1,6 @@
 """What lesson 8 says under "What you should see", measured again on two seeds."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +16,7 @@ from transformer_course.lessons.lesson_08 import experiments as lab
 from transformer_course.lessons.tables import measured
 from transformer_course.paper.batches import Batches
 from transformer_course.paper.checkpoints import load_checkpoint
-from transformer_course.paper.fitting import Parts, fit
+from transformer_course.paper.fitting import Parts
 from transformer_course.paper.layers import DecoderLayer, EncoderLayer
 from transformer_course.paper.masks import masks_are_sound
 from transformer_course.paper.model import Decoder, Encoder, count_parameters
@@ -80,55 +77,40 @@ def test_all_products_counted() -> None:
     assert 2 * 1024**2 * 512 == 4 * 1024 * 512**2  # at n = 2 d the two parts are equal
 
 
-def sizes_on_the_way(seed: int, make_layer: Callable[[], nn.Module]) -> list[float]:
-    torch.manual_seed(seed)
-    x = torch.randn(4, 10, 64)
-    sizes = [x.std().item()]
-    with torch.no_grad():
-        for _ in range(6):
-            x = make_layer().eval()(x)
-            sizes.append(x.std().item())
-    return sizes
-
-
 @both_seeds
 def test_post_norm_keeps_the_size(seed: int) -> None:
-    sizes = sizes_on_the_way(seed, lambda: EncoderLayer(64, 4, 256, 0.1))
+    sizes = lab.sizes_on_the_way(lambda: EncoderLayer(64, 4, 256, 0.1), seed=seed)
     assert all(abs(size - 1) < 0.005 for size in sizes[1:])
 
 
 @both_seeds
 def test_pre_norm_grows(seed: int) -> None:
-    sizes = sizes_on_the_way(seed, lambda: EncoderBlock(64, 4, 256))
+    sizes = lab.sizes_on_the_way(lambda: EncoderBlock(64, 4, 256), seed=seed)
     assert sizes == sorted(sizes)
     assert len(set(sizes)) == 7
 
 
-@torch.no_grad()
-def movements(seed: int, of_target: bool) -> torch.Tensor:
-    """How far each of five outputs moves when one token of the target, or of the source, is replaced."""
+def movements(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """How far each of five outputs moves when one token of the target is replaced, and when one of the source is."""
     torch.manual_seed(seed)
     layer = DecoderLayer(16, 2, 32, 0.1).eval()
     read, written = torch.randn(1, 6, 16), torch.randn(1, 5, 16)
-    before, columns = layer(written, read, causal_mask(5)), []
-    for place in range(5 if of_target else 6):
-        changed = (written if of_target else read).clone()
-        changed[:, place] = torch.randn(16)
-        after = layer(changed, read, causal_mask(5)) if of_target else layer(written, changed, causal_mask(5))
-        columns.append((after - before).norm(dim=-1)[0])
-    return torch.stack(columns, dim=1)
+    by_target = lab.movements(lambda changed: layer(changed, read, causal_mask(5)), written)
+    by_source = lab.movements(lambda changed: layer(written, changed, causal_mask(5)), read)
+    return by_target, by_source
 
 
 @both_seeds
 def test_a_decoder_layer_sees_no_future(seed: int) -> None:
-    moved = movements(seed, of_target=True)
+    moved, _ = movements(seed)
     assert moved.triu(1).eq(0).all()
     assert moved.diagonal().gt(0).all()
 
 
 @both_seeds
 def test_a_decoder_layer_reads_the_source(seed: int) -> None:
-    assert movements(seed, of_target=False).gt(0).all()
+    _, moved = movements(seed)
+    assert moved.gt(0).all()
 
 
 @both_seeds
@@ -222,36 +204,23 @@ def test_peak_of_the_schedule() -> None:
 
 
 @both_seeds
-def test_resumed_bit_for_bit(seed: int, tmp_path: Path) -> None:
-    straight, resumed = losses(seed), losses(seed, tmp_path / "checkpoint.pt")
-    assert resumed == straight
+def test_resumed_bit_for_bit(seed: int) -> None:
+    straight = lab.twenty_losses(seed=seed)
+    assert lab.twenty_losses(stopped_after=10, seed=seed) == straight
     assert len(straight) == 20
 
 
 @both_seeds
-def test_without_the_random_state_they_diverge(seed: int, tmp_path: Path) -> None:
+def test_without_the_random_state_they_diverge(seed: int) -> None:
     def forgetful(*run: Any) -> int:
         step = load_checkpoint(*run)
         torch.manual_seed(seed + 1)
         return step
 
-    straight, resumed = losses(seed), losses(seed, tmp_path / "checkpoint.pt", forgetful)
+    straight = lab.twenty_losses(seed=seed)
+    resumed = lab.twenty_losses(parts=Parts(load=forgetful), stopped_after=10, seed=seed)
     assert straight[:10] == resumed[:10]
     assert all(one != other for one, other in zip(straight[10:], resumed[10:], strict=True))
-
-
-def losses(seed: int, path: Path | None = None, load: Callable[..., int] = load_checkpoint) -> list[float]:
-    """Of 20 steps with dropout: straight, or interrupted after ten where there is a path."""
-    english, german, examples = ten_pairs()
-    recipe, found = replace(lab.TEN, dropout=0.1), []
-    for steps in (10, 20) if path else (20,):
-        model = recipe.build(english.size, german.size, seed=seed)
-        batches, parts = Batches(examples, max_tokens=40, seed=seed), Parts(load=load)
-        run = fit(
-            model, batches, recipe, vocab_size=german.size, parts=parts, steps=steps, checkpoint=path, seed=seed
-        )  # fmt: skip
-        found = run.losses
-    return found
 
 
 @cache

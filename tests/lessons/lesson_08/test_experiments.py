@@ -13,9 +13,9 @@ from transformer_course import downloads
 from transformer_course.lessons.lesson_08 import experiments as lab
 from transformer_course.lessons.lesson_08.experiments import telling, translating
 from transformer_course.paper.checkpoints import load_checkpoint
-from transformer_course.paper.fitting import Parts
+from transformer_course.paper.fitting import Parts, Run
 from transformer_course.paper.masks import create_masks
-from transformer_course.paper.model import Transformer
+from transformer_course.paper.model import Transformer, count_parameters
 from transformer_course.paper.recipes import Recipe
 from transformer_course.paper.training import train_epoch
 from transformer_course.subwords import MergedSubwords
@@ -106,6 +106,31 @@ def test_a_rung_reports_tokens_and_rows() -> None:
     assert list(learnt.written.columns) == ["source", "wanted", "written"]
     assert learnt.curve["rows"].iloc[-1] == learnt.exact
     assert lab.letter_scores(["ba", "c"], ["ba", "dc"]) == {"tokens": 0.5, "rows": 0.5}
+
+
+def test_models_are_compared_by_their_rows_and_their_size() -> None:
+    model = lab.REVERSAL.build(13, 13)
+    curve = pd.DataFrame({"step": [0, 2], "tokens": [0.2, 0.9], "rows": [0.0, 0.5]})
+    written = pd.DataFrame({"source": ["ab", "cd"], "wanted": ["ba", "dc"], "written": ["ba", "cd"]})
+    learnt = lab.Learnt(model, Run(), written, curve)
+    table = lab.rows_table({"one": learnt, "another": learnt})
+    assert list(table.index) == ["one", "another"]
+    assert list(table["rows right"]) == [0.5, 0.5]
+    assert table["parameters"]["one"] == count_parameters(model)
+    assert "another: 0 at 0, 0.5 at 2" in lab.rows_chart({"one": learnt, "another": learnt}).text
+    assert "tokens: 0.2 at 0, 0.9 at 2" in lab.reversal_chart(learnt).text
+
+
+def test_a_run_that_is_stopped_goes_on_by_the_learners_load() -> None:
+    steps: list[int] = []
+
+    def mine(*run: Any) -> int:
+        steps.append(load_checkpoint(*run))
+        return steps[-1]
+
+    losses = lab.twenty_losses(parts=Parts(load=mine), stopped_after=10)
+    assert steps == [10]
+    assert len(losses) == 20
 
 
 def test_spelling_tables_and_attention() -> None:

@@ -2,14 +2,17 @@
 
 import math
 import string
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
+from transformer_course.language_model.gpt import DecoderOnlyTransformer
 from transformer_course.language_model.modern import ModernLanguageModel
 from transformer_course.lessons.lesson_11 import experiments as lab
+from transformer_course.lessons.lesson_11.experiments import plays
 
 TEXT = "To be — or not to be,\nthat is the question: Whether 'tis nobler in the mind.\n\n" * 3
 
@@ -97,6 +100,20 @@ def test_other_beginnings_change_what_they_say_and_nothing_else() -> None:
     larger = lab.with_tables_of_one(model, model.embedding).state_dict()  # type: ignore[arg-type]
     assert [name for name in before if not torch.equal(before[name], larger[name])] == ["embedding.weight"]
     assert larger["embedding.weight"].std().item() == pytest.approx(1, abs=0.1)
+
+
+def test_a_model_of_names_is_the_learners_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plays, "NAMES", replace(lab.NAMES, steps=3))
+    corpus = lab.in_characters("test", TEXT, TEXT)
+
+    class Mine(DecoderOnlyTransformer):
+        pass
+
+    def look(step: int, model: nn.Module) -> dict[str, float]:
+        return {"mine": isinstance(model, Mine)}
+
+    run = lab.read_names(corpus, Mine, look=look, look_at=(0, 2, 3))
+    assert run.curve[["step", "mine"]].to_numpy().tolist() == [[0, True], [2, True], [3, True]]
 
 
 def test_without_the_plays_another_book_is_read(

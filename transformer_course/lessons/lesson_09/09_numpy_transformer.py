@@ -3,7 +3,7 @@
 # topic: backpropagation in NumPy
 # group: Make it write, make it learn
 # picture: attention_graph
-# sittings: [130, 140, 55, 80]
+# sittings: [130, 140, 60, 80]
 # builds_on: [01_pytorch_basics, 03_classification_transformer, 05_causal_masks]
 # gives:
 #   - derive the backward pass of every layer in a Transformer, and say where each sum comes from
@@ -116,25 +116,18 @@ np.random.seed(0)
 # %%
 guess_h = None  # an exponent: -3 means 0.001
 
+
+def slope_error(dtype, exponent):
+    at, h = dtype(1), dtype(10.0**exponent)
+    slope = (np.sin(at + h) - np.sin(at - h)) / (2 * h)
+    return abs(slope - np.cos(1.0)) / np.cos(1.0)
+
+
 exponents = list(range(-1, -16, -1))
-errors = {"float64": [], "float32": []}
-for name in errors:
-    dtype = np.dtype(name).type
-    for exponent in exponents:
-        at, h = dtype(1), dtype(10.0**exponent)
-        slope = (np.sin(at + h) - np.sin(at - h)) / (2 * h)
-        errors[name].append(abs(slope - np.cos(1.0)) / np.cos(1.0))
+errors = {dtype.__name__: [slope_error(dtype, e) for e in exponents] for dtype in (np.float64, np.float32)}
 best_h = exponents[int(np.argmin(errors["float64"]))]
 print(f"your guess: {guess_h}, it is: {best_h}")
-plots.curves(
-    errors,
-    x=exponents,
-    title="How well a slope is measured",
-    x_label="h = 10 to the power of",
-    y_label="relative error",
-    log_y=True,
-    legend=True,
-)
+lab.by_exponent(errors, exponents)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -285,8 +278,7 @@ print(f"Linear: relative error {layer_error(Linear(4, 5), x):.1e}")
 # Can you read the rule off the weights afterwards?
 
 # %%
-generator = np.random.default_rng(0)
-inputs = generator.standard_normal((100, 3))
+inputs = np.random.default_rng(0).standard_normal((100, 3))
 answers = inputs @ np.array([[2.0], [-1.0], [0.5]]) + 3  # the rule: the layer isn't told
 layer = Linear(3, 1)
 optimiser = SGD([layer.weight, layer.bias], learning_rate=0.1)
@@ -538,24 +530,13 @@ records = {}
 for name, optimiser, rate in [("SGD", SGD, 0.1), ("Adam", Adam, 0.005)]:
     network = lab.plain(Linear, ReLU)
     records[name] = lab.taught(
-        network,
-        data.train,
-        data.validation,
-        cross_entropy,
-        optimiser,
-        epochs=(10,),
-        rates=(rate,),
+        network, data.train, data.validation, cross_entropy, optimiser, epochs=(10,), rates=(rate,)
     )
 plain_right = records["Adam"].validation_right[-1]
 print(f"your guess: {guess_plain}, it is: {plain_right:.2f}")
 display(lab.accuracies(network, data.validation).round(2).to_frame().T)
-plots.curves(
-    {name: record.validation_right for name, record in records.items()},
-    title="A network without attention",
-    x_label="epochs",
-    y_label="validation questions right",
-    y_limits=(-0.04, 1.06),
-)
+lines = {name: record.validation_right for name, record in records.items()}
+lab.by_epoch(lines, "A network without attention", "validation questions right")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -612,14 +593,9 @@ table.forward(tokens)
 table.backward(np.ones((32, 4, 1)))
 careless = np.zeros((16, 1))
 careless[tokens] += 1.0
-plots.bars(
-    {
-        "every occurrence": table.weight_grad.sum(),
-        "table[ids] += gradient": careless.sum(),
-    },
-    title="32 questions of 4 tokens, each with the gradient 1",
-    x_label="what arrives in the table",
-)
+arrived = {"every occurrence": table.weight_grad.sum(), "table[ids] += gradient": careless.sum()}
+title = "32 questions of 4 tokens, each with the gradient 1"
+plots.bars(arrived, title=title, x_label="what arrives in the table")
 
 # %% [markdown] exercise="LayerNorm" kind="core" difficulty=5 minutes=25
 # This is the hardest gradient of the lesson, so go slowly. Forward: subtract the mean, divide by the root of the variance.
@@ -674,7 +650,8 @@ plots.bars(
 # Docs: [np.mean](https://numpy.org/doc/stable/reference/generated/numpy.mean.html).
 
 # %% [markdown]
-# **What you made**, next to what it would be without each path, judged by your own test.
+# **What you made**, next to what it would be without each path. Here is the gradient as the sum of its paths. A 0
+# leaves a path out.
 
 # %%
 rows = np.random.standard_normal((4, 8)) * 2 + 1
@@ -682,36 +659,30 @@ norm = LayerNorm(8)
 toward = np.random.standard_normal((4, 8))
 
 
-def claimed(x, with_mean, with_variance):
+def claimed(x, with_mean=1, with_variance=1):
     """The value, and the gradient from the paths that are asked for."""
-    output = norm.forward(x)
     root = x.std(axis=-1, keepdims=True)
-    centred = (x - x.mean(axis=-1, keepdims=True)) / root
-    by_mean = toward.mean(axis=-1, keepdims=True) * with_mean
-    by_variance = centred * (toward * centred).mean(axis=-1, keepdims=True)
-    by_variance = by_variance * with_variance
-    return float((output * toward).sum()), (toward - by_mean - by_variance) / root
+    n = (x - x.mean(axis=-1, keepdims=True)) / root
+    by_mean = with_mean * toward.mean(axis=-1, keepdims=True)
+    by_variance = with_variance * n * (toward * n).mean(axis=-1, keepdims=True)
+    return float((norm.forward(x) * toward).sum()), (toward - by_mean - by_variance) / root
 
 
-display(
-    pd.Series(
-        {
-            "yours": layer_error(LayerNorm(8), rows),
-            "without the mean": gradient_check(lambda x: claimed(x, 0, 1), rows),
-            "without the variance": gradient_check(lambda x: claimed(x, 1, 0), rows),
-        },
-        name="relative error",
-    )
-    .map("{:.1e}".format)
-    .to_frame()
-)
-exact = claimed(rows, 1, 1)[1]
-off = {
-    "mean": np.linalg.norm(claimed(rows, 0, 1)[1] - exact) / np.linalg.norm(exact),
-    "variance": np.linalg.norm(claimed(rows, 1, 0)[1] - exact) / np.linalg.norm(exact),
+# %% [markdown]
+# Your own test judges all three. And how far off are the other two?
+
+# %%
+errors = {
+    "yours": layer_error(LayerNorm(8), rows),
+    "without the mean": gradient_check(lambda x: claimed(x, with_mean=0), rows),
+    "without the variance": gradient_check(lambda x: claimed(x, with_variance=0), rows),
 }
-for path, share in off.items():
-    print(f"without the {path}, the gradient is off by {share:.0%} of its length")
+display(pd.Series(errors, name="relative error").map("{:.1e}".format).to_frame())
+exact = claimed(rows)[1]
+without = {"mean": claimed(rows, with_mean=0)[1], "variance": claimed(rows, with_variance=0)[1]}
+for path, gradient in without.items():
+    off = np.linalg.norm(gradient - exact) / np.linalg.norm(exact)
+    print(f"without the {path}, the gradient is off by {off:.0%} of its length")
 
 # %% [markdown]
 # Your judge sees both at once. How far off each of them is depends on the gradient that arrives, and neither raises an error. Would you notice in training? That is for the end of this part.
@@ -902,13 +873,7 @@ over = [epoch for epoch, share in enumerate(right) if share > 0.99]
 needed = over[0] if over else None
 print(f"your guess: {guess_epochs}, it is: {needed}")
 print(f"at the end: {right[-1]:.1%} of {len(data.validation)} validation questions")
-plots.curves(
-    {"validation": right, "training": record.train_right},
-    title="Your Transformer, in NumPy",
-    x_label="epochs",
-    y_label="questions right",
-    y_limits=(-0.04, 1.06),
-)
+lab.by_epoch({"validation": right, "training": record.train_right}, "Your Transformer, in NumPy")
 
 # %% [markdown]
 # The model is finished, and nothing about it will change any more. So open the test set. This is the only time: everything after it uses validation questions.
@@ -967,16 +932,7 @@ max_reading = of_max["reading"].mode()[0]
 print(f"your guess: {guess_max}, it is: {max_reading}")
 before = lab.heads(lab.fresh_reader(parts), data.validation).table["reading"]
 print("before training, the readings were:", before.value_counts().to_dict())
-display(
-    plots.heatmaps(
-        {name: looks.from_operation[name].round(2) for name in tasks.NAMES},
-        [f"head {number}" for number in range(1, 5)],
-        ["op", "1st", "2nd", "3rd"],
-        title="Where each head looks, by operation",
-        low=0.0,
-        high=1.0,
-    )
-)
+display(lab.where_heads_look(looks.from_operation))
 looks.table
 
 # %% [markdown]
@@ -1135,7 +1091,7 @@ wrong.over_seeds(measured("09_wrong_gradients"))
 # Docs: [id](https://docs.python.org/3/library/functions.html#id) · [reversed](https://docs.python.org/3/library/functions.html#reversed).
 
 # %% [markdown]
-# **What you made** goes backward through anything. Let it do attention. Here are four small steps, each with its own way back, and then attention *forward*, in three lines. `attention_backward` isn't used: what order the steps come back in, and where gradients add up, is up to the tape.
+# **What you made** goes backward through anything. Let it do attention. Here are four small steps, each with its own way back.
 
 # %%
 tape = Tape()
@@ -1158,23 +1114,31 @@ def softened(scores):
     return tape.record([scores], weights, lambda g: [softmax_backward(weights, g)])
 
 
+# %% [markdown]
+# And here is attention *forward*, in three lines. The tape doesn't use `attention_backward`: what order the steps come back in, and where gradients add up, is up to the tape.
+
+# %%
 query, key, value = np.random.standard_normal((3, 2, 5, 4))  # each (2, 5, 4)
 scores = scaled(product(query, turned(key)), 0.5)  # 1 / the root of 4
 weights = softened(scores)
 output = product(weights, value)
-toward = np.random.standard_normal(output.shape)
 
-torch = try_to_import("torch")
+toward = np.random.standard_normal(output.shape)
 by_tape = tape.gradients(output, toward, [query, key, value])
-others = {"your attention_backward": attention_backward(query, key, value, weights, toward)}
+by_hand = attention_backward(query, key, value, weights, toward)
+print(f"the tape and your attention_backward differ by at most {lab.apart(by_tape, by_hand):.0e}")
+
+# %% [markdown]
+# PyTorch has a tape of its own. If it's installed here, it gets the same arrays:
+
+# %%
+torch = try_to_import("torch")
 if torch is not None:
     tensors = [torch.from_numpy(each).requires_grad_() for each in (query, key, value)]
     result = torch.nn.functional.scaled_dot_product_attention(*tensors)
     result.backward(torch.from_numpy(toward))
-    others["PyTorch"] = [tensor.grad.numpy() for tensor in tensors]
-for name, found in others.items():
-    apart = max(np.abs(a - b).max() for a, b in zip(by_tape, found, strict=True))
-    print(f"the tape and {name} differ by at most {apart:.0e}")
+    by_torch = [tensor.grad.numpy() for tensor in tensors]
+    print(f"the tape and PyTorch differ by at most {lab.apart(by_tape, by_torch):.0e}")
 
 # %% [markdown]
 # **What you should see**
@@ -1229,18 +1193,13 @@ result = weights @ v
 
 by_formula = tape.gradients(result.array, toward, [query, key, value])
 by_hand = attention_backward(query, key, value, weights.array, toward)
-apart = max(np.abs(a - b).max() for a, b in zip(by_formula, by_hand, strict=True))
-print(f"the formula's three gradients and yours differ by at most {apart:.0e}")
+print(f"the formula's three gradients and yours differ by at most {lab.apart(by_formula, by_hand):.0e}")
 
 # %% [markdown]
 # LayerNorm was the hardest gradient of this lesson: three paths, and half a page of mathematics. As a formula it is four lines.
-#
-# **How many arrays will the tape have to keep for it?** (Single numbers don't count.) Your own `LayerNorm` keeps two for its way back: the normalised rows, and one root for each row.
+
 
 # %%
-guess_kept = None  # a number
-
-
 def norm_forward(x, weight, bias):
     centred = x - x.sum() / 32
     variance = (centred * centred).sum() / 32
@@ -1255,13 +1214,23 @@ y = norm_forward(rows, weight, bias)
 toward = np.random.standard_normal((128, 32))
 by_formula = tape.gradients(y.array, toward, [rows.array, weight.array, bias.array])
 
+# %% [markdown]
+# Your own layer from Part 2 gets the same rows, and the same weight and bias.
+
+# %%
 norm = LayerNorm(32)
 norm.weight, norm.bias = weight.array, bias.array
 norm.forward(rows.array)
 by_hand = [norm.backward(toward), norm.weight_grad, norm.bias_grad]
-apart = max(np.abs(a - b).max() for a, b in zip(by_formula, by_hand, strict=True))
+print(f"the formula's three gradients and yours differ by at most {lab.apart(by_formula, by_hand):.0e}")
+
+# %% [markdown]
+# **How many arrays does the tape have to keep for that?** (Single numbers don't count.) Your own `LayerNorm` keeps two for its way back: the normalised rows, and one root for each row.
+
+# %%
+guess_kept = None  # a number
+
 on_tape = lab.kept_by(tape)
-print(f"the formula's three gradients and yours differ by at most {apart:.0e}")
 print(f"your guess: {guess_kept}, it is: {len(on_tape)}")
 print(f"the tape keeps {sum(on_tape) / 1024:.0f} KB, your layer {lab.remembered(norm) / 1024:.0f} KB")
 

@@ -545,25 +545,12 @@ crashed = lab.run("G")
 clipped = lab.with_clipping(clip_gradients, max_norm=1.0)
 cleared = lab.with_memory_cleared()
 put_back = lab.with_weights_put_back()
-ends = {
-    name: curve["loss"].iloc[-1] for name, curve in {"crashed": crashed, "clipped": clipped, "cleared": cleared}.items()
-}
-saved = "yes" if ends["clipped"] < 0.3 else "no"
-culprit = "memory" if ends["cleared"] < ends["crashed"] / 2 else "weights"
+runs = {"run G": crashed, "clipped at 1": clipped, "Adam forgets": cleared, "weights put back": put_back}
+last = {name: curve["loss"].iloc[-1] for name, curve in runs.items()}
+saved = "yes" if last["clipped at 1"] < 0.3 else "no"
+culprit = "memory" if last["Adam forgets"] < last["run G"] / 2 else "weights"
 print(f"your guesses: {guess_saved} and {guess_culprit}, it was: {saved} and {culprit}")
-looked = crashed["step"] % 10 == 0
-plots.curves(
-    {
-        "run G": crashed["loss"][looked],
-        "clipped at 1": clipped["loss"][looked],
-        "Adam forgets": cleared["loss"][looked],
-        "weights put back": put_back["loss"][looked],
-    },
-    x=crashed["step"][looked].to_numpy(),
-    title="A broken row at steps 30, 80 and 130",
-    y_label="validation loss",
-    legend=True,
-)
+lab.validation_losses(runs, "A broken row at steps 30, 80 and 130")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -645,7 +632,7 @@ plots.curves(memory, title="Adam's two means, and one broken step", y_label="siz
 # %% [markdown]
 # **What you made.** A large batch for small machines. Here 64 rows go through the model at once, and then as four
 # pieces of 28, 20, 12 and 4 rows: with your step, and with the mean of means. How far apart are the weights after one
-# step? And how much does your step keep for the backward pass, at most?
+# step?
 
 # %%
 whole = lab.one_step(data, (64,), accumulated_step)
@@ -656,6 +643,15 @@ apart = {
     "the mean of means": (wrong["weights"] - whole["weights"]).abs().max().item(),
 }
 print({name: f"{distance:.1e}" for name, distance in apart.items()})
+
+# %% [markdown]
+# **What you should see**
+#
+# - Your step's weights are those of the large batch to within 0.00001. With the mean of means they are more than 0.001 off. <!-- claim: pieces_equal_the_whole -->
+#
+# And how much does your step keep for the backward pass, at most?
+
+# %%
 parts = lab.Parts(accumulate=accumulated_step)
 kept = {
     "64 rows at once": lab.memory_of(lab.PLAIN, data, parts)["saved"],
@@ -666,7 +662,6 @@ plots.bars(kept, title="Kept for the backward pass, at most", x_label="kilobytes
 # %% [markdown]
 # **What you should see**
 #
-# - Your step's weights are those of the large batch to within 0.00001. With the mean of means they are more than 0.001 off. <!-- claim: pieces_equal_the_whole -->
 # - In pieces, less than half of the memory is needed. <!-- claim: pieces_save_memory -->
 #
 # How was the memory measured? PyTorch lets you watch as it saves each tensor for the backward pass
@@ -694,15 +689,7 @@ factor = lab.lost(by_depth["neither"])
 lost = 3 if factor > 1e6 else 2 if factor > 100 else 1
 print(f"your guess: {guess_lost}, it is: {lost}")
 print({name: f"{lab.lost(norms):,.1f} times smaller" for name, norms in by_depth.items()})
-plots.curves(
-    by_depth,
-    x=range(1, 9),
-    title="The gradient that reaches each layer, before training",
-    x_label="layer",
-    y_label="norm of the gradient",
-    log_y=True,
-    legend=True,
-)
+lab.gradient_chart(by_depth)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -845,8 +832,7 @@ parts = lab.Parts(
     dropout=Dropout,
     stopping=EarlyStopping,
 )
-remedies = {}
-remedies["early stopping"] = lab.train(lab.WITH_FEW_ROWS["early stopping"], few, parts)
+remedies = {"early stopping": lab.train(lab.WITH_FEW_ROWS["early stopping"], few, parts)}
 stopped_at = remedies["early stopping"].stopped_at
 print(f"your guess: {guess_stop}, it stopped at step {stopped_at}")
 lab.stopped(remedies["early stopping"])
@@ -958,10 +944,8 @@ lab.with_spread(tricks, lab.FEW)[columns]
 guess_peak_share = None  # a share
 
 parts = lab.Parts(run=run_checkpointed)
-deep = {
-    name: lab.memory_over_a_step(lab.Recipe(num_layers=8, checkpointed=forgets), data, parts)
-    for name, forgets in (("plain", False), ("checkpointed", True))
-}
+deep = {"plain": lab.memory_over_a_step(lab.Recipe(num_layers=8), data, parts)}
+deep["checkpointed"] = lab.memory_over_a_step(lab.Recipe(num_layers=8, checkpointed=True), data, parts)
 peak_share = float(deep["checkpointed"].max() / deep["plain"].max())
 print(f"your guess: {guess_peak_share}, it is: {peak_share:.2f}")
 plots.curves(
@@ -1065,12 +1049,8 @@ half = lab.train(recipe, data, parts, name="bfloat16")
 largest = max(abs(a - b) for a, b in zip(full.losses, half.losses, strict=True))
 same = "yes" if largest < 0.3 else "no"
 print(f"your guess: {guess_same}, it is: {same} (largest difference {largest:.2f})")
-plots.curves(
-    {"float32": full.losses, "bfloat16": half.losses},
-    title="100 steps",
-    y_label="training loss",
-    legend=True,
-)
+losses = {"float32": full.losses, "bfloat16": half.losses}
+plots.curves(losses, title="100 steps", y_label="training loss", legend=True)
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1093,16 +1073,10 @@ guess_lost_in_half = None  # how many of the four become 0 without scaling?
 small = torch.tensor([3e-4, 5e-6, 2e-8, 1e-9])
 as_they_are = small.half()
 scaled = (small * 2**16).half()
+scaled_back = scaled.float() / 2**16
 lost_in_half = int((as_they_are == 0).sum())
 print(f"your guess: {guess_lost_in_half}, it is: {lost_in_half}")
-pd.DataFrame(
-    {
-        "gradient": [f"{x:.0e}" for x in small.tolist()],
-        "in float16": [f"{x:.3g}" for x in as_they_are.tolist()],
-        "scaled, in float16": [f"{x:.3g}" for x in scaled.tolist()],
-        "scaled back": [f"{x:.3g}" for x in (scaled.float() / 2**16).tolist()],
-    }
-)
+lab.scaling_table(small, as_they_are, scaled, scaled_back)
 
 # %% [markdown]
 # That is all a **scaler** does, and it finds the factor by itself. `torch.amp.GradScaler` begins with 65,536. Where a
@@ -1150,13 +1124,7 @@ sixty = {
 last_losses = {name: curve["training loss"].iloc[-1] for name, curve in sixty.items()}
 rescued = "yes" if last_losses["run B with a scaler"] < last_losses["the sound run"] + 0.3 else "no"
 print(f"your guess: {guess_rescued}, it is: {rescued}")
-plots.curves(
-    {name: curve["training loss"] for name, curve in sixty.items()},
-    x=sixty["run B"]["step"],
-    title="float16, and a loss with a weight of a millionth",
-    y_label="training loss",
-    legend=True,
-)
+lab.training_losses(sixty, "float16, and a loss with a weight of a millionth")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -1173,13 +1141,7 @@ plots.curves(
 
 # %%
 sixty["with a scaler and eps=1e-15"] = lab.with_scaler(steps=60, eps=1e-15)
-plots.curves(
-    {name: curve["training loss"] for name, curve in sixty.items()},
-    x=sixty["run B"]["step"],
-    title="The same, and a smaller eps",
-    y_label="training loss",
-    legend=True,
-)
+lab.training_losses(sixty, "The same, and a smaller eps")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cells</summary>

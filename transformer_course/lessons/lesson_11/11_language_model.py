@@ -327,7 +327,7 @@ print(f"your guess: {guess_untrained}, it is: {first_loss:.2f}")
 
 # %% [markdown]
 # **What you've built.** A pen. The model of the names has two blocks and a width of 48, and reads 16 letters at a time. It
-# writes eight names before training, after 100 steps and after 1,000, with your function. **How many of the last eight
+# writes eight names before training and after 100, 300 and 1,000 steps, with your function. **How many of the last eight
 # will be in the list?** It takes about half a minute.
 
 # %%
@@ -341,16 +341,7 @@ def write_names(step, model):
     return {"bits": lab.bits(model, names, 16)}
 
 
-run = lab.read(
-    lab.new_gpt,
-    names,
-    lab.NAMES,
-    DecoderOnlyTransformer,
-    batches=next_token_batches,
-    name="names",
-    look=write_names,
-    look_at=(0, 100, 300, 1000),
-)
+run = lab.read_names(names, DecoderOnlyTransformer, next_token_batches, look=write_names, look_at=(0, 100, 300, 1000))
 inventor = run.model
 known_names = sum(name in lab.known_names() for name in written["after 1000 steps"])
 print(f"your guess: {guess_known}, it is: {known_names}")
@@ -454,22 +445,27 @@ print(f"{len(letters.train):,} characters, {len(pairs.train):,} byte pairs: {per
 # %% [markdown]
 # The comparison should be fair, so both models have the same blocks, read windows of about the same number of characters
 # (64 characters, or 32 byte pairs), and train for about the same processor time. The vocabulary is larger with byte
-# pairs, and so is the table. **Who needs fewer bits per character?** Each of the two runs takes half a minute or so.
+# pairs, and so is the table. Each of the two runs takes half a minute or so.
 
 # %%
-guess_tokens = None  # "characters" or "byte pairs"
-
 spelling = lab.read(
     lab.new_gpt, letters, lab.CHARACTERS, DecoderOnlyTransformer, batches=next_token_batches, name="characters"
 )
 reading = lab.read(lab.new_gpt, pairs, lab.PAIRS, DecoderOnlyTransformer, batches=next_token_batches, name="byte pairs")
+print(f"processor time: {spelling.seconds:.0f} and {reading.seconds:.0f} seconds")
+
+# %% [markdown]
+# Now both of them read the held-out text. **Which needs fewer bits per character?**
+
+# %%
+guess_tokens = None  # "characters" or "byte pairs"
+
 compared = {
     "characters": lab.bits(spelling.model, letters, 64, bits_per_character),
     "byte pairs": lab.bits(reading.model, pairs, 32, bits_per_character),
 }
 tokens_won = min(compared, key=compared.get)
 print(f"your guess: {guess_tokens}, it is: {tokens_won}")
-print(f"processor time: {spelling.seconds:.0f} and {reading.seconds:.0f} seconds")
 plots.bars(compared, title="Held-out text", x_label="bits per character", guess=guess_tokens)
 
 # %% [markdown]

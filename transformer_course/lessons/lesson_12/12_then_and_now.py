@@ -354,15 +354,21 @@ for comparison in (lab.held_against_gpt2(DecoderOnlyTransformer), lab.held_again
 # ### The new parts read Shakespeare
 #
 # Same text, same byte pairs, same number of steps. (The new model has a sixth more weights, in its second matrix. We'll
-# come back to that.) **How many bits per character will the new model need?** Both are trained in the next cell.
+# come back to that.) First, your GPT once more.
 
 # %%
-guess_bits = None  # bits per character
-
 plays = lab.book()
 pairs = lab.in_byte_pairs(plays.title, plays.to_learn, plays.to_examine)
 reading = lab.read(lab.new_gpt, pairs, lab.PAIRS, DecoderOnlyTransformer, name="the GPT")
 compared = {"the GPT": lab.bits(reading.model, pairs, 32, bits_per_character)}
+print(f"the GPT needs {compared['the GPT']:.2f} bits per character")
+
+# %% [markdown]
+# **How many bits per character will the new model need?** The next cell trains it.
+
+# %%
+guess_bits = None  # bits per character
+
 modern = lab.read(
     lab.new_llama, pairs, lab.PAIRS, ModernLanguageModel, batches=next_token_batches, name="today's parts"
 )

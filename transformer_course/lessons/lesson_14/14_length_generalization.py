@@ -592,14 +592,7 @@ moved = moved_by(usual.eval(), source, shift_right(target, usual.writing.alphabe
 table_of_sight = lab.by_place(usual, source, moved)
 sight = lab.deepest(table_of_sight)
 print(f"your guess: {guess_sight}, it is: {sight}")
-plots.heatmap(
-    table_of_sight,
-    [str(place) for place in range(1, 11)],
-    [str(place) for place in range(1, 12)],
-    title="Changing a digit moves ...",
-    rows="place of the digit",
-    columns="place of the answer",
-)
+lab.sight_drawn(table_of_sight)
 
 # %% [markdown]
 # So much for what it can see. Now we train it, and look at what it has *learnt* to see. In each of these sums of ten digits,
@@ -653,15 +646,7 @@ parts_table = lab.parts_of_the_story(measured("14_told"), recipes)
 without = {"rotary": parts_table.loc["vectors, offset, mask", 20], "the mask": parts_table.loc["rotary", 20]}
 can_go = next((half for half, left in without.items() if left >= 0.9), "neither")
 print(f"your guess: {guess_part}, it is: {can_go}")
-plots.heatmap(
-    parts_table.to_numpy(),
-    list(parts_table.index),
-    [str(length) for length in parts_table.columns],
-    title="Random sums right, ones first",
-    columns="digits of the numbers",
-    low=0,
-    high=1,
-)
+lab.shares_drawn(parts_table, "Random sums right, ones first")
 
 # %% [markdown]
 # <details><summary>Open this once you have run the cell</summary>
@@ -695,19 +680,23 @@ def my_own(**parts):
 # %% [markdown]
 # ## All of them together
 #
-# Four ingredients, sixteen combinations, two seeds, 50 sums each. Each row is one recipe, and each number the mean over both
-# seeds. So it stands for 100 sums, and the first lines of the output say what such a number is worth: with 95% confidence, the
-# share of all such sums that these two models get right lies in the interval beside it. The best are on top. **Which two ingredients are in every recipe that gets more than half of the long carries of
-# twenty digits right?**
+# Four ingredients, sixteen combinations, two seeds, 50 sums each. A mean over both seeds stands for 100 sums. What is such a
+# number worth? With 95% confidence, the share of all such sums that these two models get right lies in the interval
+# beside it:
+
+# %%
+for share in (0, 0.5, 0.9, 1):
+    low, high = lab.interval(share, 100)
+    print(f"{share:4.0%} right of 100 sums: {low:.0%} to {high:.0%}")
+
+# %% [markdown]
+# In the next two tables each row is one recipe, and each number such a mean. The best are on top. **Which two ingredients are
+# in every recipe that gets more than half of the long carries of twenty digits right?**
 
 # %%
 guess_needed = None  # two of "reversed", "hints", "offsets" and "window": "hints and offsets", in either order
 
 ingredients = ("reversed", "hints", "offsets", "window")
-
-for share in (0, 0.5, 0.9, 1):
-    low, high = lab.interval(share, 100)
-    print(f"{share:4.0%} right of 100 sums: {low:.0%} to {high:.0%}")
 display(lab.as_grid(recipes, "exact"))
 display(lab.as_grid(recipes, "long_carries"))
 carried = lab.lines(recipes, list(dict.fromkeys(recipes["line"])), "long_carries")

@@ -209,14 +209,15 @@ def as_grid(table: pd.DataFrame, kind: str) -> Picture:
     """All recipes, the one that gets furthest on top; a column for each length."""
     means = table.groupby(["line", "length"])[kind].mean().unstack()
     order = means.mean(axis=1).sort_values(ascending=False, kind="stable").index
+    title = {"exact": "Random sums right", "long_carries": "Long carries right"}[kind]
+    return shares_drawn(means.loc[order], title)
+
+
+def shares_drawn(table: pd.DataFrame, title: str) -> Picture:
+    """Shares of right answers: a row for each model, a column for each length."""
+    lengths = [str(length) for length in table.columns]
     return plots.heatmap(
-        means.loc[order].to_numpy(),
-        list(order),
-        [str(length) for length in means.columns],
-        title={"exact": "Random sums right", "long_carries": "Long carries right"}[kind],
-        columns="digits of the numbers",
-        low=0,
-        high=1,
+        table.to_numpy(), list(table.index), lengths, title=title, columns="digits of the numbers", low=0, high=1
     )
 
 
@@ -290,6 +291,13 @@ def by_place(model: Adder, source: torch.Tensor, moved: torch.Tensor) -> torch.T
             if place and 1 <= answer <= max(places) + 1 and moved[token, step]:
                 table[place - 1, answer - 1] = 1
     return table
+
+
+def sight_drawn(table: torch.Tensor) -> Picture:
+    """The table of `by_place` as a picture."""
+    digits, answers = ([str(place + 1) for place in range(size)] for size in table.shape)
+    title = "Changing a digit moves ..."
+    return plots.heatmap(table, digits, answers, title=title, rows="place of the digit", columns="place of the answer")
 
 
 def deepest(table: torch.Tensor) -> int:

@@ -11,7 +11,16 @@ from transformer_course.lessons.lesson_08.experiments.background import (
     influence_by_distance,
     layer_seconds,
 )
+from transformer_course.lessons.lesson_08.experiments.charts import (
+    influence_chart,
+    looks_chart,
+    movements_chart,
+    reversal_chart,
+    rows_chart,
+    translation_chart,
+)
 from transformer_course.lessons.lesson_08.experiments.comparing import base_model, side_by_side
+from transformer_course.lessons.lesson_08.experiments.inside import movements, sizes_on_the_way
 from transformer_course.lessons.lesson_08.experiments.ladder import (
     REVERSAL,
     TEN,
@@ -21,6 +30,8 @@ from transformer_course.lessons.lesson_08.experiments.ladder import (
     norm_orders,
     overfit_ten_pairs,
     reverse_letters,
+    rows_table,
+    twenty_losses,
 )
 from transformer_course.lessons.lesson_08.experiments.spelling import (
     SPELLING,
@@ -68,18 +79,26 @@ __all__ = [
     "english_looks",
     "hardest",
     "influence_by_distance",
+    "influence_chart",
     "layer_seconds",
     "letter_scores",
     "letters_looked_at",
     "letters_mirrored",
+    "looks_chart",
+    "movements",
+    "movements_chart",
     "norm_orders",
     "overfit_ten_pairs",
     "padding_shares",
+    "reversal_chart",
     "reverse_letters",
+    "rows_chart",
+    "rows_table",
     "say_all",
     "score_table",
     "seen_before",
     "side_by_side",
+    "sizes_on_the_way",
     "some_words",
     "spelling_scores",
     "tale_scores",
@@ -89,5 +108,7 @@ __all__ = [
     "train_speller",
     "train_translator",
     "translate",
+    "translation_chart",
+    "twenty_losses",
     "words_looked_at",
 ]

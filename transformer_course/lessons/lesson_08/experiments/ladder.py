@@ -3,8 +3,10 @@
 The learner's own parts come in as `build`, the class of the model, and `parts`, what trains it.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,7 +17,7 @@ from transformer_course.paper.averaging import LastWeights
 from transformer_course.paper.batches import Batches
 from transformer_course.paper.fitting import OURS, Parts, Run, fit
 from transformer_course.paper.looking import HIDDEN, last_crossing
-from transformer_course.paper.model import Transformer
+from transformer_course.paper.model import Transformer, count_parameters
 from transformer_course.paper.recipes import Recipe
 from transformer_course.paper.writing import write
 from transformer_course.tasks.reversal import reversal_task
@@ -59,6 +61,31 @@ def overfit_ten_pairs(
     written = [" ".join(german.decode(ids)) for ids in said]
     table = pd.DataFrame(PAIRS, columns=["source", "wanted"]).assign(written=written)
     return Learnt(model, run, table)
+
+
+def twenty_losses(
+    build: Build = Transformer, parts: Parts = OURS, *, stopped_after: int | None = None, seed: int = 0
+) -> list[float]:
+    """The losses of 20 steps on the ten pairs, with dropout.
+
+    A run that is stopped on the way leaves a checkpoint, and a new model goes on from there.
+    """
+    english, german, examples = ten_pairs()
+    recipe, batches = replace(TEN, dropout=0.1), Batches(examples, max_tokens=40, seed=seed)
+
+    def losses_of(steps: int, checkpoint: Path | None = None) -> list[float]:
+        model = recipe.build(english.size, german.size, build=build, seed=seed)
+        run = fit(
+            model, batches, recipe, vocab_size=german.size, parts=parts, steps=steps, checkpoint=checkpoint, seed=seed
+        )  # fmt: skip
+        return run.losses
+
+    if stopped_after is None:
+        return losses_of(20)
+    with tempfile.TemporaryDirectory() as folder:
+        checkpoint = Path(folder) / "checkpoint.pt"
+        losses_of(stopped_after, checkpoint)
+        return losses_of(20, checkpoint)
 
 
 def reverse_letters(
@@ -136,6 +163,16 @@ def letter_scores(written: Sequence[str], wanted: Sequence[str]) -> dict[str, fl
         total += len(answer) + 1
     rows = sum(said == answer for said, answer in zip(written, wanted, strict=True))
     return {"tokens": right / total, "rows": rows / len(wanted)}
+
+
+def rows_table(models: Mapping[str, Learnt]) -> pd.DataFrame:
+    """A row for each model that learnt to write backwards: its size, and the share of rows that it gets right."""
+    return pd.DataFrame(
+        {
+            "parameters": {name: count_parameters(learnt.model) for name, learnt in models.items()},
+            "rows right": {name: learnt.exact for name, learnt in models.items()},
+        }
+    )
 
 
 def norm_orders(build: Callable[..., nn.Module] = Transformer, **options: Any) -> dict[str, Learnt]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from transformer_course.lessons.lesson_09.experiments.charts import by_epoch, by_exponent, where_heads_look
 from transformer_course.numpy_transformer import tasks
 from transformer_course.numpy_transformer.fitting import Loss, fit, greedy, logits_of, right, sequence_scores
 from transformer_course.numpy_transformer.looking import attention_maps, reading
@@ -21,8 +22,11 @@ __all__ = [
     "Record",
     "accuracies",
     "answered",
+    "apart",
     "backwards",
     "board",
+    "by_epoch",
+    "by_exponent",
     "fresh_reader",
     "heads",
     "kept_by",
@@ -33,6 +37,7 @@ __all__ = [
     "remembered",
     "taught",
     "watched",
+    "where_heads_look",
     "without_head",
     "written",
 ]
@@ -300,6 +305,11 @@ def watched(tape: type) -> Any:
             return recorded
 
     return Watched()
+
+
+def apart(gradients: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> float:
+    """The largest difference between two sets of gradients."""
+    return max(float(np.abs(one - other).max()) for one, other in zip(gradients, others, strict=True))
 
 
 def kept_by(tape: Any) -> list[int]:

@@ -36,11 +36,15 @@ from transformer_course.lessons.lesson_10.experiments.letters import (
 )
 from transformer_course.lessons.lesson_10.experiments.looking import (
     answers,
+    gradient_chart,
     learning_curves,
+    scaling_table,
     show,
     stopped,
     sweep_map,
     symptoms,
+    training_losses,
+    validation_losses,
     with_spread,
 )
 from transformer_course.lessons.lesson_10.experiments.speed import bytes_alive, saved_bytes
@@ -94,6 +98,7 @@ __all__ = [
     "curve_of",
     "diagnosed",
     "gradient_by_depth",
+    "gradient_chart",
     "leaked_and_fresh",
     "learning_curves",
     "letters",
@@ -108,6 +113,7 @@ __all__ = [
     "row_loss",
     "run",
     "saved_bytes",
+    "scaling_table",
     "scores",
     "show",
     "sound",
@@ -119,6 +125,8 @@ __all__ = [
     "symptom_table",
     "symptoms",
     "train",
+    "training_losses",
+    "validation_losses",
     "with_clipping",
     "with_memory_cleared",
     "with_scaler",

@@ -1,11 +1,14 @@
 """Pictures and tables of what happened in training."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import seaborn as sns
+import torch
 from matplotlib.axes import Axes
 
+from transformer_course import plots
 from transformer_course.lessons.lesson_10.experiments.gallery import run, sound
 from transformer_course.lessons.lesson_10.experiments.letters import Letters, said_by
 from transformer_course.lessons.lesson_10.experiments.training import Run
@@ -55,6 +58,42 @@ def symptoms(letter: str, curve: pd.DataFrame, sound: pd.DataFrame) -> Picture:
             _shared(panel, name)
         figure.suptitle(f"Run {letter}", x=0.01, ha="left", size=12)
     return Picture(figure, "\n".join(words))
+
+
+def training_losses(runs: Mapping[str, pd.DataFrame], title: str) -> Picture:
+    """The training loss of some runs of the gallery, at each step."""
+    return plots.curves(
+        {name: curve["training loss"] for name, curve in runs.items()},
+        x=next(iter(runs.values()))["step"],
+        title=title,
+        y_label="training loss",
+        legend=True,
+    )
+
+
+def validation_losses(runs: Mapping[str, pd.DataFrame], title: str) -> Picture:
+    """The validation loss of some runs of the gallery, which is noted at every tenth step."""
+    noted = {name: curve[curve["step"] % 10 == 0] for name, curve in runs.items()}
+    return plots.curves(
+        {name: curve["loss"] for name, curve in noted.items()},
+        x=next(iter(noted.values()))["step"],
+        title=title,
+        y_label="validation loss",
+        legend=True,
+    )
+
+
+def gradient_chart(by_depth: Mapping[str, Sequence[float]]) -> Picture:
+    """What `gradient_by_depth` measured, layer by layer."""
+    return plots.curves(
+        by_depth,
+        x=range(1, 1 + len(next(iter(by_depth.values())))),
+        title="The gradient that reaches each layer, before training",
+        x_label="layer",
+        y_label="norm of the gradient",
+        log_y=True,
+        legend=True,
+    )
 
 
 def _shared(panel: Axes, name: str) -> None:
@@ -110,6 +149,25 @@ def stopped(run: Run) -> pd.DataFrame:
         rows.append((f"{step:g}", f"{loss:.3f}", f"{best:.3f}", str(step == run.stopped_at)))
     rows.append(("after restore", f"{restored.loss:.3f}", f"{best:.3f}", "-"))
     return pd.DataFrame(rows, columns=["step", "validation loss", "best so far", "step says"])
+
+
+def scaling_table(
+    gradients: torch.Tensor, in_half: torch.Tensor, scaled: torch.Tensor, scaled_back: torch.Tensor
+) -> pd.DataFrame:
+    """Gradients in float16, as they are and scaled, and what comes back.
+
+    >>> small = torch.tensor([2e-8])
+    >>> scaling_table(small, small.half(), (small * 2**16).half(), small)
+      gradient in float16 scaled, in float16 scaled back
+    0    2e-08          0            0.00131       2e-08
+    """
+    columns = {"in float16": in_half, "scaled, in float16": scaled, "scaled back": scaled_back}
+    return pd.DataFrame(
+        {
+            "gradient": [f"{x:.0e}" for x in gradients.tolist()],
+            **{name: [f"{x:.3g}" for x in values.tolist()] for name, values in columns.items()},
+        }
+    )
 
 
 def sweep_map(table: pd.DataFrame, value: str = "exact", title: str = "") -> Picture:

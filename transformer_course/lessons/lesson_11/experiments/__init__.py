@@ -27,6 +27,7 @@ from transformer_course.lessons.lesson_11.experiments.plays import (
     Preset,
     new_gpt,
     read,
+    read_names,
     scaled_residuals,
     with_tables_of_one,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "other_style",
     "parameters",
     "read",
+    "read_names",
     "scaled_residuals",
     "with_tables_of_one",
 ]

@@ -84,3 +84,10 @@ def read(
         name=name,
         **looks,
     )
+
+
+def read_names(
+    corpus: Corpus, kind: Callable[..., nn.Module], batches: Callable[..., Any] = next_token_batches, **looks: Any
+) -> Run:
+    """A new model of names, trained, and looked at on the way."""
+    return read(new_gpt, corpus, NAMES, kind, batches=batches, name="names", **looks)

@@ -141,6 +141,17 @@ def read_words(data: Corpus, masked_mean: Callable[..., torch.Tensor], seed: int
     return model, learn(model, data, 165, 3e-3, seed, "reading")
 
 
+def scores(data: Corpus, counting: Learnt, reading: Learnt, mixed: float) -> pd.DataFrame:
+    """All shares of right answers; `mixed` is what the Transformer gets of reviews with shuffled words."""
+    rows = {
+        "the more common label in training": ("", round(majority(data), 3)),
+        "counting words": (round(counting.train, 3), round(counting.test, 3)),
+        "the Transformer": (round(reading.train, 3), round(reading.test, 3)),
+        "the Transformer, words shuffled": ("", round(mixed, 3)),
+    }
+    return pd.DataFrame(rows, index=["training", "test"]).T
+
+
 def telling_words(model: Counting, data: Corpus, count: int = 8) -> pd.DataFrame:
     """The words that speak most for praise and most for a pan."""
     weights = (model.weigh.weight[1] - model.weigh.weight[0]).detach().cpu()
@@ -210,6 +221,18 @@ def lead(right: torch.Tensor, other: torch.Tensor) -> tuple[float, float]:
     """
     difference = right.double() - other.double()
     return difference.mean().item(), (difference.std() / len(difference) ** 0.5).item()
+
+
+def ahead(right: torch.Tensor, other: torch.Tensor) -> str:
+    """Whether one reader wins over another on the same examples: only by at least two standard errors.
+
+    >>> ahead(torch.tensor([True] * 9), torch.tensor([False] * 8 + [True]))
+    'yes'
+    >>> ahead(torch.tensor([True, True, False, True]), torch.tensor([True, False, False, True]))
+    'too close'
+    """
+    difference, error = lead(right, other)
+    return "too close" if abs(difference) < 2 * error else "yes" if difference > 0 else "no"
 
 
 def rights(model: nn.Module, data: Corpus) -> torch.Tensor:
