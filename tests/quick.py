@@ -62,6 +62,21 @@ def nearest(changed: Sequence[str]) -> list[str]:
     return [*themselves, *(test for test in near if test not in {*themselves, ALWAYS})]
 
 
+def importers(changed: Sequence[str]) -> list[str]:
+    """The product's own modules that import what was changed."""
+    patterns = [_imports(_module(PurePosixPath(path))) for path in changed if path.endswith(".py")]
+    modules = [
+        path
+        for package in ("grader/cellcheck", "transformer_course")
+        for path in sorted((ROOT / package).rglob("*.py"))
+    ]
+    return [
+        str(path.relative_to(ROOT))
+        for path in modules
+        if any(pattern.search(path.read_text("utf-8")) for pattern in patterns)
+    ]
+
+
 def _module(path: PurePosixPath) -> str:
     parts = [*path.with_suffix("").parts]
     return ".".join(parts[1 if parts[0] == "grader" else 0 :]).removesuffix(".__init__")
