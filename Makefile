@@ -16,7 +16,7 @@ PINS := pyproject.toml grader/pyproject.toml requirements.txt environment/instal
 
 ADDRESS ?=
 
-.PHONY: help address wheels demo test quick lesson lint marks claims margins kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
+.PHONY: help address wheels demo test quick lesson lint marks claims margins wild kills bench build site site-messages site-numbers pictures publish-site lab formgrader lock clean
 
 help:  ## this list
 	@echo "The first command sets up .venv/, which takes a few minutes. Then, on two cores:"; echo
@@ -61,6 +61,10 @@ claims: .venv/ready-to-test  ## all that make test leaves to the night; some hou
 # Tries the claims on this processor, and without its newer instructions: see tests/margins.py.
 margins: .venv/ready-to-test  ## the room around each number that lessons claim (LESSON=01); a quarter of an hour
 	@$(BIN)/python -m tests.margins $(LESSON)
+
+# Judges the wild set, here and by others (tests/wild/figures.py): what is caught, what is named, what misleads.
+wild: .venv/ready-to-test  ## mistakes that people really made: caught, named, and what other judges say; minutes
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.wild.figures --into docs/wild.md
 
 # Kills `cellcheck autograde` at 30 random moments and goes on; grades a class of sixty on a busy machine.
 kills: .venv/ready-to-test  ## stops grading at 30 random moments; grades beside the worst neighbours; half an hour

@@ -160,7 +160,7 @@ def test_every_command_of_the_other_pages_runs(page: str, tmp_path: Path) -> Non
 def test_no_page_is_forgotten() -> None:
     assert {page for page in PAGES if commands(page)} == {"instructors", *OTHERS}
     others = {"api", "assignments", "audit", "authors", "grading", "install", "large_class", "learners", "limits"}
-    others |= {"repository", "serving", "site", "speed", "tutors"}
+    others |= {"repository", "serving", "site", "speed", "tutors", "wild"}
     assert {path.stem for path in DOCS.glob("*.md")} == {*PAGES, *others}
 
 
