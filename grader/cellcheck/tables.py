@@ -154,8 +154,8 @@ class ClassMistake:
 def mistakes(results: Mapping[str, Result], known: Lesson | None) -> list[ClassMistake]:
     """The class's mistakes, the most common of an exercise first.
 
-    What matches no known mistake is listed by what is wrong with it, and by what they were told where all of them were
-    told the same.
+    What matches no known mistake is listed by what is wrong with it, and by what one of them was told, and
+    whether the others were told the same.
     """
     lines = []
     for exercise in known.exercises if known is not None else ():
@@ -168,7 +168,9 @@ def mistakes(results: Mapping[str, Result], known: Lesson | None) -> list[ClassM
                     by_reason.setdefault((_reason(verdict), told), {})[name] = verdict.message
         for (mistake, told), messages_of in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0])):
             messages = set(messages_of.values())
-            told = told or (" ".join(messages.pop().split()) if len(messages) == 1 else "")
+            told = told or " ".join(min(messages).split()) + (
+                " (The others read other words or numbers.)" if len(messages) > 1 else ""
+            )
             lines.append(ClassMistake(exercise.symbol, mistake, tuple(messages_of), told))
     failed: dict[tuple[str, str, str], list[str]] = {}
     for name, result in results.items():

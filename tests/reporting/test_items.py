@@ -53,7 +53,12 @@ def test_what_no_mistake_describes_is_listed_by_what_fails_and_what_was_said() -
         "cy": of("mse_loss", ERROR, told),
     }
     assert [(each.title, each.mistake, each.who, each.told) for each in mistakes(made, load_lesson("01"))] == [
-        ("pick", 'fails "values"', ("ada", "bo"), ""),
+        (
+            "pick",
+            'fails "values"',
+            ("ada", "bo"),
+            f"{made['bo'].verdicts[0].message} (The others read other words or numbers.)",
+        ),
         ("mse_loss", "error", ("cy",), told),
     ]
     assert in_a_few_words(made["ada"]) == 'pick: fails "values"'

@@ -1,6 +1,7 @@
 """The page that a learner gets: one self-contained HTML file, without a hidden case or another learner's name."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from markupsafe import Markup
 
@@ -34,6 +35,7 @@ def page(
     cards: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
     handed: Mapping[Key, Sequence[Handed]] | None = None,
+    when: datetime | None = None,
 ) -> str:
     """The feedback page of one submission.
 
@@ -43,6 +45,7 @@ def page(
         cards: those that were made before, by symbol.
         answers: what was handed in, by symbol.
         handed: the same for the answers that a person grades.
+        when: it was handed in, in UTC, where that is known.
     """
     by_symbol = cards or {}
     code = {symbol: _to_read(text) for symbol, text in (answers or {}).items()}
@@ -51,6 +54,7 @@ def page(
     return template("cellcheck.gradebook").render(
         title=titled(result.lesson),
         student=student,
+        when=_minute(when),
         result=result,
         opening=_opening(result),
         parts=[(part, _stands(part), _sign(part)) for part in of_points],
@@ -101,9 +105,15 @@ def _sign(part: Part) -> str:
     return {PASSED: "\u2713", PARTIAL: "\u25d0", MISSING: "\u25cb"}.get(part.status, "\u2717")
 
 
-def failure_page(lesson: str, student: str, message: str) -> str:
+def failure_page(lesson: str, student: str, message: str, when: datetime | None = None) -> str:
     """The page of a submission that could not be graded: why, and what to do."""
-    return template("cellcheck.gradebook").render(title=titled(lesson), student=student, result=None, opening=message)
+    return template("cellcheck.gradebook").render(
+        title=titled(lesson), student=student, when=_minute(when), result=None, opening=message
+    )
+
+
+def _minute(when: datetime | None) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC" if when else ""
 
 
 def titled(lesson: str) -> str:

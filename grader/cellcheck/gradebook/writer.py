@@ -94,7 +94,8 @@ class Writer:
                 stands = stand[one.student]
                 cards = _kept(one.draft.cards, one.result, stands)
                 handed = handed_for(self.assignment, one.draft.notebooks)
-                self._write_page(one.student, page(stands, one.student, cards, one.draft.answers, handed))
+                shown = page(stands, one.student, cards, one.draft.answers, handed, self._when(one.student))
+                self._write_page(one.student, shown)
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
@@ -116,7 +117,8 @@ class Writer:
         cards, answers = _shown_in(graded) if result.verdicts else ({}, {})
         handed = handed_for(self.assignment, self._autograded(student))
         try:
-            self._write_page(student, page(stands, student, _kept(cards, result, stands), answers, handed))
+            kept = _kept(cards, result, stands)
+            self._write_page(student, page(stands, student, kept, answers, handed, self._when(student)))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
@@ -141,7 +143,7 @@ class Writer:
             GraderError: when that fails.
         """
         try:
-            self._write_page(student, failure_page(self.name, student, message))
+            self._write_page(student, failure_page(self.name, student, message, self._when(student)))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 
@@ -217,6 +219,9 @@ class Writer:
         """Where the student's page goes. nbgrader hands one back for each notebook: each is the whole page."""
         titles = self.assignment.notebooks or [self.name]
         return [self.course.feedback(student, self.name, title) for title in titles]
+
+    def _when(self, student: str) -> datetime | None:
+        return timestamp(self.course.submission(student, self.name))
 
     def _write_page(self, student: str, text: str) -> None:
         submission = self.course.submission(student, self.name)

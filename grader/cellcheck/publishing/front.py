@@ -211,7 +211,8 @@ class LessonCards(SphinxDirective):
         drawn = shown.picture(repository, offer.name, offer.head.picture)
         address = html.escape(page(f"lessons/{offer.name}", self.env.docname))
         topic = f'<span class="topic">{html.escape(offer.head.topic)}</span>' if offer.head.topic else ""
-        facts = f"{_counted(len(offer.exercises), 'exercise')} · {time(offer.head.minutes)}"
+        core = sum(exercise.kind == "core" for exercise in offer.exercises)
+        facts = f"{_counted(len(offer.exercises), 'exercise')}, {core} of them core · {time(offer.head.minutes)}"
         return (
             f'<li class="card" id="{offer.name}">{_image(drawn, Path(self.env.srcdir), self.env.docname)}'
             f'<div class="says"><p class="number">Lesson {offer.number}</p>'

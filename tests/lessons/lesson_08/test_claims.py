@@ -362,7 +362,7 @@ def test_the_preset_for_a_gpu(seed: int) -> None:
     assert 1.3 < curve["validation loss"].iloc[-1] < 1.45
     some = corpus.test[:200]
     table, _ = lab.score_table({"GPU": lab.translate(model, [one for one, _ in some], corpus.subwords)}, some)
-    assert 31.5 < table["BLEU"][0] < 34.5
+    assert 31.5 < table["BLEU"][0] < 35.5
     assert 56.5 < table["chrF"][0] < 59.5
 
 

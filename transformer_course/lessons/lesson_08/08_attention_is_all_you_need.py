@@ -1558,7 +1558,7 @@ if corpus is not None:
 # kept while the notebook is open: run the cell again with 1200, and it goes on from there.
 #
 # If you have a GPU, take the preset `GPU` instead, and its 3,000 steps: d_model 256, three layers on each side, and 4,000
-# tokens in a batch. On an H100 that took about three minutes; without a GPU, it takes hours. If the GPU has hardware for
+# tokens in a batch. On an H100 or H200 that took about three minutes; without a GPU, it takes hours. If the GPU has hardware for
 # **bfloat16**, 16-bit numbers, training uses them wherever that is safe.
 #
 # **After 300 steps of the small preset, will your model beat the word-by-word baseline in BLEU? And in chrF?**
@@ -1615,8 +1615,8 @@ if translator is not None:
 # - In chrF the baseline is far ahead (49.6, against 32.9 or 35.5 with another seed). <!-- claim: chrf_says_no -->
 # - After all 1,200 steps the validation loss is 2.2. BLEU is 22.5 (21.6 with another seed), nearly twice as high, and in chrF
 #   the baseline is only just ahead (49.6, against 47.9 or 47.5). <!-- claim: the_whole_preset -->
-# - With all 3,000 steps of the preset `GPU`, which is larger and learns for longer, it is 1.4. BLEU is 33, and in chrF your
-#   model is ahead, too: 58. <!-- claim: the_preset_for_a_gpu -->
+# - With all 3,000 steps of the preset `GPU`, which is larger and learns for longer, it is 1.4. BLEU is between 32 and 35, and
+#   in chrF your model is ahead, too, with about 58. <!-- claim: the_preset_for_a_gpu -->
 #
 # The two scores disagree, and both have a point. BLEU wants runs of words that are right together, which a look-up of
 # single words gets only by luck. chrF rewards every right stem, and recall counts twice: the look-up leaves nothing out,
