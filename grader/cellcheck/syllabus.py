@@ -83,8 +83,8 @@ class MissingPackage(GraderError):
             f"{written(place, f'Lesson {lesson}')}, imports {package}, and there is no such package here. "
             f"Did you mean {near[0]}?"
             if near
-            else f"Lesson {lesson} needs {package}, which isn't installed here. If that is its right name, install it "
-            f"and try again: pip install {package}"
+            else f"Lesson {lesson} needs {package}, which isn't installed in this Python, {sys.executable}. If another "
+            f"one has it, choose that as the kernel; else install it: {sys.executable} -m pip install {package}"
         )
         self.package = package
 

@@ -311,20 +311,40 @@ def test_who_grades_is_told_to_the_notebook_as_nbgrader_tells_it() -> None:
     assert grade_submission({"one": work(cells, {"how": told})}, one, seed=1).score == 1
 
 
-def unmarked() -> NotebookNode:
-    cell = check_cell("", 1, "assert True")
-    del cell.metadata["nbgrader"]["grade_id"]
+def badly_marked(cell: NotebookNode, **marks: object) -> NotebookNode:
+    """The cell with other marks; None takes one away."""
+    there = {**cell.metadata["nbgrader"], **marks}
+    cell.metadata["nbgrader"] = {name: value for name, value in there.items() if value is not None}
     return cell
+
+
+IS_TRUE = check_cell("true", 1, "assert True")
 
 
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
         ([plain("a text", "markdown"), plain("1 + 1")], "There is nothing to grade in hw"),
-        ([plain("1 + 1"), unmarked()], "one.ipynb: cell 2 is marked for nbgrader and has no grade_id."),
+        (
+            [plain("1 + 1"), badly_marked(check_cell("", 1, "assert True"), grade_id=None)],
+            "one.ipynb: cell 2 is marked for nbgrader and has no grade_id.",
+        ),
+        ([IS_TRUE, IS_TRUE], "cell 2 has the grade_id true, as cell 1 has. Give one of them another"),
+        (
+            [badly_marked(check_cell("five", 1, "assert 5"), points=None)],
+            "cell 1 (five) is to be graded, and nobody has said for how many points. Give it points",
+        ),
+        (
+            [badly_marked(answer("why", "because", 1, "markdown"), solution=False)],
+            "cell 1 (why) is a test made of text, and only code can test. Mark it as a manually graded answer",
+        ),
+        (
+            [badly_marked(locked("read", "1 + 1"), cell_type="markdown")],
+            "cell 1 (read) was markdown when it was marked, and is code now. Change it back, or mark it anew",
+        ),
         ([v4.new_raw_cell("# BEGIN QUESTION\nname: q1"), plain("1")], "is a master notebook of Otter-Grader"),
     ],
-    ids=["nothing marked", "no name", "Otter's"],
+    ids=["nothing marked", "no name", "one name twice", "no points", "a test of text", "another type", "Otter's"],
 )
 def test_a_source_that_is_no_assignment_is_refused_in_a_sentence(
     cells: list[NotebookNode], sentence: str, tmp_path: Path

@@ -178,7 +178,7 @@ FAULTS = {
         TRIED,
         "import numpy as np",
         "import numpy as np\nimport a_package_of_nobody",
-        r"isn't installed here\. If that is its right name, install it and try again: pip install a_package_of_nobody",
+        r"isn't installed in this Python, .*; else install it: \S+ -m pip install a_package_of_nobody$",
     ),
 }
 

@@ -123,8 +123,8 @@ def test_wrong_answers_get_the_same_words_as_anywhere(report: dict[str, Any], bo
 
 def test_lessons_that_need_torch_say_so_in_a_sentence(report: dict[str, Any]) -> None:
     sentence = (
-        "Lesson 01_pytorch_basics needs torch, which isn't installed here. If that is its right name, install it and "
-        "try again: pip install torch"
+        f"Lesson 01_pytorch_basics needs torch, which isn't installed in this Python, {sys.executable}. If another one "
+        f"has it, choose that as the kernel; else install it: {sys.executable} -m pip install torch"
     )
     assert report["needed"] == [sentence, [sentence]]  # a notebook shows the second instead of a traceback
     (line,) = [line for line in report["doctor"] if line.startswith("torchmissing")]

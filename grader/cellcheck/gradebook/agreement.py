@@ -25,6 +25,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.nbgraderformat import SCHEMA_VERSION
 from sqlalchemy import ColumnElement, Table, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 from traitlets import TraitError
@@ -38,6 +39,9 @@ from cellcheck.syllabus import load_lesson
 
 _OTTERS = ("# BEGIN QUESTION", "# ASSIGNMENT CONFIG", "# BEGIN PROMPT")
 """How Otter-Grader's raw cells begin."""
+
+_MARKS = ("grade", "solution", "locked", "task")
+"""What nbgrader's metadata can say of a cell."""
 
 _STUB = re.compile(r"^([ \t]*)# YOUR CODE HERE\n[ \t]*raise NotImplementedError\(\)$", re.MULTILINE)
 """What nbgrader puts where a solution was."""
@@ -270,7 +274,7 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Generated]:
             with contextlib.chdir(root):
                 converter.start()
         except NbGraderException as error:
-            reason = log.last_error or error
+            reason = " ".join(str(log.last_error or error).split())
             raise GraderError(f"Nothing was graded: nbgrader can't generate {lesson}: {reason}") from error
         yield Generated(Path(directory.format_path(directory.release_directory, ".", lesson)), db_url)
 
@@ -279,7 +283,7 @@ def _insist_on_marks(source: Path) -> None:
     """Looks for what nbgrader would stop at with a traceback, or a riddle.
 
     Raises:
-        GraderError: when a marked cell has no name, or the notebook is somebody else's.
+        GraderError: when a cell isn't marked as it should be, or the notebook is somebody else's.
     """
     for path in sorted(source.glob("*.ipynb")):
         try:
@@ -290,17 +294,48 @@ def _insist_on_marks(source: Path) -> None:
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # nbgrader says what is wrong with it
         insist_on_python(path, notebook.get("metadata", {}))
-        for number, mark in enumerate(marks, start=1):
-            if not mark.get("grade_id") and any(mark.get(kind) for kind in ("grade", "solution", "locked", "task")):
-                raise GraderError(
-                    f"{path}: cell {number} is marked for nbgrader and has no grade_id. Give it one in JupyterLab's "
-                    "sidebar (Create Assignment), or take the mark away."
-                )
+        by_name: dict[str, int] = {}
+        for number, (cell, mark) in enumerate(zip(cells, marks, strict=True), start=1):
+            if not any(mark.get(kind) for kind in _MARKS):
+                continue
+            fault = _fault(mark, str(cell["cell_type"]), by_name)
+            if fault:
+                raise GraderError(f"{path}: cell {number} {fault}")
+            by_name[mark["grade_id"]] = number
         if any(text.startswith(_OTTERS) for text in texts):
             raise GraderError(
                 f"{path} is a master notebook of Otter-Grader, which is graded by other rules: docs/assignments.md "
                 "says what an assignment of nbgrader's looks like."
             )
+
+
+def _fault(mark: Mapping[str, Any], cell_type: str, by_name: Mapping[str, int]) -> str | None:
+    """What is wrong with a cell's mark, as the rest of a sentence, and what to do.
+
+    Args:
+        mark: what nbgrader's metadata say.
+        cell_type: what the cell is.
+        by_name: the numbers of the marked cells before it.
+    """
+    name, sidebar = mark.get("grade_id"), "in JupyterLab's sidebar (Create Assignment)"
+    if not name:
+        return f"is marked for nbgrader and has no grade_id. Give it one {sidebar}, or take the mark away."
+    if mark.get("schema_version", 0) < SCHEMA_VERSION:
+        return None  # nbgrader says how to bring it up to date
+    if name in by_name:
+        return f"has the grade_id {name}, as cell {by_name[name]} has. Give one of them another {sidebar}."
+    if mark.get("grade") and not isinstance(mark.get("points"), int | float):
+        return f"({name}) is to be graded, and nobody has said for how many points. Give it points {sidebar}."
+    if mark.get("grade") and cell_type == "markdown" and not mark.get("solution"):
+        return (
+            f"({name}) is a test made of text, and only code can test. Mark it as a manually graded answer {sidebar}."
+        )
+    if mark.get("cell_type", cell_type) != cell_type:
+        was = mark["cell_type"]
+        return (
+            f"({name}) was {was} when it was marked, and is {cell_type} now. Change it back, or mark it anew {sidebar}."
+        )
+    return None
 
 
 def take_over(aside: Generated, gradebook: Gradebook, lesson: str) -> None:
