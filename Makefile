@@ -29,7 +29,7 @@ demo: .venv/ready  ## two lessons released, submitted, graded, with feedback pag
 # its name, and where it stood.
 test: lint  ## format, lint, types, tests, as CI does; a quarter of an hour
 	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.twice --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	--durations 15 -o faulthandler_timeout=1200 -o faulthandler_exit_on_timeout=true
+	--durations 60 -o faulthandler_timeout=1200 -o faulthandler_exit_on_timeout=true
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
 
 quick: lint  ## format, lint, types, and the tests nearest to what you changed; two minutes

@@ -5,8 +5,8 @@
 A fault is one small change to one line: a comparison turned round, a condition denied, a number that is one more, a
 call left out, a result that is None. Which ones are tried depends on the seed and on the product alone, so a suite can
 be compared with what it was: run this before and after. Some faults change nothing that anybody could see; a person
-reads what nobody saw. Of the tests, those are run that import the module, or else its importers. With --whole, all the others
-are asked about what these don't see, up to the first that does; that takes as long as `make test` for each fault.
+reads what nobody saw. Of the tests, those are run that import the module, or else its importers. With --whole, the
+others are asked about what these don't see, up to the first that does; that takes as long as `make test` for each.
 """
 
 from __future__ import annotations

@@ -1,10 +1,33 @@
 """What is seen of a module, forward and backward, or forward alone; and a module that stands in for a patient."""
 
+import pytest
 import torch
 from torch import nn
 
 from cellcheck.authoring import Case
-from cellcheck.authoring.modules import StandIn, followed, forward_only
+from cellcheck.authoring.modules import StandIn, built, followed, forward_only
+
+
+class Careless(nn.Module):
+    """A module that isn't one yet when it gets its first part."""
+
+    def __init__(self, width: int) -> None:
+        self.scale = nn.Parameter(torch.ones(width))
+
+
+class Unlucky(nn.Module):
+    """A module whose `__init__` stops for a reason of its own."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.scale = width.there_is_no_such_thing  # type: ignore[attr-defined]
+
+
+def test_a_forgotten_super_is_named_and_any_other_error_passes() -> None:
+    with pytest.raises(TypeError, match=r"Careless .* super\(\).__init__\(\)"):
+        built(Careless, 3)
+    with pytest.raises(AttributeError, match="there_is_no_such_thing"):
+        built(Unlucky, 3)
 
 
 def test_a_case_may_do_without_gradients() -> None:

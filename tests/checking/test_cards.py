@@ -170,6 +170,16 @@ def test_where_the_core_is_right_the_first_thing_that_fails_is_explained() -> No
     ]
 
 
+def test_what_could_not_be_looked_at_is_neither_right_nor_wrong() -> None:
+    kept = replace(DTYPE, passed=True, seen=False)
+    assert told(verdict(FAILED, aspects=(SHAPE, kept, VALUES))) == [
+        "[ ] values. What is asked for: Each entry is right.",
+        "Right already: shape.",
+        "Not judged yet: dtype kept.",
+    ]
+    assert told(verdict(FAILED, aspects=(SHAPE, kept, VALUES), diagnosis="summed")) == ["Right already: shape."]
+
+
 @pytest.mark.parametrize("recognised", [{"diagnosis": "summed"}, {"patients": "It misjudges a loss."}])
 def test_of_what_is_recognised_nothing_is_crossed_out(recognised: dict[str, str]) -> None:
     found = verdict(aspects=(SHAPE, DTYPE, VALUES, ONE), **recognised)

@@ -284,6 +284,7 @@ def test_a_clinic_says_which_patients_a_test_misjudges() -> None:
     )
     assert treated(lambda ask: ask("look")).status == PASSED
     assert treated(lambda ask: 3).patients == ""
+    assert treated(lambda ask: ask("look") / 0).patients == ""  # what stops it is said once, not of each patient
 
 
 def test_hidden_grading_names_the_patients_too() -> None:

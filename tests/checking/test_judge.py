@@ -90,6 +90,30 @@ def test_points_are_shared_by_weight() -> None:
     assert changed.message.startswith("An argument isn't what it was before the call.")
 
 
+def test_what_nobody_could_look_at_is_not_called_right() -> None:
+    """Nothing is deducted for the dtype of a result that isn't there, but it isn't kept either."""
+    dtype = Aspect("dtype kept", kinds=frozenset({"dtype"}))
+    exercise = replace(EXERCISE, aspects=(*ASPECTS, dtype))
+
+    def seen(symbol: Callable[..., Any]) -> list[str]:
+        return [aspect.name for aspect in verdict(symbol, exercise).aspects if aspect.seen]
+
+    everything = [aspect.name for aspect in (*ASPECTS, dtype)]
+    assert seen(row_means) == seen(row_sums) == everything
+    assert seen(lambda x: None) == [name for name in everything if name != "dtype kept"]
+    assert seen(lambda x: x.mean(dim=1)[:, None]) == seen(lambda x: None)
+
+    def only_wide(x: torch.Tensor) -> torch.Tensor:
+        return x.mean(dim=1) if len(x) > 1 else x.oops  # type: ignore[attr-defined, no-any-return]
+
+    assert seen(only_wide) == everything
+    asked_of_one = replace(
+        exercise, aspects=(VALUES, replace(UNTOUCHED, kinds=frozenset({"values"}), tags=frozenset({"wide"})))
+    )
+    stops = verdict(lambda x: x.oops if len(x) > 1 else x.mean(dim=1), asked_of_one)
+    assert [aspect.seen for aspect in stops.aspects] == [True, False]
+
+
 def test_the_right_shape_alone_earns_nothing() -> None:
     zeros = verdict(lambda x: torch.zeros(x.shape[0]))
     assert "shape" in passed(zeros)

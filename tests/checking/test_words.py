@@ -87,6 +87,12 @@ def test_what_is_said(expected: Any, got: Any, sentence: str) -> None:
     assert said(expected, got) == sentence
 
 
+def test_a_value_within_an_entry_has_another_word_than_the_entry() -> None:
+    assert said([A], [A * 3]).startswith(
+        "6 of 6 values in entry [0] of the result differ. The one at [0, 0] should be 1, but it is 3."
+    )
+
+
 def test_what_is_said_of_arguments_and_gradients() -> None:
     before = {"values": [A], "requires_grad": [False], "grad": [None]}
     assert said(before, before | {"values": [A + 1]}, "arguments").startswith(

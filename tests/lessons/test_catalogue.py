@@ -4,6 +4,7 @@ Everything here runs on whatever lessons there are; nothing is written per exerc
 """
 
 import inspect
+import re
 from copy import copy
 from functools import cache, partial
 from typing import Any
@@ -177,6 +178,8 @@ def test_advice_asks_and_never_tells(lesson: str, symbol: str) -> None:
         assert mistake.advice.endswith("?"), mistake.name
         assert "!" not in mistake.advice
         assert len(mistake.advice) < 260, mistake.name
+        # It may stand beside the advice on a second mistake, where "the right one plus x" isn't true.
+        assert not re.match(r"(?:The|Your)\b[^.?]* (?:is|are) the right ones?\b", mistake.advice), mistake.name
         squeezed = "".join(mistake.advice.split())
         for line in lines:
             assert line not in squeezed, mistake.name

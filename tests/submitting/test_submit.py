@@ -126,6 +126,18 @@ def test_it_says_what_the_checks_have_found_right(tmp_path: Path) -> None:
     assert repr(cellcheck.submit(path=mine)).endswith("\nBy your checks, 13 of 13 exercises are solved.")
 
 
+@pytest.mark.usefixtures("shell")
+def test_what_was_solved_and_never_saved_is_asked_for(tmp_path: Path) -> None:
+    mine = tmp_path / LESSON / f"{LESSON}.ipynb"
+    mine.parent.mkdir()
+    shutil.copy(released()[LESSON], mine)
+    solved = load_lesson(LESSON).exercises[0]
+    progress.remember(tmp_path, LESSON, solved.symbol, solved.points)
+    said = repr(cellcheck.submit(path=mine))
+    assert "By your checks, 1 of 13 exercises is solved; still open: " in said
+    assert f"It doesn't hold your answer to {solved.symbol}: save the notebook, then run this cell again." in said
+
+
 def test_a_name_is_in_it_only_if_given(file: Path) -> None:
     cellcheck.submit(name="Ada Lovelace")
     note = package.made_before(file.parent / NAME)

@@ -51,7 +51,8 @@ def load_checkpoint(path: str | Path, model: nn.Module, optimizer: torch.optim.O
     the step.
 
     What follows is what would have followed without the interruption: on a CPU the same
-    losses, bit for bit. The model may be on another device than the one that was saved.
+    losses, bit for bit. The model may be on another device than the one that was saved:
+    a file from a GPU loads where there is none.
     The file is read as data alone: code that somebody has hidden in it is never run.
     """
     ### BEGIN SOLUTION

@@ -58,8 +58,8 @@ CPU = Recipe(
     steps=1200, warmup_steps=400, max_tokens=1000,
 )  # fmt: skip
 
-# Multi30k on one GPU: an H100 or H200 takes three minutes, most of them spent waiting for Python. Validation loss 1.4; on
-# the first 200 test sentences BLEU 32 to 35, depending on the seed and the card, and chrF 58.
+# Multi30k on one GPU: an H100 or H200 takes three minutes, most of them spent waiting for Python. Validation loss 1.4;
+# on the first 200 test sentences BLEU 32 to 35, depending on the seed and the card, and chrF 58.
 GPU = Recipe(
     d_model=256, num_layers=3, num_heads=8, d_ff=1024, dropout=0.3, max_length=64,
     steps=3000, warmup_steps=1000, max_tokens=4096, share_embeddings=True,

@@ -28,11 +28,16 @@ def built(symbol: Any, *sizes: Any) -> nn.Module:
     """`symbol(*sizes)`.
 
     Raises:
-        TypeError: when that isn't an `nn.Module`, or has no `forward`.
+        TypeError: when that isn't an `nn.Module`, or has no `forward`, or has a part before it is a module.
     """
-    module = symbol(*sizes)
+    name = getattr(symbol, "__name__", "it")
+    try:
+        module = symbol(*sizes)
+    except AttributeError as error:
+        if "before Module.__init__() call" not in str(error):
+            raise
+        raise TypeError(f"{name} is given a part before super().__init__() has run: call that first") from error
     if not isinstance(module, nn.Module):
-        name = getattr(symbol, "__name__", "it")
         raise TypeError(f"{name} should make an nn.Module, and it makes a {type(module).__name__}")
     forward = getattr(module.forward, "__func__", module.forward)  # a model may also choose it in __init__
     if forward is nn.Module.forward and type(module).__call__ is nn.Module.__call__:

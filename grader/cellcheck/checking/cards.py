@@ -63,7 +63,7 @@ class Standing:
     """What of an answer that isn't right is worth telling: one thing that is wrong, and what stands already."""
 
     right: tuple[str, ...] = ()
-    """The aspects that hold."""
+    """The aspects that hold, as far as they could be looked at."""
     wrong: AspectResult | None = None
     """The first one that fails, the core of the exercise before the rest. None where the message says what is wrong:
     whatever else fails follows from that, or may."""
@@ -82,13 +82,14 @@ def standing(verdict: Verdict) -> Standing:
     """What a card says of an answer's aspects, beside its message."""
     if verdict.status not in (PARTIAL, FAILED):  # it is right, or it never got so far that anything could be looked at
         return Standing()
-    right = tuple(aspect.name for aspect in verdict.aspects if aspect.passed)
+    right = tuple(aspect.name for aspect in verdict.aspects if aspect.passed and aspect.seen)
     if verdict.diagnosis or verdict.patients:
         return Standing(right)
     failing = sorted((aspect for aspect in verdict.aspects if not aspect.passed), key=lambda aspect: not aspect.core)
     if not failing:
         return Standing(right)
-    return Standing(right, failing[0], tuple(aspect.name for aspect in failing[1:]))
+    unseen = [aspect for aspect in verdict.aspects if aspect.passed and not aspect.seen]
+    return Standing(right, failing[0], tuple(aspect.name for aspect in (*failing[1:], *unseen)))
 
 
 def _look(verdict: Verdict) -> tuple[Tone, Tone, str]:
@@ -175,7 +176,7 @@ def _sign(aspect: AspectResult) -> str:
 def _standing(stands: Standing) -> str:
     wrong = ""
     if stands.wrong is not None:
-        meaning = f"What is asked for: {html.escape(stands.wrong.meaning)}" if stands.wrong.meaning else ""
+        meaning = f" What is asked for: {html.escape(stands.wrong.meaning)}" if stands.wrong.meaning else ""
         wrong = f'<div style="margin-top:6px;font-size:13px">{_sign(stands.wrong)}{meaning}</div>'
     grey = "".join(f"<div>{html.escape(line)}</div>" for line in stands.lines)
     return wrong + (f'<div style="margin-top:6px;font-size:13px;{_paint("color", _GREY)}">{grey}</div>' if grey else "")

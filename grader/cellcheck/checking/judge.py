@@ -55,6 +55,9 @@ class AspectResult:
     """One sentence that explains the name, if its author wrote one. Not part of the JSON."""
     core: bool = False
     """Whether it belongs to what the exercise is about. Not part of the JSON."""
+    seen: bool = True
+    """Whether the answer got so far, in some case, that this could be looked at: where a result isn't there, or has
+    another shape, nothing is deducted for its dtype, but nobody knows whether that is right. Not part of the JSON."""
 
 
 @dataclass(frozen=True)
@@ -308,7 +311,7 @@ class Judge:
         differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
         changed = next((d for diagnosis in differences for d in diagnosis if d.key == CHANGED), None)
         aspects = (*exercise.aspects, SETTINGS_UNTOUCHED) if changed else exercise.aspects
-        results = tuple(self._aspect(aspect, differences) for aspect in aspects)
+        results = tuple(self._aspect(aspect, expected, differences) for aspect in aspects)
         earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
         total = sum(aspect.weight for aspect in aspects)
         if all(result.passed for result in results):
@@ -359,13 +362,17 @@ class Judge:
         beside = shown(self.exercise, case) if self.exercise.shown else {}
         return Evidence(case.label, path, *pair, place(path, self.exercise.called), beside)
 
-    def _aspect(self, aspect: Aspect, differences: list[list[Difference]]) -> AspectResult:
+    def _aspect(self, aspect: Aspect, expected: list[Observation], differences: list[list[Difference]]) -> AspectResult:
         fails = any(
             concerns(aspect, case, difference)
             for case, in_case in zip(self.cases, differences, strict=True)
             for difference in in_case
         )
-        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core)
+        seen = fails or any(
+            aspect.tags <= case.tags and _shows(aspect, right, in_case)
+            for case, right, in_case in zip(self.cases, expected, differences, strict=True)
+        )
+        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core, seen)
 
     def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
         return any(
@@ -381,6 +388,12 @@ class Judge:
                     if concerns(aspect, self.cases[index], difference):
                         return index, difference
         return None
+
+
+def _shows(aspect: Aspect, expected: Observation, differences: list[Difference]) -> bool:
+    """Whether something can be seen of an aspect in a case: a result is there, and of a form that can be compared."""
+    shapeless = {d.key for d in differences if d.kind in ("error", "type", "shape")}
+    return "error" not in shapeless and any(key in expected and key not in shapeless for key in (*aspect.keys, "error"))
 
 
 def blank_message(symbol: str) -> str:

@@ -14,13 +14,16 @@ MOST_NAMED = 3
 def misjudged(
     exercise: Exercise, cases: Sequence[Case], expected: Sequence[Observation], got: Sequence[Observation]
 ) -> str:
-    """The patients that the test got wrong, by its answer; empty where the question is not whether one is sound.
+    """The patients that the test got wrong, by its answer; empty where the question is not whether one is sound, and
+    where the test never comes to an answer: what stops it is said anyway.
 
     >>> misjudged(clinic, cases, expected, got)
     'It says True, where False is right, with a model that reads its padding; and with a model without a mask.'
     """
     keys = core_keys(exercise)
     if not any(case.patient for case in cases) or not says_little(keys, expected):
+        return ""
+    if all("error" in seen for seen in got):
         return ""
     answers = {seen[key] for seen in expected if "error" not in seen for key in keys if key in seen}
     wrong: dict[str, list[str]] = {}

@@ -210,8 +210,10 @@ def _say_values(where: str, expected: Any, got: Any) -> str:
         if e.size == 1:
             return f"{_cap(where)} should be {should}.{related}"
         count, at = int(wrong.sum()), ", ".join(map(str, first))
-        differ = f"{count} of {wrong.size} entries of {where} {'differs' if count == 1 else 'differ'}"
-        return f"{differ}. Entry [{at}] should be {should}.{related}"
+        differ = "differs" if count == 1 else "differ"
+        if where.startswith("entry "):  # of a list, say: its own entries need another word
+            return f"{count} of {wrong.size} values in {where} {differ}. The one at [{at}] should be {should}.{related}"
+        return f"{count} of {wrong.size} entries of {where} {differ}. Entry [{at}] should be {should}.{related}"
     if isinstance(expected, dict):
         return _say_keys(where, expected, got)
     if isinstance(expected, str) and expected[:_MAX_TEXT] == got[:_MAX_TEXT]:

@@ -49,9 +49,9 @@ class Receipt:
             text = text.replace(html.escape(words), f'<a href="{quote(path)}">{html.escape(words)}</a>', 1)
         return f'<div role="status">{text}</div>'
 
-    def and_then(self, notebook: Path, lesson: str) -> Receipt:
+    def and_then(self, notebook: Path, handed: NotebookToHandIn) -> Receipt:
         """The same with what is solved, and with the lesson that comes next, where the learner has it."""
-        return replace(self, lines=(*self.lines, *_solved(notebook, lesson)))._leading_on(notebook, lesson)
+        return replace(self, lines=(*self.lines, *_solved(notebook, handed)))._leading_on(notebook, handed.lesson)
 
     def _leading_on(self, notebook: Path, lesson: str) -> Receipt:
         after = _next_one(notebook, lesson)
@@ -123,25 +123,32 @@ def submit(
     handed = _with_entry(_look_at(data, lesson, notebook), notebook.parent)
     _insist_on_saving(shell, notebook, data)
     if service and into is None:
-        return _by_service(handed, service, token).and_then(notebook, handed.lesson)
+        return _by_service(handed, service, token).and_then(notebook, handed)
     receipt, refused = _by_exchange(handed, notebook) if into is None else (None, "")
     if receipt is None:
         receipt = _as_file(handed, Path(into or notebook.parent).expanduser(), name, refused)
-    return receipt.and_then(notebook, handed.lesson)
+    return receipt.and_then(notebook, handed)
 
 
-def _solved(notebook: Path, lesson: str) -> list[str]:
-    """How many of the exercises have had full marks in a check, as far as that was recorded."""
+def _solved(notebook: Path, handed: NotebookToHandIn) -> list[str]:
+    """How many of the exercises have had full marks in a check, as far as that was recorded; and what to do where the
+    file doesn't hold them all: after a restart of the kernel, nothing else tells that it wasn't saved."""
     from cellcheck.learning import progress
     from cellcheck.syllabus import load_lesson
 
-    best = progress.record(progress.folder_of(notebook, lesson)).best.get(lesson)
+    best = progress.record(progress.folder_of(notebook, handed.lesson)).best.get(handed.lesson)
     if not best:
         return []
-    exercises = load_lesson(lesson).exercises
+    exercises = load_lesson(handed.lesson).exercises
     left = [each.symbol for each in exercises if best.get(each.symbol, 0.0) < each.points - 1e-9]
     still = f"; still open: {named(left, limit=5)}" if left else ""
-    return [f"By your checks, {len(exercises) - len(left)} of {len(exercises)} exercises are solved{still}."]
+    solved = len(exercises) - len(left)
+    said = [f"By your checks, {solved} of {len(exercises)} exercises {'is' if solved == 1 else 'are'} solved{still}."]
+    lost = [each.symbol for each in exercises if each.symbol not in left and each.symbol in handed.blank]
+    if lost:
+        holds = "It doesn't hold your answer" if len(lost) == 1 else "It doesn't hold your answers"
+        said.append(f"{holds} to {named(lost, limit=5)}: save the notebook, then run this cell again.")
+    return said
 
 
 def _next_one(notebook: Path, lesson: str) -> Path | None:

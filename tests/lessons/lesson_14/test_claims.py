@@ -191,12 +191,21 @@ def test_long_chains_are_rare_in_training(seed: int) -> None:
 @both_seeds
 def test_practice_helps_as_far_as_it_sees(seed: int) -> None:
     practised = measured("14_practice")
-    above = practised[practised["seed"] == seed].set_index("chain")[["carry", "no_carry"]]
+    of_both = practised[(practised["kind"] == "practice") & (practised["seed"] == seed)]
+    above = of_both.set_index("chain")[["carry", "no_carry"]]
     assert above.loc[:3].min().min() >= 0.95
     beyond = above.loc[4:]
     assert 0.04 <= beyond["carry"].min() <= beyond["carry"].max() <= 0.32
     assert 0.70 <= beyond["no_carry"].min() <= beyond["no_carry"].max() <= 0.96
     assert len(lab.practice_sums(seed)) == 6000
+
+
+def test_practice_takes_sums_and_steps() -> None:
+    """Without either of them, a carry that comes through three 9s is often lost."""
+    practised = measured("14_practice")
+    above_three = practised[practised["chain"] == 3].set_index(["kind", "seed"])["carry"]
+    assert above_three["usual sums"].tolist() == [0.15, 0.4]
+    assert above_three["one go"].tolist() == [0.44, 0.64]
 
 
 @cache

@@ -14,6 +14,8 @@ from transformer_course.lessons.examining import MOVED, Calls, ExaminedModel, ke
 
 SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "d_ff", "num_layers", "num_classes")
 
+CHANGED_LATER = "The scores are changed after the last layer, so they are no longer raw."
+
 
 class Second(NamedTuple):
     """What is seen of a second call on the same input."""
@@ -219,11 +221,7 @@ class ExaminedClassifier(ExaminedModel):
             risen = self.result(self.x) - self.output
         expected = torch.zeros_like(risen)
         expected[..., 0] = 3.0
-        return (
-            "raw scores"
-            if near(risen, expected)
-            else "The scores are changed after the last layer, so they are no longer raw."
-        )
+        return "raw scores" if near(risen, expected) else CHANGED_LATER
 
     def what_follows_the_stack(self) -> str:
         """With silent blocks, a norm after the stack makes the size of the embeddings unimportant."""
@@ -263,7 +261,7 @@ class ExaminedClassifier(ExaminedModel):
         return self.second.looks
 
     def what_the_last_layer_reads(self) -> str:
-        """Which positions those are, seen with silent blocks."""
+        """Which positions those are, seen with silent blocks; nobody can tell where the scores are changed later."""
         kind = self._returned
         with self.silenced(self.blocks), torch.no_grad():
             logits = self.result(self.x)
@@ -274,9 +272,9 @@ class ExaminedClassifier(ExaminedModel):
                     scores = scores.log_softmax(-1)
                 if near(logits, scores):
                     return name
-        return (
-            self.form or "The last layer reads neither the last position, normed once, nor the mean of the real tokens."
-        )
+        if self.form or kind == CHANGED_LATER:
+            return self.form or kind
+        return "The last layer reads neither the last position, normed once, nor the mean of the real tokens."
 
     def _readings(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Ways to read, and what the logits would be: with and without a last norm, before or after a mean."""

@@ -11,8 +11,9 @@ from cellcheck.authoring.calls import call_and_follow
 from cellcheck.authoring.draw import integers, normal, with_gaps
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.heads import ASPECTS, WHOLE
+from transformer_course.lessons.refusing import CALLED, refusal, refused
 
-REFUSED = aspects.refused("heads that don't fit are refused", weight=2.0)
+REFUSED, BY_ITS_NAME = refused("heads that don't fit are refused", weight=2.0)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -41,7 +42,18 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return call_and_follow(symbol, inputs["x"], inputs["num_heads"])
+    """The heads and their gradients; where heads don't fit, which error there is instead."""
+    x, num_heads = inputs["x"], inputs["num_heads"]
+    if x.shape[-1] % num_heads != 0:
+        return refusal(symbol, x, num_heads)
+    return call_and_follow(symbol, x, num_heads)
 
 
-TRIAL = Trial(module="transformer_course.attention", points=2, cases=cases, probe=probe, aspects=(*ASPECTS, REFUSED))
+TRIAL = Trial(
+    module="transformer_course.attention",
+    points=2,
+    cases=cases,
+    probe=probe,
+    called=CALLED,
+    aspects=(*ASPECTS, REFUSED, BY_ITS_NAME),
+)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.calls import gradients as gradients_of
 from cellcheck.authoring.calls import state
 from cellcheck.authoring.draw import dims, normal, with_gaps
@@ -92,6 +92,18 @@ def _as_after_a_shorter_row(model: nn.Module, x: torch.Tensor, output: Any) -> b
         return False
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """Adding one wave to all tokens is one mistake, whichever wave it is: a wave of ones stands for all of them."""
+    seen = in_single_precision(observation, case)
+    output, x = seen.get("output"), case.inputs["x"]
+    if not isinstance(output, torch.Tensor) or output.shape != x.shape or x.shape[1] == 1:
+        return seen
+    wave = output.detach() - x
+    first = wave[:1, :1]
+    the_same = torch.allclose(wave, first.expand_as(wave), atol=1e-4) and not torch.allclose(first, 0 * first)
+    return {**seen, "output": (x + 1.0).to(output.dtype)} if the_same else seen
+
+
 MEANINGS = {
     "nothing to learn": "The waves are fixed: an optimiser finds nothing to train in the module.",
     "a buffer": "The table is among model.buffers(), not model.parameters(), so that it moves with the model.",
@@ -104,7 +116,7 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
-    canonical=in_single_precision,
+    canonical=canonical,
     aspects=explained(
         (
             aspects.values(),

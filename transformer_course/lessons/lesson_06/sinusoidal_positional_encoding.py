@@ -1,9 +1,10 @@
 """`sinusoidal_positional_encoding`: how it is tried."""
 
 import numpy as np
+import torch
 
 from cellcheck.authoring.aspects import dtype, shape, values
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_06.drawing import draw_base
 
@@ -27,9 +28,27 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """Waves that get faster from pair to pair reach angles of thousands, and float32 keeps few digits of those.
+
+    How they were rounded is nobody's mistake: such a table is made again in float64.
+    """
+    output = observation.get("output")
+    length, d_model = case.inputs["length"], case.inputs["d_model"]
+    if not isinstance(output, torch.Tensor) or output.shape != (length, d_model) or d_model == 2:
+        return observation
+    positions = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    angles = positions * case.inputs.get("base", 10000.0) ** (torch.arange(0, d_model, 2) / d_model).double()
+    faster = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)
+    if not torch.allclose(output.double(), faster, rtol=0.0, atol=0.02):
+        return observation
+    return {**observation, "output": faster.to(output.dtype)}
+
+
 TRIAL = Trial(
     module="transformer_course.positions",
     points=3,
     cases=cases,
+    canonical=canonical,
     aspects=(shape(), values(), BASE, SINGLE, TWO_COLUMNS, dtype("float32", meaning="The result is float32.")),
 )

@@ -47,11 +47,11 @@ def _on(tree: Tree, name: str, width: int, penalty: float) -> Ids:
     return tuple(WRONG[name].run(logits_of, tree.end_id, tree.max_length, width, penalty))
 
 
-def _late_shows(task: Task, width: int, penalty: float) -> bool:
-    """Whether going on for one step finds something else: that needs the model itself, after an end too."""
+def _shows(name: str, task: Task, width: int, penalty: float) -> bool:
+    """Whether a wrong way that goes on after an end finds something else: that needs the model itself."""
     late, right = (
         searcher(ways)(task.model(), task.source, task.start_id, task.end_id, task.max_length, width, penalty)
-        for ways in (WRONG["goes_on_for_one_step"], Ways())
+        for ways in (WRONG[name], Ways())
     )
     return not torch.equal(late, right)
 
@@ -60,8 +60,8 @@ def _late_shows(task: Task, width: int, penalty: float) -> bool:
 class Plan:
     """A case to be drawn: sources on which all sensible kinds of beam search find an answer that is `wanted`.
 
-    Each way in `shows` goes wrong for at least one of them, in `apart` two ways go wrong differently. There are up to
-    `most` sources, with different answers.
+    Each way in `shows` goes wrong for at least one of them, in `apart` two ways go wrong differently. So does the way
+    `after_an_end`, which asks the model what follows an end. There are up to `most` sources, with different answers.
     """
 
     label: str
@@ -73,6 +73,7 @@ class Plan:
     max_length: int = LONGEST
     penalty: float | None = None
     most: int = 9
+    after_an_end: str = ""
 
     def fill(self, pool: Task, forest: list[Tree]) -> Case | None:
         """The case, if these sources will do."""
@@ -101,7 +102,7 @@ class Plan:
         task = replace(pool, source=pool.source[[*ranked[1:2], ranked[0], *ranked[2:]]])
         task = replace(task, max_length=self.max_length)
         more = {} if self.penalty is None else {"length_penalty": self.penalty}
-        if self.penalty and not _late_shows(task, self.width, self.penalty):
+        if self.after_an_end and not _shows(self.after_an_end, task, self.width, power):
             return None
         return Case.of(self.label, self.about, **task.inputs(beam_width=self.width, **more))
 
@@ -149,11 +150,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
     rankings = tuple(combinations(RANKING, 2))
     apart = tuple(combinations(of_penalty, 2))
     small = "on a batch of one with max_length = 1, a beam wider than the vocabulary, and length penalty 0"
+    extended, longer = "ended_answers_extended", f"with a length penalty of {penalty}"
     plans = [
-        Plan("with beam_width = 2", BEST, better, 2, (*ALWAYS, *ended), rankings),
-        Plan("with beam_width = 3", BEST, better, 3, (*ALWAYS, *ended), rankings),
+        Plan("with beam_width = 2", BEST, better, 2, (*ALWAYS, *ended), rankings, after_an_end=extended),
+        Plan("with beam_width = 3", BEST, better, 3, (*ALWAYS, *ended), rankings, after_an_end=extended),
         Plan("with beam_width = 1", NARROW, greedy_ends, 1, narrow, wider),
-        Plan(f"with a length penalty of {penalty}", PENALTY, best_score_of_all, 12, long, apart, penalty=penalty),
+        Plan(longer, PENALTY, best_score_of_all, 12, long, apart, penalty=penalty, after_an_end="goes_on_for_one_step"),
         Plan("where the best answer is cut off at max_length", CUT, best_of_all, 3, cut, max_length=3),
         Plan(small, SMALL, ends_at_once, 50, max_length=1, penalty=0.0, most=1),
     ]

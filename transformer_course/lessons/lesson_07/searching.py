@@ -28,6 +28,7 @@ class Ways:
     ended: Callable[[list[int], int], bool] = lambda ids, end: ids[-1] == end
     late: int = 0  # steps for which an answer that has ended still goes on
     stop: Callable[[list[Entry], list[Entry], float], bool] = lambda finished, alive, penalty: False
+    cut: Callable[[list[int], int], list[int]] = lambda ids, end: ids
 
     def run(
         self, logits_of: Callable[[list[list[int]]], torch.Tensor], end: int, most: int, width: int, penalty: float
@@ -51,7 +52,7 @@ class Ways:
         def rank(entry: Entry) -> float:
             return self.score(entry[1], max(self.length(entry[0], end), 1), penalty)
 
-        return self.choose(self.compete(finished, alive), key=rank)[0]
+        return self.cut(self.choose(self.compete(finished, alive), key=rank)[0], end)
 
 
 def searcher(ways: Ways) -> Callable[..., torch.Tensor]:
@@ -101,6 +102,9 @@ WRONG = {
     "raw_logits_added": Ways(logs=lambda logits: logits),
     "probabilities_added": Ways(logs=lambda logits: logits.softmax(-1)),
     "ends_not_seen": Ways(ended=lambda ids, end: False),
+    "ended_answers_extended": Ways(
+        ended=lambda ids, end: False, cut=lambda ids, end: ids[: [*ids, end].index(end) + 1]
+    ),
     "goes_on_for_one_step": Ways(late=1),
     "ended_answers_forgotten": Ways(compete=lambda finished, alive: alive or finished),
     "cut_answers_forgotten": Ways(compete=lambda finished, alive: finished or alive),

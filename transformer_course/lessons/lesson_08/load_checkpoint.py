@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from cellcheck.authoring.spec import Trial
-from transformer_course.lessons.lesson_08.runs import CALLED, CODE, PARTS, resumed, runs
+from transformer_course.lessons.lesson_08.runs import CALLED, CODE, DEVICE, PARTS, resumed, runs
 
 TRIAL = Trial(
     module="transformer_course.paper.checkpoints",
@@ -28,6 +28,7 @@ TRIAL = Trial(
             meaning="The numbers go into the model's own parameters, which the optimiser steps.",
         ),
         CODE,
+        DEVICE,
         resumed("modes untouched", "modes", weight=0.5, meaning="The model stays in the mode it is in."),
         resumed(
             "a second load",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from cellcheck.authoring.aspects import of_function, refused, special
+from cellcheck.authoring.aspects import of_function, special
+from cellcheck.authoring.calls import in_order
 from cellcheck.authoring.spec import Aspect, Case, Trial
+from transformer_course.lessons.refusing import CALLED, refusal, refused
 
 FIRST = special("the first step", meaning="Steps count from 1, and the first one has its rate.")
-BEFORE = refused("a step before the first is refused", weight=0.5)
+BEFORE, BY_ITS_NAME = refused("a step before the first is refused", weight=0.5)
 PEAK = special("at the peak and just after it", meaning="The rate is highest at step warmup_steps.")
 
 
@@ -31,6 +36,16 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The rate; before the first step, which error there is instead."""
+    return refusal(symbol, *inputs.values()) if inputs["step"] < 1 else in_order(symbol, inputs)
+
+
 TRIAL = Trial(
-    module="transformer_course.paper.schedule", points=1, cases=cases, aspects=(*of_function(), FIRST, PEAK, BEFORE)
+    module="transformer_course.paper.schedule",
+    points=1,
+    cases=cases,
+    probe=probe,
+    called=CALLED,
+    aspects=(*of_function(), FIRST, PEAK, BEFORE, BY_ITS_NAME),
 )

@@ -28,6 +28,15 @@ CODE = Aspect(
     meaning="A checkpoint is read as data alone: code that somebody has hidden in it is never run.",
 )
 
+DEVICE = Aspect(
+    "a file from another device",
+    ("a_file_from_a_gpu",),
+    KNOWN | CONTENT,
+    weight=1.0,
+    tags=tagged("device"),
+    meaning="A file that was written on a GPU loads where there is none.",
+)
+
 
 def runs(generator: np.random.Generator, interrupted: bool) -> list[Case]:
     """A run with each optimiser, and one whose save is interrupted."""
@@ -51,6 +60,7 @@ def runs(generator: np.random.Generator, interrupted: bool) -> list[Case]:
     ]
     if not interrupted:
         cases.append(Case.of("with a file that has code in it", CODE, **run("Adam", False, "code")))
+        cases.append(Case.of("with a file from a GPU that isn't there", DEVICE, **run("Adam", False, "device")))
     if interrupted:
         cases.append(Case.of("on a full disk", INTERRUPTED, **run("Adam", False, "interrupted")))
     return cases
@@ -72,6 +82,7 @@ CALLED = {
     "the_error": "the error of the save",
     "a_whole_save": "how a save ends",
     "code_in_the_file": "code in the file",
+    "a_file_from_a_gpu": "a file from a GPU that isn't there",
     "where_it_is_written_first": "where the file is written first",
 }
 PARTS = (

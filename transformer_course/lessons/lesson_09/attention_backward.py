@@ -57,13 +57,47 @@ def by_name(observation: Observation, case: Case) -> Observation:
         return observation
     got = observation.get("output")
     three = list(got) if isinstance(got, list | tuple) and len(got) == 3 else [got] * 3
-    return {**dict(zip(NAMES, three, strict=True)), "arguments": observation.get("arguments")}
+    return {
+        "keys_together": keys_together(three[1], case),
+        "values_together": values_together(three[2], case),
+        **dict(zip(NAMES, three, strict=True)),
+        "arguments": observation.get("arguments"),
+    }
 
 
-def of_one(name: str, core: bool = False) -> Aspect:
+def keys_together(gradient: Any, case: Case) -> str:
+    """What the gradients of all keys add up to."""
+    if not isinstance(gradient, np.ndarray) or gradient.shape != case.inputs["key"].shape:
+        return "as they should"
+    if adds_up(gradient, np.zeros_like(gradient).sum(axis=-2)):
+        return "as they should"
+    return (
+        "If all keys move by the same vector, all scores of a query change alike, and no weight does: the gradients of "
+        "the keys must add up to 0. Yours don't: how do you come back through the softmax?"
+    )
+
+
+def values_together(gradient: Any, case: Case) -> str:
+    """What the gradients of all values add up to."""
+    if not isinstance(gradient, np.ndarray) or gradient.shape != case.inputs["value"].shape:
+        return "as they should"
+    if adds_up(gradient, case.inputs["gradient"].sum(axis=-2)):
+        return "as they should"
+    return (
+        "If all values move by the same vector, so does each output, since its weights add up to 1: the gradients of "
+        "the values must add up to those of the outputs. Yours don't: how much of each value went into an output?"
+    )
+
+
+def adds_up(gradient: np.ndarray, wanted: np.ndarray) -> bool:
+    room = np.abs(gradient).sum() * (1e-3 if gradient.dtype == np.float32 else 1e-8) + 1e-6
+    return not (np.abs(gradient.sum(axis=-2) - wanted) > room).any()
+
+
+def of_one(name: str, *words: str, core: bool = False) -> Aspect:
     return Aspect(
         f"the gradient of the {name}",
-        (name,),
+        (*words, name),
         frozenset({"error", "type", "shape", "nan", "mask", "values"}),
         2.5,
         core=core,
@@ -79,9 +113,9 @@ TRIAL = Trial(
     canonical=by_name,
     called={name: f"the gradient of the {name}" for name in NAMES},
     aspects=(
+        of_one("key", "keys_together"),
         of_one("query"),
-        of_one("key"),
-        of_one("value", core=True),
+        of_one("value", "values_together", core=True),
         HIDDEN,
         SINGLE,
         FLOAT32,

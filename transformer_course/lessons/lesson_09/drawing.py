@@ -16,8 +16,12 @@ SEEN = ("output", "input_gradient", "weight_gradients")
 BACK = ("input_gradient", "weight_gradients")
 CALLED: Mapping[str, str] = {
     "output": "what forward returns",
+    "wiring": "how the parts are joined",
+    "way_back": "how the parts are joined on the way back",
     "input_gradient": "what backward returns",
     "weight_gradients": "the gradients of the weights",
+    "shares": "the rows' shares in the gradients of the weights",
+    "slopes": "the slopes that backward returns",
     "again": "what a second pass gives",
     "beginning": "how the weights begin",
     "two": "two new layers of one size",
@@ -91,18 +95,26 @@ def of_layer(
     """What matters about a layer: its output, what backward returns, what it sets, and that nothing is left over."""
     meaning = "`backward` returns the right gradient for each input."
     wanted = [
-        main("forward", forward, meaning="`forward` returns the right result, entry by entry.", tag=FORWARD),
+        main(
+            "forward",
+            forward,
+            ("wiring", "output"),
+            "`forward` returns the right result, entry by entry.",
+            FORWARD,
+        ),
         special(
             "the gradient that backward returns",
             PLAIN,
             gradients if returns else 0.5,
             meaning,
-            BACK[: 1 + (not weights)],
+            ("way_back", "slopes", *BACK[: 1 + (not weights)]),
         ),
     ]
     if weights:
         meaning = "`backward` sets the right gradient for each weight and bias."
-        wanted.append(special("the gradients of the weights", PLAIN, gradients, meaning, ("weight_gradients",)))
+        wanted.append(
+            special("the gradients of the weights", PLAIN, gradients, meaning, ("shares", "weight_gradients"))
+        )
     meaning = "A layer that has been used before, or beside another one, gives the same gradients as a new one."
     wanted += [
         also("a second pass starts afresh", "again", weight=1.5, meaning=meaning),
@@ -153,7 +165,8 @@ def there_and_back(*cases: Case, special: tuple[Aspect, ...] = ()) -> list[Case]
 
     The gradients count as those of any case, unless the case is about one of the `special` aspects: then its name with
     "on the way back" is its tag. A case about something else that is special, such as a batch of one, goes there and
-    back once: the usual ones tell what is left from the first time.
+    back once: the usual ones tell what is left from the first time. How a layer goes about it is put in words where it
+    counts: in the usual cases going forward, and going back where the gradients count as those of any case.
     """
     drawn = []
     for case in cases:
@@ -167,12 +180,12 @@ def there_and_back(*cases: Case, special: tuple[Aspect, ...] = ()) -> list[Case]
             replace(
                 case,
                 label=f"{case.label}, going forward",
-                inputs={**ahead, "gradient": None},
+                inputs={**ahead, "gradient": None, "in_words": usual},
                 tags=tagged(FORWARD) if usual else case.tags,
             ),
             replace(
                 case,
-                inputs=case.inputs if usual or of_its_own else {**ahead, "gradient": case.inputs["gradient"]},
+                inputs={**(case.inputs if usual or of_its_own else ahead), "in_words": not of_its_own},
                 tags=tagged(*(back(one).name for one in of_its_own)) if of_its_own else tagged(PLAIN),
             ),
         ]

@@ -8,9 +8,9 @@ import numpy as np
 
 from cellcheck.authoring.aspects import KNOWN, main, special
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
-from transformer_course.lessons.lesson_09.patients import function, start
+from transformer_course.lessons.lesson_09.patients import FINE, function, start
 
-ERROR = ("error_found",)
+ERROR = ("points", "error_found")
 
 
 def of(name: str, weight: float, meaning: str, tag: str = "") -> Aspect:
@@ -76,12 +76,18 @@ def in_words(observation: Observation, case: Case) -> Observation:
     error = observation["output"]
     words = kind_of(error)
     if isinstance(error, int | float) and not isinstance(error, bool) and -1e-5 < error < np.inf:
-        words = "below 0.00001" if error < 1e-5 else "0.01 or more" if error > 1e-2 else "between 0.00001 and 0.01"
+        words = FINE if error < 1e-5 else "0.01 or more" if error > 1e-2 else "between 0.00001 and 0.01"
         if case.label == FUNCTIONS["twice"][1] and error > 0.9:  # a third for each entry, or half by another formula
             words = "more than for any entry" if error > 1.2 else "as large as the slope itself"
         if case.label in OPPOSED and error > 1000:  # at most 1 for each entry, or 2 by another formula
             words = "a thousand or more"
-    return {"error_found": words, "left": observation["left"]}
+    # There are many good places to ask at: they only tell what makes a right gradient look wrong.
+    suspect = case.label.startswith("with a right gradient") and words != FINE
+    return {
+        "points": observation["asked_at"] if suspect else FINE,
+        "error_found": words,
+        "left": observation["left"],
+    }
 
 
 TRIAL = Trial(
@@ -89,7 +95,7 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=in_words,
-    called={"error_found": "the error that you return", "left": "x after the check"},
+    called={"error_found": "the error that you return", "points": "where you ask f", "left": "x after the check"},
     aspects=(
         SOUND,
         BROKEN,

@@ -10,6 +10,7 @@ import numpy as np
 from cellcheck.authoring.patients import Patient
 
 Pair = tuple[float, np.ndarray]
+FINE = "below 0.00001"
 
 
 def _one_entry_wrong(place: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
@@ -91,13 +92,52 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, np.ndarray], Pair]] = {
 }
 
 
+class _Points:
+    """Where a function is asked about, seen from where it is to be looked at."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.x = x
+        self.several = False
+        self.steps: dict[int, set[float]] = {}
+        """How far each entry has been moved, rounded."""
+
+    def ask(self, x: np.ndarray) -> None:
+        steps = x - self.x
+        moved = np.flatnonzero(steps)
+        self.several |= len(moved) > 1
+        for place in moved:
+            known = self.steps.setdefault(int(place), set())
+            if len(known) < 20:
+                known.add(float(f"{steps.flat[place]:.1e}"))
+
+    def in_words(self) -> str:
+        """What stands out about the points; the word for a right gradient's error where nothing does."""
+        if self.several or not self.steps:
+            return f"You ask for f {'with several entries moved at once' if self.several else 'at x alone'}."
+        sizes = [abs(step) for steps in self.steps.values() for step in steps]
+        up = {step > 0 for steps in self.steps.values() for step in steps}
+        if len(up) == 1:
+            where, other = ("above", "below") if up == {True} else ("below", "above")
+            return f"You ask for f {where} x alone, and never {other} it. Where slopes change fast, what would that do?"
+        if any({-step for step in steps} != steps for steps in self.steps.values()):
+            return "Your points aren't as far below x as above it. Where slopes change fast, what would that do?"
+        if min(sizes) < 1e-7:
+            return f"You move x by only {min(sizes):g}, so rounding shows. Which h did the plot recommend?"
+        if max(sizes) > 2e-3:
+            return f"You move x by {max(sizes):g}, and slopes change on the way. Which h did the plot recommend?"
+        return FINE
+
+
 def function(name: str, numbers: tuple[float, ...], shape: tuple[int, ...]) -> Patient:
     """The function of that name, with these constants: x in, (value, gradient) out."""
     c = np.array(numbers).reshape(shape)
+    points = _Points(start(c))
 
     def way(x: Any) -> tuple[float, np.ndarray]:
         if np.shape(x) != shape:
             raise ValueError(f"x should be {shape}, as it was handed to you, and it is {np.shape(x)}")
-        return FUNCTIONS[name](np.asarray(x, dtype=np.float64), c)
+        asked = np.asarray(x, dtype=np.float64)
+        points.ask(asked)
+        return FUNCTIONS[name](asked, c)
 
-    return Patient({"f": way}, most_numbers=2**10)
+    return Patient({"f": way}, lambda: {"asked_at": points.in_words()}, most_numbers=2**10)

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cellcheck.authoring.calls import Probe
+from transformer_course.lessons.lesson_09.wiring import (
+    AS_ASKED,
+    RESULT,
+    Plan,
+    merging,
+    shares,
+    slopes_of_norm,
+    slopes_of_product,
+    stretched,
+    wiring,
+)
 
 
 def _copied(value: Any) -> Any:
@@ -135,17 +147,116 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return seen
 
 
+# What the docstrings say of how the parts are joined.
+_BLOCK: Plan = {
+    "norm1": (("x",),),
+    "attention": (("norm1",),) * 3,
+    "norm2": (("x", "attention"),),
+    "feed_forward": (("norm2",),),
+    RESULT: (("x", "attention", "feed_forward"),),
+}
+_DECODER_BLOCK: Plan = {
+    "norm1": (("x",),),
+    "self_attention": (("norm1",),) * 3,
+    "norm2": (("x", "self_attention"),),
+    "cross_attention": (("norm2",), ("encoder_states",), ("encoder_states",)),
+    "norm3": (("x", "self_attention", "cross_attention"),),
+    "feed_forward": (("norm3",),),
+    RESULT: (("x", "self_attention", "cross_attention", "feed_forward"),),
+}
+_ATTENTION: Plan = {
+    "query": (("queries",),),
+    "key": (("keys",),),
+    "value": (("values",),),
+    "output": (),
+    RESULT: (("output",),),
+}
+
+
+def _joined(plan: Plan, *names: str) -> Probe:
+    """The same for a layer of parts, and how these are joined, which is said first. A mask would make no difference."""
+
+    def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        seen = _layer(symbol, inputs)
+        if not inputs.get("in_words") or len(inputs["arguments"]) != len(names):
+            return seen
+        return {"wiring" if inputs["gradient"] is None else "way_back": _look(symbol, inputs, plan, names)} | seen
+
+    return probe
+
+
+def _look(symbol: Any, inputs: Mapping[str, Any], plan: Plan, names: tuple[str, ...]) -> str:
+    """On numbers of its own, since a single position may not tell one sum from another."""
+    generator = np.random.default_rng(0)
+    weights = {name: weight.astype(np.float64) for name, weight in inputs["weights"].items()}
+    arguments = {
+        name: generator.standard_normal((3, 4 + (place > 0), inputs["sizes"][0])) for place, name in enumerate(names)
+    }
+    gradient = None if inputs["gradient"] is None else generator.standard_normal(arguments[names[0]].shape)
+
+    def made() -> Any:
+        return _with_weights(symbol, {**inputs, "weights": weights})
+
+    try:
+        words = wiring(made(), plan, arguments, gradient)
+        if plan is _ATTENTION and gradient is None and words == AS_ASKED:
+            words = merging(made(), inputs["sizes"][1], arguments)
+    except Exception:  # parts of another kind, which nobody can watch
+        return AS_ASKED
+    return words
+
+
+def _of_rows(symbol: Any, inputs: Mapping[str, Any], norm: bool = False) -> dict[str, Any]:
+    """The same for a layer that treats each row alike; how the rows come together in the gradients is said first."""
+    seen = _layer(symbol, inputs)
+    if inputs.get("gradient") is None or not inputs.get("in_words"):
+        return seen
+    generator = np.random.default_rng(0)
+    weights = {name: weight.astype(np.float64) for name, weight in inputs["weights"].items()}
+    d_in, d_out = inputs["arguments"][0].shape[-1], inputs["gradient"].shape[-1]
+    x, gradient = generator.standard_normal((2, 3, d_in)), generator.standard_normal((2, 3, d_out))
+
+    def passes(x: np.ndarray, gradient: np.ndarray, **times: Any) -> tuple[Any, Mapping[str, Any]]:
+        given = {name: times.get(name, 1.0) * weight for name, weight in weights.items()}
+        layer = _with_weights(symbol, {**inputs, "weights": given})
+        layer.forward(x.copy())
+        return layer.backward(gradient.copy()), _gradients(layer, list(weights))
+
+    def back(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Any:
+        return passes(x, gradient, **times)[0]
+
+    def gradients(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Mapping[str, Any]:
+        return passes(x, gradient, **times)[1]
+
+    words: dict[str, Any] = {"shares": "added up", "slopes": AS_ASKED}
+    far = 1e5 * x  # where eps makes no difference
+    try:
+        words["slopes"] = (
+            slopes_of_norm(back, weights["weight"], far, gradient) if norm else slopes_of_product(back, x, gradient)
+        )
+        words["shares"] = shares(gradients, x, gradient)
+        if norm and words["shares"] == "added up":
+            words["shares"] = stretched(gradients, far, gradient)
+    except Exception:  # gradients that aren't there, or have another shape
+        pass
+    return words | seen
+
+
 def _again(layer: Any, symbol: Any, inputs: Mapping[str, Any]) -> str:
     """Whether a used layer gives what a new one gives, and one beside another layer what it gives alone.
 
     A forward pass that nobody follows back is a use, too.
     """
 
-    def passes(one: Any, used: bool, beside: Any = None) -> Any:
+    left = _copied(_gradients(layer, list(inputs["weights"])))
+    before = [each[::-1].copy() for each in inputs["other_arguments"]]
+
+    def passes(one: Any, used: bool, beside: Any = None, last: Any = None) -> Any:
         try:
             if used:
                 one.forward(*_copied(inputs["arguments"]))
-            one.forward(*_copied(inputs["other_arguments"]))
+                one.forward(*_copied(before))
+            one.forward(*_copied(inputs["other_arguments"] if last is None else last))
             if beside is not None:
                 beside(*inputs["sizes"]).forward(*_copied(inputs["arguments"]))
             return [one.backward(_copied(inputs["other_gradient"])), _gradients(one, list(inputs["weights"]))]
@@ -158,10 +269,24 @@ def _again(layer: Any, symbol: Any, inputs: Mapping[str, Any]) -> str:
         return "what a new layer gives"
     new = passes(_with_weights(symbol, inputs), False)
     if not _same(new, old):
-        return old if isinstance(old, str) else "something else"
+        if isinstance(old, str):
+            return old
+        if _same(old, passes(_with_weights(symbol, inputs), False, last=before)):
+            return "Backward goes by the input of an earlier call. When do you remember x?"
+        return "this pass and the one before, added up" if _added_up(left, new, old) else "something else"
     if not isinstance(new, str) and not _same(new, beside):
         return "something else, when another layer goes forward in between"
     return "what a new layer gives"
+
+
+def _added_up(left: Any, new: Any, old: Any) -> bool:
+    """Whether a gradient that a used layer sets is that of a new one, and what was there before on top."""
+    if isinstance(new, str):
+        return False
+    known = [name for name, one in new[1].items() if isinstance(one, np.ndarray) and isinstance(left[name], np.ndarray)]
+    return any(
+        left[name].shape == new[1][name].shape and _same(old[1][name], left[name] + new[1][name]) for name in known
+    )
 
 
 def _alike(layer: Any, symbol: Any, inputs: Mapping[str, Any]) -> str:
@@ -337,15 +462,15 @@ PROBES: dict[str, Probe] = {
     "Adam": _optimiser,
     **dict.fromkeys(
         (
-            "Linear",
             "ReLU",
             "Embedding",
-            "LayerNorm",
-            "MultiHeadAttention",
-            "TransformerBlock",
-            "DecoderBlock",
             "Transformer",
         ),
         _layer,
     ),
+    "Linear": _of_rows,
+    "LayerNorm": partial(_of_rows, norm=True),
+    "MultiHeadAttention": _joined(_ATTENTION, "queries", "keys", "values"),
+    "TransformerBlock": _joined(_BLOCK, "x"),
+    "DecoderBlock": _joined(_DECODER_BLOCK, "x", "encoder_states"),
 }

@@ -557,7 +557,7 @@ trial = pd.DataFrame({"looks ahead?": ahead})
 trial
 
 # %% [markdown]
-# And what does a leak do to the score? The honest layer has a MASE of about 0.6. **What will that of the leaking layer be?**
+# And what does a leak do to the score? The honest layer has a MASE of about 0.6. **How low does the leaking layer get?**
 
 # %%
 guess_leak = None  # the MASE of the leaking layer, for example 0.5

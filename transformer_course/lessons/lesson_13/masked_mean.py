@@ -13,6 +13,9 @@ ANYWHERE = aspects.special(
 EMPTY = aspects.special(
     "a row in which nothing counts", weight=3.0, meaning="A row in which nothing counts gives zeros, not NaN."
 )
+ZEROS = aspects.special(
+    "a vector of zeros counts", meaning="The mask alone says what counts: a vector of zeros may count as well."
+)
 SMALLEST = aspects.special(
     "a batch of one, a single token", meaning="A batch of one and rows of a single token work too."
 )
@@ -33,6 +36,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
     empty = padded(b, n)
     empty[1] = False
+    with_zeros, counting = vectors(b, n, d), padded(b, n)
+    with_zeros[:, 0] = 0.0
     scattered = drawing.mask(generator, b, n)
     scattered[0] = False
     scattered[0, 1:3] = True  # the first one doesn't count
@@ -43,6 +48,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with gaps anywhere", ANYWHERE, x=vectors(b, n, d), mask=scattered),
         Case.of("where everything counts", ANYWHERE, x=vectors(b, n, d), mask=torch.ones(b, n).bool()),
         Case.of("with a row in which nothing counts", EMPTY, x=vectors(b, n, d), mask=empty),
+        Case.of("where a vector of zeros counts", ZEROS, x=with_zeros, mask=counting),
         Case.of("with large numbers", x=1e3 * vectors(b, n, d), mask=padded(b, n)),
         Case.of("on a batch of one", SMALLEST, x=vectors(1, n, d), mask=padded(1, n)),
         Case.of("with a single token", SMALLEST, x=vectors(b, 1, d), mask=torch.ones(b, 1).bool()),
@@ -96,6 +102,7 @@ TRIAL = Trial(
         aspects.values(8.0),
         ANYWHERE,
         EMPTY,
+        ZEROS,
         SMALLEST,
         aspects.gradients(),
         *aspects.any_numbers(0.5),

@@ -12,6 +12,9 @@ NONE = aspects.special("none right", meaning="Where no answer was right, the cha
 FEW_WRONG = aspects.special(
     "fewer wrong ones than k", "", 2.0, "Where fewer than k answers were wrong, one of k is right for certain."
 )
+JUST_ENOUGH = aspects.special(
+    "as many wrong ones as k", meaning="Where exactly k answers were wrong, all k drawn may be wrong."
+)
 ALL_OF_THEM = aspects.special("k is all of them", meaning="k may be as large as the number of samples.")
 MANY = aspects.special("hundreds of samples", meaning="With hundreds of samples, the result is accurate too.")
 
@@ -20,6 +23,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     def between(low: int, high: int) -> int:
         return int(generator.integers(low, high + 1))
 
+    border = between(2, 3)
     n = int(generator.choice([13, 17]))  # primes, so that no chance is a round number
     return [
         Case.of("with a few right ones", samples=n, right=2, k=between(3, 4)),
@@ -29,6 +33,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with no right answer", NONE, samples=n, right=0, k=between(2, 5)),
         Case.of("with fewer wrong answers than are drawn", FEW_WRONG, samples=n, right=n - 2, k=between(3, 6)),
         Case.of("with nothing but right answers", FEW_WRONG, samples=n, right=n, k=between(2, 3)),
+        Case.of("with as many wrong answers as are drawn", JUST_ENOUGH, samples=n, right=n - border, k=border),
         Case.of("with all answers drawn", ALL_OF_THEM, samples=n, right=between(2, 4), k=n),
         Case.of(
             "with hundreds of samples",
@@ -51,5 +56,5 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     called={"kind": "what is returned"},
-    aspects=(A_FLOAT, aspects.values(8.0), ONE, NONE, FEW_WRONG, ALL_OF_THEM, MANY),
+    aspects=(A_FLOAT, aspects.values(8.0), ONE, NONE, FEW_WRONG, JUST_ENOUGH, ALL_OF_THEM, MANY),
 )

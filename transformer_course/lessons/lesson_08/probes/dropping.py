@@ -41,7 +41,7 @@ def layer_dropping(
         found["evaluation"] = say(
             torch.allclose(module.eval()(x, *others), plain(x, *others), atol=1e-5),
             "nothing is dropped",
-            "not as without",
+            "another result than without dropout",
         )
         module.train()
         for speaking in parts:
@@ -106,7 +106,9 @@ def network_dropping(make: Callable[[float], nn.Module], hand_in: Callable[[nn.M
             found = found if _what_is_dropped(module.train()(x)) == found else "numbers of x"
     return {
         "in_training": found,
-        "in_evaluation": say(bool(((evaluated - 2).abs() < 1e-4).all()), "nothing is dropped", "not as without"),
+        "in_evaluation": say(
+            bool(((evaluated - 2).abs() < 1e-4).all()), "nothing is dropped", "another result than without dropout"
+        ),
     }
 
 

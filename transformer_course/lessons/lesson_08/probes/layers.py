@@ -113,7 +113,10 @@ def _followed(
     marks = {mask: f", {mask}" if mask in inputs else "" for mask in masks}
     right, exchanged = (order[name].format(**marks) for order in (asked, other))
     said = {right: "as in the docstring", "": "as in the docstring", exchanged: "in the other order of norms"}
-    return {"wiring": said.get(text, text), **seen}
+    return {
+        "wiring": said.get(text, f"Your layer computes {text}. Which step does the docstring put otherwise?"),
+        **seen,
+    }
 
 
 def _encoder_layer(make: Any, inputs: Inputs) -> Seen:

@@ -310,10 +310,39 @@ def _with_code(symbol: Any, inputs: Inputs) -> Seen:
         return {"code_in_the_file": say(made.exists(), "run", "not run")}
 
 
+_GPU = "cuda:63"
+"""No machine has so many."""
+
+
+def _from_a_gpu(symbol: Any, inputs: Inputs) -> Seen:
+    """Whether a file is read whose tensors were on another machine's GPU when they were saved."""
+    with _elsewhere(inputs) as path:
+        run, fresh = (_Run(inputs["weights"] + more, inputs["optimizer"]) for more in (0, 1))
+        run.go(inputs["done"])
+        fresh.go(1)
+        kept = torch.serialization.location_tag
+        torch.serialization.location_tag = lambda storage: _GPU
+        try:
+            torch.save({**run.content(), "step": inputs["step"]}, path)
+        finally:
+            torch.serialization.location_tag = kept
+        try:
+            symbol(path, fresh.model, fresh.optimizer, fresh.schedule)
+        except NotImplementedError:
+            raise
+        except RuntimeError as error:
+            if "deserialize" not in str(error):
+                raise
+            return {"a_file_from_a_gpu": "not read"}
+        return {"a_file_from_a_gpu": "read"}
+
+
 def load(symbol: Any, inputs: Inputs) -> Seen:
     """What comes back from a file, and whether a run that was never interrupted has the same losses."""
     if inputs["look"] == "code":
         return _with_code(symbol, inputs)
+    if inputs["look"] == "device":
+        return _from_a_gpu(symbol, inputs)
     with _elsewhere(inputs) as path:
         run = _Run(inputs["weights"], inputs["optimizer"])
         run.go(inputs["done"])
