@@ -126,10 +126,11 @@ def drawn(count: int, seed: int, modules: Sequence[str] = ()) -> list[Fault]:
     ]
     chance = random.Random(seed)
     chance.shuffle(paths)
-    faults = []
-    for path in paths:
+    faults: list[Fault] = []
+    while paths and len(faults) < count:
+        path = paths.pop()
         there = faults_of(path, (ROOT / path).read_text("utf-8"))
-        faults += chance.sample(there, min(1 if not modules else count, len(there)))
+        faults += chance.sample(there, min(count if modules else 1, len(there)))
     return faults[:count]
 
 
