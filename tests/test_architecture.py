@@ -52,6 +52,7 @@ MAY_IMPORT = {
     "cluster": RUNNING | {"batch", "gradebook"},
     "submitting": RUNNING | {"leaderboard", "learning"},
     "collecting": RUNNING | {"leaderboard", "submitting"},
+    "importing": LIGHT | {"gradebook"},
     "exporting": LIGHT | {"collecting", "gradebook"},
     "forgetting": LIGHT | {"collecting", "gradebook"},
     "lateness": LIGHT | {"collecting", "gradebook"},
@@ -70,7 +71,7 @@ MAY_IMPORT = {
     "cli": REPORTING
     | {"api", "building", "audit", "gradebook", "collecting", "exporting", "demo", "doctor", "learning", "starting"}
     | {"similarity", "packing", "reporting", "handing_back", "forgetting", "lateness", "leaderboard"}
-    | {"whole_class", "serving", "sealing", "tutoring"},
+    | {"whole_class", "serving", "sealing", "tutoring", "importing"},
     "__init__": {"api", "browser", "checking", "errors", "gradebook", "leaderboard", "learning", "running"}
     | {"submitting", "syllabus", "variants", "whole_class"},
     "__main__": {"cli", "running"},

@@ -33,7 +33,7 @@ def test_what_is_refused_is_refused_in_a_sentence_that_says_what_to_do() -> None
             assert not re.search(r"itself failed|Traceback|Error\b", sentences), line
 
 
-@drawn(5)
+@drawn(3)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_the_table_says_what_both_give(case: Case) -> None:
     there = [replace(line, why="") for line in recorded() if line.notebook == case.name]

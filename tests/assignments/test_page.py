@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from cellcheck import cli
 from cellcheck.repository import Repository
 from tests.assignments import sources
+from tests.importing.assignments import ASSIGNMENTS
 
 DOCS = Repository.find(Path(__file__).parent).root / "docs"
 PAGE = (DOCS / "assignments.md").read_text("utf-8")
@@ -27,6 +28,7 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     answers = {name: text for (_, name), text in sources.answers(tmp_path, "intro").items()}
     (tmp_path / "downloads").mkdir()
     (tmp_path / "downloads" / "ada.ipynb").write_bytes(sources.work(sources.VARIABLES, answers))
+    ASSIGNMENTS["shown"].write(tmp_path / "otter", "hw01")
     monkeypatch.chdir(tmp_path)
     said = {}
     for line in COMMANDS:
@@ -35,7 +37,7 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         done = CliRunner().invoke(cli.app, arguments)
         assert done.exit_code == 0, f"{line}\n{done.output}"
         said[arguments[0]] = done.stdout
-    assert set(said) == {"collect", "autograde", "report", "feedback", "export", "grade"}
+    assert set(said) == {"collect", "autograde", "report", "feedback", "export", "grade", "import"}
     ((example, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(example, {})

@@ -340,9 +340,9 @@ IS_TRUE = check_cell("true", 1, "assert True")
         ),
         (
             [badly_marked(locked("read", "1 + 1"), cell_type="markdown")],
-            "cell 1 (read) was markdown when it was marked, and is code now. Change it back, or mark it anew",
+            "cell 1 (read) was markdown when it was marked, and is code now. Change it back, or mark it again",
         ),
-        ([v4.new_raw_cell("# BEGIN QUESTION\nname: q1"), plain("1")], "is a master notebook of Otter-Grader"),
+        ([v4.new_raw_cell("# BEGIN QUESTION\nname: q1"), plain("1")], "let cellcheck import otter make"),
     ],
     ids=["nothing marked", "no name", "one name twice", "no points", "a test of text", "another type", "Otter's"],
 )

@@ -15,7 +15,7 @@ from cellcheck.errors import GraderError
 
 # The help lists the commands in this order.
 # isort: off
-from cellcheck.cli import learning, grading, classes, running_a_class, service, contests, authoring, tutors
+from cellcheck.cli import learning, grading, classes, running_a_class, importing, service, contests, authoring, tutors
 
 __all__ = [
     "app",
@@ -23,6 +23,7 @@ __all__ = [
     "classes",
     "contests",
     "grading",
+    "importing",
     "learning",
     "main",
     "running_a_class",

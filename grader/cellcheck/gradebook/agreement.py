@@ -304,8 +304,8 @@ def _insist_on_marks(source: Path) -> None:
             by_name[mark["grade_id"]] = number
         if any(text.startswith(_OTTERS) for text in texts):
             raise GraderError(
-                f"{path} is a master notebook of Otter-Grader, which is graded by other rules: docs/assignments.md "
-                "says what an assignment of nbgrader's looks like."
+                f"{path} is a master notebook of Otter-Grader, which is graded by other rules. Take it out of this "
+                "folder, and let cellcheck import otter make an assignment of nbgrader's of it."
             )
 
 
@@ -333,7 +333,8 @@ def _fault(mark: Mapping[str, Any], cell_type: str, by_name: Mapping[str, int]) 
     if mark.get("cell_type", cell_type) != cell_type:
         was = mark["cell_type"]
         return (
-            f"({name}) was {was} when it was marked, and is {cell_type} now. Change it back, or mark it anew {sidebar}."
+            f"({name}) was {was} when it was marked, and is {cell_type} now. Change it back, or mark it again "
+            f"{sidebar}."
         )
     return None
 

@@ -1,0 +1,1 @@
+"""Assignments of other graders, made into nbgrader's."""

@@ -1,0 +1,70 @@
+"""The notebook that an import becomes, cell by cell."""
+
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+
+from cellcheck.importing import marks
+from cellcheck.importing.cases import Case, QuestionTests, cell_text
+
+_HIDDEN = "# More tests run when this is graded."
+
+
+@dataclass
+class Converted:
+    """What has been converted so far, and what is to be said about it. A cell's number is that in Otter's notebook."""
+
+    cells: list[NotebookNode] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+    """What changes no mark."""
+    notes: list[str] = field(default_factory=list)
+    """A sentence each."""
+    tested: float = 0.0
+    """Points that tests give."""
+    by_hand: float = 0.0
+    _names: marks.Names = field(default_factory=marks.Names)
+
+    def add_plain(self, number: int, cell: NotebookNode, source: str) -> None:
+        """Adds a cell that nbgrader leaves alone."""
+        marks.refuse_nbgraders(number, source)
+        self.cells.append(marks.unmarked(cell, source))
+
+    def add_locked(self, number: int, cell: NotebookNode, name: str, source: str) -> None:
+        """Adds a cell that learners only read."""
+        marks.refuse_nbgraders(number, source)
+        self.cells.append(marks.locked(cell, self._names.new(name), source))
+
+    def add_answer(self, number: int, cell: NotebookNode, name: str, source: str, points: float | None = None) -> None:
+        """Adds a cell that learners write into; with points, a person grades it."""
+        marks.refuse_nbgraders(number, source, solutions=True)
+        self.cells.append(marks.answer(cell, self._names.new(name), source, points))
+        self.by_hand += points or 0.0
+
+    def add_tests(self, where: int | str, tests: QuestionTests) -> None:
+        """Adds a question's tests: a cell for each case, or one where only all of them together earn something.
+
+        Raises:
+            Unknown: for points that Otter wouldn't take, or lines that nbgrader would misread.
+        """
+        worth = tests.worth(where)
+        for case in tests.cases:
+            marks.refuse_nbgraders(where, "\n".join((case.text, case.success or "", case.failure or "")))
+        groups = [list(tests.cases)] if tests.all_or_nothing else [[case] for case in tests.cases]
+        each = [sum(worth)] if tests.all_or_nothing else worth
+        for number, (group, points) in enumerate(zip(groups, each, strict=True), start=1):
+            name = self._names.new(f"test_{tests.name}" + (f"_{number}" if len(groups) > 1 else ""))
+            self.cells.append(marks.tests(name, _text(group, name), points))
+        self.tested += sum(worth)
+
+
+def _text(group: list[Case], name: str) -> str:
+    """The text of a cell that has some test cases, hidden ones last."""
+    texts = [
+        (case.hidden, cell_text(case, marks.identifier(f"{name}_{number}" if len(group) > 1 else name)))
+        for number, case in enumerate(group, start=1)
+    ]
+    shown = [text for hidden, text in texts if not hidden]
+    secret = [text for hidden, text in texts if hidden]
+    if secret:
+        shown = [*(shown or [_HIDDEN]), marks.hidden("\n\n\n".join(secret))]
+    return "\n\n\n".join(shown)

@@ -1,0 +1,318 @@
+"""What an import writes, what it says, and what it refuses."""
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode, v4
+
+from cellcheck.importing import otter
+from cellcheck.importing.answers import answer_text
+from cellcheck.importing.cases import Case, QuestionTests, cell_text
+from cellcheck.importing.unknown import Unknown
+from tests.assignments.sources import CONFIG
+from tests.importing.assignments import ASSIGNMENTS, Assignment, block, code, question, raw, text
+from tests.shell import Run
+
+ASKED = [text("What is one?"), block("SOLUTION", code("one = 1  # SOLUTION")), block("TESTS", code("one", "1"))]
+ONE = question("name: q1", *ASKED)
+
+
+def written(path: Path) -> list[NotebookNode]:
+    return list(nbformat.read(path, as_version=4).cells)
+
+
+def imported(cells: Sequence[NotebookNode], folder: Path) -> list[NotebookNode]:
+    """The cells that a master notebook becomes."""
+    made: list[NotebookNode] = otter.read(Assignment(cells, {}).write(folder, "hw")).notebook.cells
+    return made
+
+
+def test_what_is_written_and_said(tmp_path: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nbgrader_config.py").write_text(CONFIG)
+    path = ASSIGNMENTS["shown"].write(tmp_path / "theirs", "shown")
+    monkeypatch.chdir(tmp_path)
+    ran = grader("import", "otter", path)
+    assert ran.code == 0, ran.err
+    folder = tmp_path / "source" / "shown"
+    assert [str(file.relative_to(folder)) for file in sorted(folder.rglob("*.*"))] == [
+        "data/numbers.txt",
+        "shown.ipynb",
+        "words.py",
+    ]
+    assert "shown.ipynb: 13 points by tests, 5.5 by hand." in ran.out
+    assert "Left out: the text in the solution of q3, which Otter gives to nobody." in ran.out
+    assert "no mark depends on it: a question's check_cell, generate.pdf, requirements, run_tests." in ran.out
+    assert "c.ClearSolutions.code_stub = {'python': '...'}" in ran.out
+    assert ran.out.splitlines()[-2:] == [
+        "Release it: nbgrader generate_assignment shown",
+        "Try it, before learners do: cellcheck grade NOTEBOOK --lesson shown",
+    ]
+    # A second time, nothing is overwritten.
+    before = (folder / "shown.ipynb").read_bytes()
+    ran = grader("import", "otter", path)
+    assert ran.code == 2
+    assert "is there already, and nothing was changed: name another folder with --into." in ran.err
+    assert (folder / "shown.ipynb").read_bytes() == before
+
+
+def test_another_folder_needs_no_course(tmp_path: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Assignment(ONE, {}).write(tmp_path / "theirs", "my hw")
+    monkeypatch.chdir(tmp_path)
+    assert "not an nbgrader course" in grader("import", "otter", path).err
+    assert grader("import", "otter", path, "--into", "here/first").code == 0
+    assert [file.name for file in (tmp_path / "here" / "first").iterdir()] == ["my_hw.ipynb"]
+
+
+def test_marks_that_a_course_has_given_other_lines(
+    tmp_path: Path, grader: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is hidden would be handed out there."""
+    (tmp_path / "nbgrader_config.py").write_text(f"{CONFIG}c.ClearHiddenTests.begin_test_delimeter = 'SECRET'\n")
+    path = Assignment(ONE, {}).write(tmp_path / "theirs", "hw")
+    monkeypatch.chdir(tmp_path)
+    ran = grader("import", "otter", path)
+    assert ran.code == 2
+    assert "nbgrader_config.py sets c.ClearHiddenTests.begin_test_delimeter" in ran.err
+    assert not (tmp_path / "source").exists()
+
+
+def test_the_cells_are_nbgraders(tmp_path: Path) -> None:
+    cells = {cell.id: cell for cell in otter.read(ASSIGNMENTS["shown"].write(tmp_path, "shown")).notebook.cells}
+    kinds = {
+        name: "".join(kind[0] for kind in ("grade", "solution", "locked") if cell.metadata.nbgrader[kind])
+        for name, cell in cells.items()
+        if "nbgrader" in cell.metadata
+    }
+    assert kinds["q1_text"] == kinds["q6_text"] == "l"
+    assert kinds["q1"] == kinds["q5"] == "s"
+    assert kinds["test_q1_1"] == kinds["test_q3"] == kinds["test_q8"] == "gl"
+    assert kinds["q6"] == kinds["q7"] == "gs"
+    assert cells["q6"].source == ("*We sort because ...*\n### BEGIN SOLUTION\nWe find things faster.\n### END SOLUTION")
+    assert cells["q1"].source == "nine = ...\n### BEGIN SOLUTION\nnine = 3 * 3\n### END SOLUTION\nnine"
+    assert not any("otter" in str(cell.metadata) or "IGNORE" in cell.source for cell in cells.values())
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("x = 3 # SOLUTION\nx", "x = ...\n### BEGIN SOLUTION\nx = 3\n### END SOLUTION\nx"),
+        # What follows each other is one solution; the names are asked for above it.
+        (
+            "a = 1 # SOLUTION\nb = a # SOLUTION\nc = 2 # SOLUTION NO PROMPT",
+            "a = ...\nb = ...\n### BEGIN SOLUTION\na = 1\nb = a\nc = 2\n### END SOLUTION",
+        ),
+        # A solution that reads the old value would find `...` there.
+        ("x = sorted(x) # SOLUTION", "# x = ...\n### BEGIN SOLUTION\nx = sorted(x)\n### END SOLUTION"),
+        ("x['a'] = 1 # SOLUTION", "# x['a'] = ...\n### BEGIN SOLUTION\nx['a'] = 1\n### END SOLUTION"),
+        ("x += 1; # SOLUTION", "### BEGIN SOLUTION\nx += 1;\n### END SOLUTION"),
+        (
+            "def f(x):\n    # BEGIN SOLUTION\n    y = x\n    return y\n    # END SOLUTION\nf(1) # SOLUTION",
+            "def f(x):\n    ### BEGIN SOLUTION\n    y = x\n    return y\n    ### END SOLUTION\n"
+            "### BEGIN SOLUTION\nf(1)\n### END SOLUTION",
+        ),
+        (
+            "# BEGIN SOLUTION NO PROMPT\nplt.plot(x)\n# END SOLUTION\n"
+            "''' # BEGIN PROMPT\nplt.plot(...)\n'''; # END PROMPT",
+            "# plt.plot(...)\n### BEGIN SOLUTION\nplt.plot(x)\n### END SOLUTION",
+        ),
+        ("''' # BEGIN PROMPT\n# Try.\n''' # END PROMPT\nx = 1", "# Try.\nx = 1"),
+        # From what does something on, nothing of a prompt is run.
+        (
+            "a = f(1) # SOLUTION NO PROMPT\n''' # BEGIN PROMPT\na = [1, ...]\n\nb = f(a)\nc = 1\n'''; # END PROMPT",
+            "a = [1, ...]\n\n# b = f(a)\n# c = 1\n### BEGIN SOLUTION\na = f(1)\n### END SOLUTION",
+        ),
+        ("x = 1", "x = 1"),
+    ],
+)
+def test_answers(written: str, expected: str) -> None:
+    assert answer_text(1, written) == expected
+
+
+@pytest.mark.parametrize(
+    ("total", "each", "worth"),
+    [
+        (None, [None, None], [0.5, 0.5]),
+        (None, [2, None], [2, 0]),
+        (None, [0, None, None], [0, 0.5, 0.5]),
+        (None, [0, 0], [0, 0]),
+        (6, [2, 2, None, None], [2, 2, 1, 1]),
+        (6, [1, 2], [1, 2]),
+        (0, [None, None], [0, 0]),
+        ([1, None, 2.5], [7, 7, 7], [1, 0, 2.5]),
+        ([None, 0], [7, 7], [1, 0]),
+    ],
+)
+def test_points_are_shared_out_by_otters_rules(
+    total: float | list[float | None] | None, each: list[float | None], worth: list[float]
+) -> None:
+    assert QuestionTests("q", [Case("", points=points) for points in each], total).worth(1) == worth
+
+
+def test_a_test_is_the_learners_only_where_otter_has_it_so() -> None:
+    """A doctest sees the learner's names, and a function does not: `sum = 3` costs nobody a mark there."""
+    names: dict[str, object] = {"sum": 3, "total": 6}
+    function = Case(
+        "def test(total, env):\n    assert sum([1, 2, 3]) == total == env['total']", "test", ("total", "env")
+    )
+    exec(cell_text(function, "one"), names)
+    assert set(names) == {"sum", "total", "one", "__builtins__"}
+    shows = Case(
+        ">>> sum\n3\n>>> print('a\\n\\nb')\na\n<BLANKLINE>\nb\n>>> 1 / 0\nTraceback (most recent call last):\n"
+        "ZeroDivisionError: division by zero\n>>> range(99) # doctest: +ELLIPSIS\nrange(...)"
+    )
+    exec(cell_text(shows, "two"), names)
+    with pytest.raises(AssertionError, match=r"Look again\."):
+        exec(cell_text(Case(">>> total\n7", failure="Look again."), "three"), names)
+    with pytest.raises(AssertionError, match=r"^$"):  # what is expected stays hidden
+        exec(cell_text(Case(">>> total\n7", hidden=True), "four"), names)
+
+
+def test_no_line_of_a_test_is_taken_for_a_prompt() -> None:
+    """IPython takes `>>>` away wherever a line begins so; the doctest would then compare nothing."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    described = Case('def test(f):\n    """\n    >>> f(1)\n    ...\n    """\n    assert f(1) == 1\n', "test", ("f",))
+    shown = Case(">>> for i in range(2):\n...     print(i, '\\n...')\n0\n...\n1\n...")
+    for case in (described, shown):
+        source = cell_text(case, "one")
+        assert ast.dump(ast.parse(TransformerManager().transform_cell(source))) == ast.dump(ast.parse(source))
+
+
+CONFIGURED = "# ASSIGNMENT CONFIG\n"
+TESTED = "OK_FORMAT = True\ntest = "
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (
+            [raw(f"{CONFIGURED}seed:\n    variable: rng\n"), *ONE],
+            "in cell 1, the assignment has seed, which isn't known",
+        ),
+        ([raw(f"{CONFIGURED}generate:\n    score_threshold: 0.5"), *ONE], "has generate.score_threshold, which isn't"),
+        ([raw(f"{CONFIGURED}plugins:\n    - mine"), *ONE], "has plugins, which isn't known here: a plugin may change"),
+        (
+            [raw(f"{CONFIGURED}autograder_files: [a.txt]"), *ONE],
+            "has autograder_files, which isn't known here: learners",
+        ),
+        ([raw(f"{CONFIGURED}surprise: 1"), *ONE], "in cell 1, the assignment has surprise, which isn't known here."),
+        (
+            [raw(f"{CONFIGURED}files: [../secret.txt]"), *ONE],
+            "../secret.txt, which files names, isn't in the notebook's",
+        ),
+        ([raw(f"{CONFIGURED}files: [link.txt]"), *ONE], "link.txt, which files names, isn't in the notebook's folder."),
+        ([raw(f"{CONFIGURED}files: [nowhere.txt]"), *ONE], "nowhere.txt, which files names, isn't there."),
+        ([raw(f"{CONFIGURED}: :"), *ONE], "in cell 1, the configuration isn't valid YAML."),
+        ([*ONE, *ONE], "in cell 10, there is a second question q1."),
+        (ONE[:-1], "in cell 1, the question q1 begins, and END QUESTION is missing."),
+        ([ONE[0], ONE[-2]], "in cell 2, END TESTS doesn't fit what stands before it."),
+        (question("name: q1\npoints: [1, 2]", *ASKED), "in cell 1, q1 has points for 2 test cases, and 1 cases."),
+        (
+            question("name: q1\npoints: -1", *ASKED),
+            "in cell 1, q1 has points that are no numbers, or less than nothing.",
+        ),
+        (question("name: q1\nmanual: true", *ASKED), "in cell 1, q1 is graded by hand and has tests: make two"),
+        (question("name: q1\nmanual: true", text("Why?")), "q1 is graded by hand and has no cell to answer in."),
+        ([code("import random\nrandom.seed(1) # SEED")], "no assignment of Otter's"),
+        (question("name: q1", block("SOLUTION", code("x = 1 # SEED"))), "in cell 3, a line ends in # SEED"),
+        (
+            question("name: q1", block("SOLUTION", code("# BEGIN SOLUTION"))),
+            "in cell 3, the line # END SOLUTION is missing",
+        ),
+        (question("name: q1", block("TESTS", code("1 +"))), "in cell 3, the tests aren't valid Python."),
+        (
+            question("name: q1", block("TESTS", text("1"))),
+            "in cell 3, there is something else than code among the tests.",
+        ),
+        ([*ONE, code('""" # BEGIN PLUGIN\nplugin: p\n""" # END PLUGIN')], "in cell 10, a plugin of Otter's is called."),
+        (
+            question("name: q1", block("TESTS", code("'### END HIDDEN TESTS'"))),
+            "a line has END HIDDEN TESTS, which means",
+        ),
+        ([*ONE, text("### BEGIN SOLUTION")], "in cell 10, a line has BEGIN SOLUTION"),
+        (
+            [raw(f"{CONFIGURED}tests:\n    ok_format: false"), *ONE],
+            "in cell 8, a test is more than one function and a call of it.",
+        ),
+    ],
+)
+def test_what_is_refused(cells: Sequence[NotebookNode], sentence: str, tmp_path: Path, grader: Run) -> None:
+    """In one sentence, with the cell; nothing is written."""
+    (tmp_path / "secret.txt").write_text("secret")
+    path = Assignment(cells, {}).write(tmp_path / "theirs", "hw")
+    (path.parent / "link.txt").symlink_to(tmp_path / "secret.txt")
+    ran = grader("import", "otter", path, "--into", tmp_path / "made")
+    assert sentence in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert ran.code == (2 if "no assignment of Otter's" in sentence else 1)
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("cells", "tests", "sentence"),
+    [
+        (
+            [code("import otter\ngrader = otter.Notebook()\ngrader.run_plugin('p')")],
+            "",
+            "in cell 1, Otter is called in a",
+        ),
+        (
+            [code("g = otter.Notebook()"), code("for q in 'ab':\n    g.check(q)")],
+            "",
+            "in cell 2, Otter is called in a way",
+        ),
+        ([code("g = otter.Notebook()\ng.check('q7')")], "", "in cell 1, q7 is checked, and there are no tests of it"),
+        ([code("%%capture\ngrader.check(1)\n)")], "", "in cell 1, Otter is used, and the cell isn't valid Python."),
+        ([code("x = 1", tags=["otter_assign_solution_cell"])], "", "otter assign made this notebook for graders"),
+        ([], "OK_FORMAT = True\ntest = dict(name='q1')", "in tests/q1.py, a value is worked out and not written out"),
+        ([], "test = {}", "in tests/q1.py, OK_FORMAT isn't set"),
+        (
+            [],
+            f"{TESTED}{{'name': 'q1', 'suites': [{{}}, {{}}]}}",
+            "in tests/q1.py, the tests aren't one suite of cases.",
+        ),
+        ([], f"{TESTED}{{'name': 'q1', 'suites': [{{'cases': [], 'setup': '>>> 1'}}]}}", "aren't plain doctests"),
+        ([], "OK_FORMAT = False\nname = 'q1'\nf = test_case()(print)", "test_case is used for more than to mark"),
+    ],
+)
+def test_what_is_refused_of_what_learners_get(
+    cells: Sequence[NotebookNode], tests: str, sentence: str, tmp_path: Path
+) -> None:
+    tests = tests or f"{TESTED}{{'name': 'q1', 'suites': [{{'cases': []}}]}}"
+    path = Assignment(cells, {}, {"tests/q1.py": tests}).write(tmp_path, "hw")
+    with pytest.raises(Unknown) as error:
+        otter.read(path)
+    assert sentence in str(error.value)
+
+
+def test_other_languages_are_refused(tmp_path: Path) -> None:
+    path = Assignment(ONE, {}, metadata={"kernelspec": {"name": "ir", "language": "R", "display_name": "R"}})
+    with pytest.raises(Unknown, match="isn't in Python"):
+        otter.read(path.write(tmp_path, "hw"))
+    with pytest.raises(Unknown, match="R Markdown and Quarto aren't known"):
+        otter.read(tmp_path / "hw.Rmd")
+
+
+def test_tests_in_the_metadata(tmp_path: Path) -> None:
+    """As Otter Assign writes them by default, hidden ones only for graders."""
+    specification = {"name": "q1", "points": 2, "suites": [{"cases": [{"code": ">>> x\n1", "hidden": False}]}]}
+    cells = [v4.new_code_cell("x = ..."), code("grader = otter.Notebook()\ngrader.check('q1')")]
+    metadata = {"otter": {"OK_FORMAT": True, "tests": {"q1": specification}}}
+    made = otter.read(Assignment(cells, {}, metadata=metadata).write(tmp_path, "hw"))
+    assert (made.tested, "otter" in made.notebook.metadata) == (2, False)
+    answer, test = made.notebook.cells
+    assert answer.source == "x = ...\n### BEGIN SOLUTION\n### END SOLUTION"
+    assert (test.id, test.metadata.nbgrader.points) == ("test_q1", 2)
+
+
+def test_what_a_person_grades_of_what_learners_get(tmp_path: Path) -> None:
+    made = otter.read(ASSIGNMENTS["given"].write(tmp_path, "given"))
+    (answer,) = (cell for cell in made.notebook.cells if cell.id == "answer")
+    assert answer.metadata.nbgrader.points == 0
+    assert made.notes == (
+        "A person grades the answers in Otter's cells 12, and only the master notebook says for how many points: give "
+        "them some in JupyterLab's sidebar.",
+    )
