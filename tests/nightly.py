@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from cellcheck.syllabus import find_lesson
+from cellcheck.syllabus import find_lesson, lesson_names
 
 later = pytest.mark.later
 both_seeds = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=later)])
@@ -31,6 +31,12 @@ def drawn(cases: int) -> pytest.MarkDecorator:
 
 one_lesson = drawn(1)
 """For a proof that takes long for every lesson: `make test` runs one of them."""
+
+
+def by_day(*numbers: str) -> pytest.MarkDecorator:
+    """A test of every lesson, which `make test` runs for these: where it shows as much and costs least."""
+    lessons = [name if name[:2] in numbers else pytest.param(name, marks=later) for name in lesson_names()]
+    return pytest.mark.parametrize("lesson", lessons)
 
 
 def left_out(items: Sequence[pytest.Item]) -> set[pytest.Item]:

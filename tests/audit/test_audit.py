@@ -30,7 +30,7 @@ from cellcheck.checking.judge import PASSED, Judge
 from cellcheck.cli import app
 from cellcheck.errors import GraderError
 from cellcheck.syllabus import lesson_names, load_lesson, load_probes
-from tests.nightly import one_lesson
+from tests.nightly import by_day
 
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 SOURCE = '''
@@ -80,8 +80,7 @@ def test_every_mutant_is_another_program_and_none_stands_twice() -> None:
         compile(source, "mutant", "exec")
 
 
-@one_lesson
-@pytest.mark.parametrize("lesson", lesson_names())
+@by_day("02")
 def test_every_lesson_reaches_the_floors(lesson: str) -> None:
     rows = audit_lesson(load_lesson(lesson), lambda symbol: None)
     assert below_the_floors(rows) == []

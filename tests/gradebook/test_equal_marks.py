@@ -23,7 +23,7 @@ from cellcheck.demo.run import make_course
 from cellcheck.gradebook.course import Course
 from cellcheck.repository import Repository
 from cellcheck.syllabus import lesson_names, load_lesson
-from tests.nightly import one_lesson
+from tests.nightly import by_day
 from tests.warm import run
 
 REPOSITORY = Repository.find(Path(__file__).parent)
@@ -80,8 +80,7 @@ def points_of(lesson: str) -> dict[str, float]:
     return {f"test_{exercise.symbol}": exercise.points for exercise in load_lesson(lesson).exercises}
 
 
-@one_lesson
-@pytest.mark.parametrize("lesson", lesson_names())
+@by_day("17")
 def test_both_give_the_same_marks(lesson: str, tmp_path: Path) -> None:
     released = REPOSITORY.notebook(lesson).read_text("utf-8")
     handed_in = {learner.name: learner.hand_in(released) for learner in (Learner("right", lesson), careless(lesson))}

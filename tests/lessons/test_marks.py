@@ -100,7 +100,7 @@ ALL = [(*pair, seed) for name in lesson_names() for pair in exercises(name) for 
 every_exercise_on_every_seed = pytest.mark.parametrize(
     ("lesson", "symbol", "seed"), ALL, ids=[f"{lesson[:2]}-{symbol}-{seed}" for lesson, symbol, seed in ALL]
 )
-a_sample = drawn(60)
+a_sample = drawn(30)
 
 
 @cache

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cellcheck.checking.judge import Judge
 from cellcheck.syllabus import find_lesson
 from transformer_course.lessons.lesson_09.patients import FINE, function, start
 from transformer_course.lessons.lesson_09.wiring import AS_ASKED
@@ -16,6 +18,12 @@ from transformer_course.numpy_transformer import attention, blocks, functions, l
 from ..marks import judge_of, seen_of
 
 MODULES = (layers, attention, blocks, functions)
+
+
+@cache
+def judge(symbol: str) -> Judge:
+    """It keeps what the catalogue's mistakes do, which is asked for each answer."""
+    return judge_of(find_lesson("09")[1], symbol, 0)
 
 
 def edited(symbol: str, *edits: tuple[str, str]) -> Any:
@@ -33,8 +41,7 @@ def edited(symbol: str, *edits: tuple[str, str]) -> Any:
 
 
 def said_of(symbol: str, *edits: tuple[str, str]) -> str:
-    judge = judge_of(find_lesson("09")[1], symbol, 0)
-    verdict = judge.verdict(seen_of(edited(symbol, *edits), judge))
+    verdict = judge(symbol).verdict(seen_of(edited(symbol, *edits), judge(symbol)))
     assert verdict.score < verdict.max_score
     return verdict.message
 
@@ -78,8 +85,7 @@ def test_what_is_joined_otherwise_is_said(symbol: str, edit: tuple[str, str], wo
 
 @pytest.mark.parametrize("symbol", ["Linear", "LayerNorm", "MultiHeadAttention", "TransformerBlock", "DecoderBlock"])
 def test_nothing_is_said_of_a_right_answer(symbol: str) -> None:
-    judge = judge_of(find_lesson("09")[1], symbol, 0)
-    seen = seen_of(edited(symbol), judge)
+    seen = seen_of(edited(symbol), judge(symbol))
     words = {one[key] for one in seen for key in ("wiring", "way_back", "slopes") if key in one}
     assert words == {AS_ASKED}
 
@@ -92,8 +98,8 @@ def test_nothing_is_said_of_a_layer_that_does_without_its_parts() -> None:
     )
     answer = edited("TransformerBlock", by_hand)
     answer.by_hand = lambda self, norm, gradient: layers.LayerNorm.backward(norm, gradient)
-    judge = judge_of(find_lesson("09")[1], "TransformerBlock", 0)
-    assert judge.verdict(seen_of(answer, judge)).status == "passed"
+    block = judge("TransformerBlock")
+    assert block.verdict(seen_of(answer, block)).status == "passed"
 
 
 @pytest.mark.parametrize(

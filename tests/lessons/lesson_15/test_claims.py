@@ -52,7 +52,7 @@ def test_two_layers_copy(seed: int) -> None:
     assert lab.copying_accuracy(new_model(2, seed)) < 0.06
 
 
-@both_seeds
+@both_seeds_later
 def test_it_clicks(seed: int) -> None:
     diary = halfway(seed)
     low, high = diary.first("copied right", 0.2), diary.first("copied right", 0.7)
@@ -153,7 +153,7 @@ def test_two_before_settles_ties(seed: int) -> None:
     assert 0.6 <= after["more"] <= 0.72
 
 
-@both_seeds
+@both_seeds_later
 def test_first_the_easy_ones(seed: int) -> None:
     diary = halfway(seed)
     assert at(diary, "after symbols that come once", 700) >= 0.98

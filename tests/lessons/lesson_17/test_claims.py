@@ -62,13 +62,13 @@ def tokens_a_pass(before: int, seed: int) -> float:
     return lab.speculated(counted(before, seed), 4, seed=seed)[0]
 
 
-@both_seeds
+@both_seeds_later
 def test_a_third_of_the_passes(seed: int) -> None:
     assert 2.7 < tokens_a_pass(3, seed) < 3.1
     assert 1.35 < tokens_a_pass(1, seed) < 1.65
 
 
-@both_seeds
+@both_seeds_later
 def test_the_formula_is_close(seed: int) -> None:
     off = {before: expected_tokens(acceptance(before, seed), 4) / tokens_a_pass(before, seed) - 1 for before in (1, 3)}
     assert abs(off[1]) < 0.2

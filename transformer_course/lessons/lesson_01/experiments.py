@@ -44,7 +44,8 @@ def learn_to_reverse(
         return generate(model, source, **ends, max_length=LONGEST + 1)
 
     def watch(step: int) -> None:
-        written[f"after {step} steps"] = [reversal.ALPHABET.answer(ids) for ids in written_for(shown)]
+        if step in (0, steps // 20, steps // 10, steps // 5, steps):
+            written[f"after {step} steps"] = [reversal.ALPHABET.answer(ids) for ids in written_for(shown)]
 
     source, target = reversal.tensors(data.train, LONGEST, LONGEST + 1)
     fit(
@@ -56,7 +57,7 @@ def learn_to_reverse(
         learning_rate=8e-3,
         seed=seed,
         watch=watch,
-        watch_every=steps // 4,
+        watch_every=steps // 20,
     )
     test_source, test_target = reversal.tensors(data.test, LONGEST, LONGEST + 1)
     share = float(exact_match(written_for(test_source), test_target))

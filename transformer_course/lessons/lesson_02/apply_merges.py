@@ -1,22 +1,21 @@
 """`apply_merges`: how it is tried."""
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cellcheck.authoring.aspects import main, special, untouched
-from cellcheck.authoring.catalogue import MISTAKES, VARIANTS, Catalogue
+from cellcheck.authoring.catalogue import MISTAKES, Catalogue
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.byte_pairs import apply_merges, byte_pair_merges
 from transformer_course.lessons.lesson_02.drawing import LETTERS, draw_symbols, draw_words
 
 ANSWERS = Catalogue(Path(__file__).with_suffix(".md"), apply_merges)
-WRONG, RIGHT = dict(ANSWERS.answers(MISTAKES)), dict(ANSWERS.answers(VARIANTS))
+WRONG = dict(ANSWERS.answers(MISTAKES))
 """Words are drawn so that wrong answers show. Compiled here: where that is, no file of the lesson may be in sight."""
 APART = ("last_merge_first", "longest_token_first", "leftmost_pair_first", "first_merge_only", "first_place_only")
-"""The mistakes that show on each drawn word."""
+"""The mistakes that show on each drawn word; on the long one, each in its own way."""
 RUNS = special("runs, from left to right", meaning="In a run such as 'aaa', pairs are merged from left to right.")
 WHOLE = special("whole tokens are compared", meaning="Only whole tokens make a pair, not parts of longer ones.")
 STRANGE = special("unknown characters stay", meaning="Characters that no merge mentions stay as they are.")
@@ -24,28 +23,30 @@ BARE = special("nothing to do", meaning="An empty list of merges and an empty wo
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
-    def telling(count: int, length: int, letters: int) -> dict[str, Any]:
-        """Merges that were learnt from words, and another word on which each wrong way shows."""
+    def telling(count: int, length: int, told_apart: bool) -> dict[str, Any]:
+        """Merges that were learnt from words, and another word on which each wrong way shows, or each in its own."""
         while True:
-            pool = draw_symbols(generator, letters, LETTERS)
-            merges = byte_pair_merges(draw_words(generator, pool, 10), count)
+            merges = byte_pair_merges(draw_words(generator, draw_symbols(generator, 4, LETTERS), 10), count)
             if len(merges) < count or any(a == b for a, b in merges):
                 continue
-            pool = sorted(set("".join(a + b for a, b in merges)))  # what no merge mentions has a case of its own
+            tokens = [a + b for a, b in merges]
+            pieces = [*tokens, *sorted({*"".join(tokens)})]  # what no merge mentions has a case of its own
             for _ in range(60):  # a word costs less to try than merges cost to learn
-                word = "".join(str(letter) for letter in generator.choice(pool, length))
-                right = apply_merges(word, merges)
-                results = [WRONG[name](word, merges) for name in APART]
-                different = right not in results and all(a != b for a, b in pairwise(sorted(results)))
-                used = right != apply_merges(word, merges[:-1])  # so that none of them can be left out
-                if different and used and RIGHT["lowest rank first"](word, merges) == right:
-                    return {"word": word, "merges": merges}
+                word = "".join(pieces[i] for i in generator.integers(len(pieces), size=length))[:length]
+                results = [apply_merges(word, merges[:-1])]  # so that none of them can be left out
+                for name in APART:
+                    results.append(WRONG[name](word, merges))
+                    if told_apart and results[-1] in results[1:-1]:
+                        break
+                else:
+                    if apply_merges(word, merges) not in results:
+                        return {"word": word, "merges": merges}
 
     letter, other = draw_symbols(generator, 2, LETTERS)
     run = [(letter, letter), (letter + letter, letter)]
     guarded = [(other, letter), (letter, other)]
-    known = telling(6, 12, 4)
-    short = telling(4, 10, 4)
+    known = telling(8, 16, told_apart=True)
+    short = telling(4, 10, told_apart=False)
     place = int(generator.integers(1, 6))
     strange = {**short, "word": short["word"][:place] + "? " + short["word"][place:] + "!"}
     return [
