@@ -12,6 +12,10 @@
     for (const word of words(text)) counts.set(word, (counts.get(word) || 0) + 1);
     return {kind, title, page, address, text, counts, titled: words(title), paged: words(page), plain: words(`${title} ${text}`).join(" ")};
   });
+  const having = new Map(); // of each word, the entries that have it somewhere
+  index.forEach(({counts, titled, paged}, at) => {
+    for (const word of new Set([...counts.keys(), ...titled, ...paged])) (having.get(word) || having.set(word, []).get(word)).push(at);
+  });
 
   const begins = (word, asked) => word === asked ? 1 : asked.length > 2 && word.startsWith(asked) ? 0.6 : 0;
   function weight(entry, asked) {
@@ -21,18 +25,27 @@
     return 9 * most(entry.titled) + 2 * most(entry.paged) + inText;
   }
 
+  /** The weights of a word, for all entries. */
+  function weights(asked) {
+    const all = new Float64Array(index.length);
+    for (const [word, places] of having) {
+      if (begins(word, asked)) for (const at of places) all[at] ||= weight(index[at], asked);
+    }
+    return all;
+  }
+
   /** The passages that have the words, the best first. */
   function search(query) {
     const all = words(query);
     const asked = all.filter(word => !COMMON.has(word));
     const wanted = asked.length ? asked : all;
     if (!wanted.length) return [];
-    const weights = index.map(entry => wanted.map(word => weight(entry, word)));
-    const rare = wanted.map((_, at) => Math.log(1 + index.length / (1 + weights.filter(row => row[at] > 0).length)));
+    const columns = wanted.map(weights);
+    const rare = columns.map(column => Math.log(1 + index.length / (1 + column.filter(value => value > 0).length)));
     const phrase = all.join(" ");
     return index.map((entry, at) => {
-      const found = weights[at].filter(value => value > 0).length;
-      let score = weights[at].reduce((sum, value, each) => sum + value * rare[each], 0) / Math.sqrt(entry.titled.length + 3);
+      const found = columns.filter(column => column[at] > 0).length;
+      let score = columns.reduce((sum, column, each) => sum + column[at] * rare[each], 0) / Math.sqrt(entry.titled.length + 3);
       if (all.length > 1 && entry.plain.includes(phrase)) score += 12;
       if (entry.titled.join(" ") === phrase && entry.kind !== "library") score += 60; // who wants the library names more of it
       return {entry, score: score * KINDS[entry.kind][1] * (found / wanted.length) ** 3};

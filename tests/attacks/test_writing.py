@@ -1,5 +1,6 @@
 """Writing where nothing of the learner's belongs: the gradebook, the machine's folders, the pipe to the grader."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,8 @@ def test_nothing_is_written(attack: Attack, course: Path) -> None:
 def test_a_forged_message_earns_nothing(name: str, course: Path) -> None:
     """Said from within the answer's cell, while the grader waits for that cell to end."""
     source = f"{FORGED[name]}\ndef batched_dot(a, b):\n    return a"
-    attack = Attack(name, types={"batched_dot": source}, hurts_itself=True, limits=SMALL)
+    limits = replace(SMALL, sleep_seconds=6.0)  # whoever steals every message sleeps for as long as it may
+    attack = Attack(name, types={"batched_dot": source}, hurts_itself=True, limits=limits)
     result = carry_out(attack, course)
     assert not [r for r in result.repairs if "SyntaxError" in r or "NameError" in r]
 

@@ -84,9 +84,9 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture
-def visitor(browser: Browser, address: str) -> Iterator[Page]:
-    """Somebody who has never been here: a page of a new profile. Whatever is asked of another host fails the test."""
+@contextmanager
+def visit(browser: Browser, address: str) -> Iterator[Page]:
+    """A page of a new profile. Whatever it asks of another host fails the test."""
     profile = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page = profile.new_page()
     page.set_default_timeout(300 * SECONDS)
@@ -96,6 +96,21 @@ def visitor(browser: Browser, address: str) -> Iterator[Page]:
     profile.close()
     ours = (address, "data:", "blob:", "attachment:")
     assert [url for url in asked if not url.startswith(ours)] == []
+
+
+@pytest.fixture
+def visitor(browser: Browser, address: str) -> Iterator[Page]:
+    """Somebody who has never been here."""
+    with visit(browser, address) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def exercise(browser: Browser, address: str) -> Iterator[Page]:
+    """The live exercise, whose Python stays loaded from one test to the next."""
+    with visit(browser, address) as page:
+        page.goto(f"{address}/try.html")
+        yield page
 
 
 def test_a_visitor_gets_it_wrong_and_then_right(visitor: Page, address: str) -> None:
@@ -129,30 +144,28 @@ ANSWERED = {
 }
 
 
-def test_whatever_a_visitor_writes_is_answered(visitor: Page, address: str) -> None:
-    visitor.goto(f"{address}/try.html")
-    card, field = visitor.locator(".live-card"), visitor.get_by_label("Your answer to softmax")
+def test_whatever_a_visitor_writes_is_answered(exercise: Page) -> None:
+    card, field = exercise.locator(".live-card"), exercise.get_by_label("Your answer to softmax")
     for text, told in ANSWERED.items():
         field.fill(text)
-        visitor.evaluate("document.querySelector('.live-card').replaceChildren()")
-        visitor.get_by_role("button", name="Check it").click()
-        visitor.wait_for_selector(".live-card:not(:empty)")
+        exercise.evaluate("document.querySelector('.live-card').replaceChildren()")
+        exercise.get_by_role("button", name="Check it").click()
+        exercise.wait_for_selector(".live-card:not(:empty)")
         assert told in card.inner_text()
     assert card.locator("img").count() == 0
 
 
-def test_an_endless_loop_can_be_stopped(visitor: Page, address: str) -> None:
-    visitor.goto(f"{address}/try.html")
-    visitor.get_by_label("Your answer to softmax").fill("while True: pass")
-    visitor.get_by_role("button", name="Check it").click()
-    visitor.wait_for_function(
+def test_an_endless_loop_can_be_stopped(exercise: Page) -> None:
+    exercise.get_by_label("Your answer to softmax").fill("while True: pass")
+    exercise.get_by_role("button", name="Check it").click()
+    exercise.wait_for_function(
         "document.querySelector('.live-exercise [role=status]').textContent.startsWith('Checking')"
     )
-    visitor.get_by_role("button", name="Stop").click()
-    assert visitor.locator(".live-exercise [role=status]").inner_text().startswith("Stopped")
-    visitor.get_by_label("Your answer to softmax").fill(RIGHT)
-    visitor.get_by_role("button", name="Check it").click()
-    visitor.wait_for_selector(".live-card[data-right=true]")
+    exercise.get_by_role("button", name="Stop").click()
+    assert exercise.locator(".live-exercise [role=status]").inner_text().startswith("Stopped")
+    exercise.get_by_label("Your answer to softmax").fill(RIGHT)
+    exercise.get_by_role("button", name="Check it").click()
+    exercise.wait_for_selector(".live-card[data-right=true]")
 
 
 TEN = (

@@ -126,6 +126,14 @@ def test_another_kind_of_result_is_said_besides() -> None:
     assert "but it is a NumPy array" in verdict(lambda x, weight: _another_error(x, weight).numpy()).message
 
 
+def test_no_tensor_is_written_out_to_find_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer may hold thousands."""
+    written: list[object] = []
+    monkeypatch.setattr(torch.Tensor, "__repr__", lambda tensor: str(written.append(tensor)))
+    assert verdict(lambda x, weight: row_means(x, weight) + 1).diagnosis is None
+    assert written == []
+
+
 def test_nothing_is_said_besides_where_the_core_is_right() -> None:
     def another_slip(x: torch.Tensor, weight: float) -> torch.Tensor:
         return _sign_dropped(x, weight) + (1 if x.dtype == torch.float64 else 0)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
-import pytest
 from typer.testing import CliRunner
 
 from cellcheck import cli

@@ -38,7 +38,7 @@ from tests.running.submissions import (
     without_metadata,
 )
 
-QUICK = Limits(cell_seconds=4.0, probe_seconds=4.0)
+QUICK = Limits(cell_seconds=2.0, probe_seconds=2.0)
 SCHEMA = json.loads((REPOSITORY.root / "grader" / "cellcheck" / "results.schema.json").read_text("utf-8"))
 STATUSES = set(SCHEMA["$defs"]["exercise"]["properties"]["status"]["enum"])
 
@@ -116,8 +116,8 @@ def battered() -> Result:
 @pytest.mark.parametrize(
     ("symbol", "status", "sentence"),
     [
-        ("pick", "timeout", "pick ran longer than 4 s: is there a loop that never ends?"),
-        ("mlp_predict_numpy", "timeout", "Cell {} ran longer than 4 s: is there a loop that never ends?"),
+        ("pick", "timeout", "pick ran longer than 2 s: is there a loop that never ends?"),
+        ("mlp_predict_numpy", "timeout", "Cell {} ran longer than 2 s: is there a loop that never ends?"),
         ("mse_loss_numpy", "crashed", "mse_loss_numpy ended the Python process"),
         ("mlp_predict", "error", "It stops with SystemExit."),
         ("mse_loss", "crashed", "Cell {} ended the Python process"),

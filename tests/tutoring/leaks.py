@@ -19,7 +19,8 @@ def leaks(reply: Any) -> list[str]:
     """The statements of answers, right and wrong ones, that stand in a reply."""
     text = _bare(reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False).replace('\\\\"', '"'))
     beginnings = {text[place : place + LEAST] for place in range(len(text))}
-    return sorted(statement for statement in every_statement() if statement[:LEAST] in beginnings and statement in text)
+    begun = _by_their_beginning().keys() & beginnings
+    return sorted(statement for each in begun for statement in _by_their_beginning()[each] if statement in text)
 
 
 def whole_answers(text: str) -> set[str]:
@@ -43,6 +44,14 @@ def every_statement() -> frozenset[str]:
     """Those of all answers to all exercises, without those that a docstring shows."""
     every = {found for lesson in lesson_names() for found in _statements_of(lesson)}
     return frozenset(found for found in every if found not in _docstrings())
+
+
+@cache
+def _by_their_beginning() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for statement in every_statement():
+        found.setdefault(statement[:LEAST], []).append(statement)
+    return found
 
 
 @cache

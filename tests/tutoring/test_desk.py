@@ -10,6 +10,7 @@ from cellcheck.errors import GraderError
 from cellcheck.learning import progress
 from cellcheck.learning.offers import released
 from cellcheck.learning.reset import place
+from cellcheck.tutoring import prose
 from cellcheck.tutoring.desk import Desk
 from tests.learning.learners import answer
 
@@ -58,6 +59,14 @@ def test_a_term_is_explained_where_the_course_explains_it(tmp_path: Path) -> Non
     for signs in ("(", "...", "**"):
         with pytest.raises(GraderError, match="No lesson explains"):
             Desk(tmp_path).explain(signs)
+
+
+def test_a_term_is_looked_up_in_what_has_been_read_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every question looks at all paragraphs of the course; none is read anew."""
+    told, read, plain = Desk(tmp_path).explain("median"), list[str](), prose._plain
+    monkeypatch.setattr(prose, "_plain", lambda text: read.append(text) or plain(text))
+    assert Desk(tmp_path).explain("median") == told
+    assert max(map(len, read)) < 100  # words of the glossary
 
 
 def test_a_question_quotes_the_example_without_its_remark(tmp_path: Path) -> None:

@@ -1,15 +1,16 @@
 """A client that somebody else wrote connects over standard input and output, and works through exercises."""
 
+import contextlib
 import inspect
 import json
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import anyio
+import psutil
 from mcp import Client
 
 from cellcheck.authoring.catalogue import WrittenMistake
@@ -19,7 +20,7 @@ from cellcheck.learning.reset import place
 from cellcheck.running import zygotes
 from cellcheck.syllabus import load_lesson
 from cellcheck.tutoring.server import TOOLS, server
-from tests.attacks.attacks import learners
+from tests.attacks.attacks import learners, wait_until
 from tests.learning.learners import answer
 from tests.tutoring.clients import ask, talk
 
@@ -76,6 +77,14 @@ def endless(folder: Path) -> Path:
     return notebook
 
 
+def learner_works(tutor: int) -> bool:
+    """Whether a process that the tutor's own children have started is in the endless loop."""
+    with contextlib.suppress(psutil.Error):  # one of them has just ended
+        children = psutil.Process(tutor).children()
+        return any(each.cpu_times().user > 1 for child in children for each in child.children(recursive=True))
+    return False
+
+
 def test_when_the_client_hangs_up_the_server_ends_whatever_it_was_doing(tmp_path: Path) -> None:
     endless(tmp_path)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "somebody's", "version": "1"}}
@@ -92,7 +101,7 @@ def test_when_the_client_hangs_up_the_server_ends_whatever_it_was_doing(tmp_path
             tutor.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
             tutor.stdin.flush()
         assert json.loads(tutor.stdout.readline())["id"] == 1
-        time.sleep(10)
+        wait_until(lambda: learner_works(tutor.pid))
         tutor.stdin.close()
         try:
             assert tutor.wait(40) == 0

@@ -232,28 +232,29 @@ def decoder_mask(targets, pad_id=0):
 SAID = "return torch.ones(length, length, dtype=torch.bool).tril()"
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "raise ValueError(' '.join(lines) + ' KEEP')",
-        "return ' '.join(lines)",
-        "return lines",
-        f"raise ValueError({SAID!r})",
-        f"return {SAID!r}",
-    ],
-)
-def test_a_notebook_that_steals_finds_the_second_lock(how: str, tmp_path: Path) -> None:
+HOW = {
+    "raise ValueError(' '.join(lines) + ' KEEP')": "error",
+    "return ' '.join(lines)": "failed",
+    "return lines": "failed",
+    f"raise ValueError({SAID!r})": "error",
+    f"return {SAID!r}": "failed",
+}
+"""How a thief tells what it found, and the status of that."""
+
+
+def test_a_notebook_that_steals_finds_the_second_lock(tmp_path: Path) -> None:
     """Where a learner's code runs, the answers to earlier exercises are loaded. What it says of them is left out.
 
     The walls hide the course's files, so a thief finds little. The last two know the answer and say it.
     """
     notebook = place(LESSON, tmp_path)
-    answer(notebook, decoder_mask=THIEF.format(how=how))
 
     async def conversation(asking: Client) -> None:
-        reply = await ask(asking, "check", symbol="decoder_mask")
-        assert reply["status"] in ("error", "failed")
-        assert leaks(reply) == []
+        for how, status in HOW.items():
+            answer(notebook, decoder_mask=THIEF.format(how=how))
+            reply = await ask(asking, "check", symbol="decoder_mask")
+            assert reply["status"] == status, how
+            assert leaks(reply) == [], how
 
     talk(tmp_path, conversation)
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 
 from cellcheck.syllabus import syllabi
@@ -33,6 +34,17 @@ class Paragraph:
         """The words that it sets in bold, as it does with terms that it introduces; headings and questions are none."""
         return [match.lower() for match in _BOLD.findall(self.text) if match[-1] not in ".:?!" and match[0].isalpha()]
 
+    # Every question looks at every paragraph of the course.
+    @cached_property
+    def introduced(self) -> frozenset[str]:
+        """The terms that it sets in bold, and their singulars."""
+        return frozenset(form for word in self.bold for form in _forms(word))
+
+    @cached_property
+    def plain(self) -> str:
+        """Its words alone."""
+        return _plain(self.text)
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -57,12 +69,12 @@ def explanation(term: str, first: str | None = None) -> Explanation | None:
     every = sorted(_paragraphs(), key=lambda each: each.lesson != first)
     meanings = {word: entry for word, entry in _glossary().items() if wanted in _forms(word)}
     meaning = next(iter(meanings.values()), ("", ""))
-    introducing = [each for each in every if wanted in {form for word in each.bold for form in _forms(word)}]
+    introducing = [each for each in every if wanted in each.introduced]
     if meaning[1] and not introducing:
         return Explanation(wanted, meaning[0], "Glossary", meaning[1], meaning[1])
     word = re.compile(rf"(?<!\w){re.escape(wanted)}(?:s|es)?(?!\w)", re.IGNORECASE)
-    using = [each for each in every if word.search(_plain(each.text)) and not each.text.startswith("**")]
-    found = next(iter(introducing or using), None)
+    using = (each for each in every if word.search(each.plain) and not each.text.startswith("**"))
+    found = next(chain(introducing, using), None)
     return Explanation(wanted, found.lesson, found.section, found.text, meaning[1]) if found is not None else None
 
 

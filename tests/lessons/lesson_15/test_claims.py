@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from tests.nightly import both_seeds, both_seeds_later, later
+from tests.nightly import both_seeds_later, later
 from transformer_course.circuits.copying import copied, new_model
 from transformer_course.circuits.intervening import ablation_is_sound, without_heads
 from transformer_course.circuits.model import AttentionOnly
