@@ -25,7 +25,10 @@ _CHANGES_MARKS = {
     "generate.serialized_variables": "marks then come from what a learner's own run wrote down",
     "generate.plugins": "a plugin may change marks",
 }
-_COUNTS = {"files", "tests", "config_file", "strip_solutions_from_all_cells", "generate"}
+_AUTOGRADERS = "generate."
+"""How the keys of the section about the autograder begin here."""
+_SECTION = _AUTOGRADERS.removesuffix(".")
+_COUNTS = {"files", "tests", "config_file", "strip_solutions_from_all_cells", _SECTION}
 
 
 @dataclass
@@ -52,8 +55,8 @@ class Config:
             except (OSError, ValueError):
                 raise Unknown.at(where, f"config_file names {file}, which can't be read") from None
             self.add(str(file), {**read_yaml(str(file), text), "config_file": None})
-        generate = said.get("generate")
-        inner = {f"generate.{key}": value for key, value in generate.items()} if isinstance(generate, dict) else {}
+        section = said.get(_SECTION)
+        inner = {f"{_AUTOGRADERS}{key}": value for key, value in section.items()} if isinstance(section, dict) else {}
         for key, value in {**said, **inner}.items():
             if value in (None, False, [], {}):
                 continue
