@@ -38,8 +38,17 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def canonical(observation: Observation, case: Case) -> Observation:
-    """Where both models agree, a gradient is what rounding leaves of 1 - 1: it isn't looked at."""
-    return {name: seen for name, seen in observation.items() if name != "gradients" or not case.tags & AGREED.tags}
+    """Where both models agree, a gradient is what rounding leaves of 1 - 1: it isn't looked at. Where they are far
+    apart, it doesn't matter where somebody cuts off: no two numbers there are alike."""
+    if case.tags & AGREED.tags:
+        return {name: seen for name, seen in observation.items() if name != "gradients"}
+    output = observation.get("output")
+    above = case.inputs["reference_log_probs"] > case.inputs["log_probs"]
+    if not case.tags & FAR.tags or not isinstance(output, torch.Tensor) or output.shape != above.shape:
+        return observation
+    if all(bool((part == part[0]).all()) for part in (output[above], output[~above])):
+        return {**observation, "output": "cut off"}
+    return observation
 
 
 TRIAL = Trial(

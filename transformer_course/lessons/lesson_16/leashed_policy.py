@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.battery import LOOKED_AT, battery
 from cellcheck.authoring.draw import normal
 
@@ -60,10 +60,19 @@ def _large(b: int, n: int) -> torch.Tensor:
     return 5 + torch.arange(b * n).view(b, n).flip(1) % n * 0.004
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """However little somebody gives to the impossible, it is one slip."""
+    output, impossible = observation.get("output"), case.inputs["reference"] == 0
+    if isinstance(output, torch.Tensor) and output.shape == impossible.shape and bool((output[impossible] > 0).any()):
+        return {**observation, "output": "the impossible has become possible"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.leash",
     points=2,
     cases=cases,
+    canonical=canonical,
     aspects=(
         aspects.shape(),
         aspects.values(8.0),

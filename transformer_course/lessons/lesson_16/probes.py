@@ -97,7 +97,7 @@ def _together(one: torch.Tensor, other: torch.Tensor) -> str:
     """Whether rows are alike that should be drawn one by one: the answers to two prompts that ask for the same."""
     different = _different(one)
     if different == 1:
-        return "all rows the same"
+        return "all rows the same, whatever the prompt" if torch.equal(one, other) else "all rows the same"
     if different < len(one) // 5:
         return "rows that are much alike"
     return "the same answers to each prompt" if torch.equal(one, other) else "rows that differ"

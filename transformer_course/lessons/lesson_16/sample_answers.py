@@ -40,12 +40,21 @@ def cases(generator: np.random.Generator) -> list[Case]:
     def toy(
         label: str, *about: Aspect, batch: int = 3, n: int = 4, samples: int = 2, length: int = 3, vocab: int = 9
     ) -> Case:
-        """A model that is certain: what comes next hangs on the last token and the first."""
-        last = 60.0 * torch.eye(vocab)[torch.from_numpy(generator.permutation(vocab).copy())]
-        first = 40.0 * torch.eye(vocab)[torch.from_numpy(generator.permutation(vocab).copy())]
-        first = first + 41.0 * torch.eye(vocab)[torch.from_numpy(generator.permutation(vocab).copy())]
+        """A model that is certain. Tokens are of two kinds, and each kind goes round in a ring of its own. A text that
+        begins with one kind goes on with the other, with which its prompt ends."""
+        order = torch.from_numpy(generator.permutation(vocab).copy())
+        one, other = order[: vocab // 2], order[vocab // 2 :]
+        last, first = torch.zeros(vocab, vocab), torch.zeros(vocab, vocab)
+        for ring, score in ((one, 100.0), (other, 50.0)):
+            follower = ring[integers(generator, 0, len(ring), vocab)]
+            follower[ring] = ring.roll(1)
+            last[torch.arange(vocab), follower] = score
+        first[one.unsqueeze(1), other] = 100.0
         prompts = integers(generator, 0, vocab, batch, n)
         prompts[:, 0] = torch.from_numpy(generator.permutation(vocab)[:batch].copy())
+        begins = torch.isin(prompts[:, 0], one)
+        of_one, of_other = (kind[integers(generator, 0, len(kind), batch)] for kind in (one, other))
+        prompts[:, -1] = torch.where(begins, of_other, of_one)
         return Case.of(
             label, *about, prompts=prompts, samples=samples, length=length, last=last, first=first, seed=_seed()
         )
@@ -80,7 +89,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         toy("with answers of one token", ONE_TOKEN, length=1),
         toy("with a single prompt", ONE_PROMPT, batch=1, samples=3),
         dice("with a model that is unsure", SHARE, samples=2500, length=4, look="share"),
-        dice("with many answers to the same prompts", TOGETHER, samples=60, length=4, look="together"),
+        dice("with many answers to the same prompts", TOGETHER, samples=60, length=12, look="together"),
         dice("with the same generator, and with others", CHANCE, samples=12, length=4, chance=True),
     ]
 

@@ -150,6 +150,21 @@ def cases(generator: np.random.Generator) -> list[Case]:
                 [2, size, d], *add("a", size + n), *cut("a", size), *free, *add("b", size), *read("a", "b"), *free
             ),
         ),
+        Case.of(
+            "where the end of a text makes room for another, and it goes on elsewhere",
+            AGAIN,
+            **script(
+                [3, size, d],
+                *add("a", 2 * size),
+                *add("c"),
+                *cut("a", size),
+                *add("b", size),
+                *cut("c", 0),
+                *add("a", n),
+                *read("a", "b"),
+                *free,
+            ),
+        ),
         Case.of("with a text that nobody has appended to", NOTHING, **script([2, size, d], *read("a"), *free)),
         Case.of(
             "where a text that has nothing is truncated",

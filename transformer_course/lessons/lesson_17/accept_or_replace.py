@@ -15,6 +15,7 @@ from transformer_course.lessons.lesson_07 import chance
 from transformer_course.lessons.lesson_17.drawing import chances
 
 REPEATS = 1500
+NEITHER = "not whole numbers and a yes or no for each row"
 ACCEPTED, REPLACED = "how_often_each_token_is_accepted", "what_rejected_tokens_become"
 
 Rule = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -170,9 +171,9 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     target, draft = (case.inputs[name][:groups].double() for name in ("target", "draft"))
     proposed = case.inputs["proposed"][:groups]
     fine = all(isinstance(t, torch.Tensor) and t.shape == case.inputs["proposed"].shape for t in (tokens, accepted))
-    if not fine or accepted.dtype != torch.bool or tokens.is_floating_point():
-        return {**seen, ACCEPTED: observation["output"], REPLACED: observation["output"]}
-    v = target.shape[1]
+    if not fine or tokens.is_floating_point() or not bool(((accepted == 0) | (accepted == 1)).all()):
+        return {**seen, ACCEPTED: NEITHER, REPLACED: NEITHER}
+    v, accepted = target.shape[1], accepted.bool()  # 0 and 1 cost an aspect of their own
     yes = accepted.reshape(-1, groups).sum(0).double()
     counts = torch.stack([yes, REPEATS - yes], dim=1)
     rates = (rule(target, draft, proposed) for rule in ACCEPTING.values())

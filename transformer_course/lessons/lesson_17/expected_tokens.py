@@ -1,9 +1,12 @@
 """`expected_tokens`: how it is tried."""
 
+from typing import Any
+
 import numpy as np
 
 from cellcheck.authoring import Case, Trial, aspects
 from cellcheck.authoring.draw import number
+from transformer_course.lessons.lesson_10.probes import A_FLOAT, number_and_kind
 
 NEVER = aspects.special("rate 0", meaning="If nothing is ever accepted, one token is left: the replacement.")
 ALWAYS = aspects.special(
@@ -26,10 +29,16 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def probe(symbol: Any, inputs: Any) -> dict[str, Any]:
+    """The number, and what kind of number it is."""
+    return number_and_kind(symbol(*inputs.values()))
+
+
 TRIAL = Trial(
     module="transformer_course.fast_answers.speculative",
     points=1,
     cases=cases,
-    canonical=lambda observation, case: {name: seen for name, seen in observation.items() if name != "arguments"},
-    aspects=(aspects.right_kind(), aspects.values(6.0), NEVER, ALWAYS, NONE),
+    probe=probe,
+    called={"kind": "what is returned"},
+    aspects=(A_FLOAT, aspects.values(6.0), NEVER, ALWAYS, NONE),
 )

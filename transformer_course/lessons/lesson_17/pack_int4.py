@@ -23,7 +23,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case.of("with codes from 0 to 7", codes=codes(a, b, 0, 7)),
         Case.of("with more codes from 0 to 7", codes=codes(b, a, 0, 7)),
-        Case.of("with codes of both signs", NEGATIVE, codes=codes(a, b)),
+        Case.of("with codes of both signs", NEGATIVE, codes=codes(a, b, -7)),
         Case.of("with negative codes", NEGATIVE, codes=codes(b, a, -7, -1)),
         Case.of("with codes from one end to the other", ENDS, codes=ends),
         Case.of("with a single pair", ONE, codes=codes(1, 1, 0, 7)),

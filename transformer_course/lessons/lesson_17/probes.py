@@ -25,16 +25,18 @@ def _accept_or_replace(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     kept = all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
     return {
         "output": [tokens, accepted],
-        "kind": [_kind(tokens), _kind(accepted)],
+        "kind": [_kind(tokens, "whole numbers"), _kind(accepted, "booleans")],
         "kept": "as they were" if kept else "changed",
     }
 
 
-def _kind(tensor: Any) -> str:
+def _kind(tensor: Any, wanted: str) -> str:
+    """Whether it holds what is wanted. If it doesn't, it doesn't matter what it holds."""
     if not isinstance(tensor, torch.Tensor):
         return f"no tensor, but {type(tensor).__name__}"
-    numbers = "booleans" if tensor.dtype == torch.bool else "whole numbers"
-    return f"{'other numbers' if tensor.is_floating_point() else numbers}, {tensor.dim()} axes"
+    numbers = "fractions" if tensor.is_floating_point() else "whole numbers"
+    numbers = "booleans" if tensor.dtype == torch.bool else numbers
+    return f"{numbers if numbers == wanted else f'no {wanted}'}, {tensor.dim()} axes"
 
 
 class _Chain:

@@ -87,8 +87,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     same = isinstance(scales, torch.Tensor) and scales.dtype == weights.dtype
     kind = [str(getattr(codes, "dtype", "no tensor")), "that of the weights" if same else "another"]
     numbers = codes.double() if isinstance(codes, torch.Tensor) else codes
-    shown = scales.to(weights.dtype) if isinstance(scales, torch.Tensor) else scales
-    return {"output": numbers, "scales": shown, "kind": kind, "arguments": [before, weights]}
+    return {"output": numbers, "scales": scales, "kind": kind, "arguments": [before, weights]}
 
 
 TRIAL = Trial(
