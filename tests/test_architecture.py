@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "importing": LIGHT | {"gradebook"},
     "exporting": LIGHT | {"collecting", "gradebook"},
     "forgetting": LIGHT | {"collecting", "gradebook"},
-    "lateness": LIGHT | {"collecting", "gradebook"},
+    "lateness": LIGHT | {"collecting", "gradebook", "running"},
     "late_days": set(),
     "variants": set(),
     "handing_back": LIGHT | {"collecting", "gradebook"},

@@ -74,16 +74,16 @@ def _forget_in_record(course: Course, student: str) -> Iterator[str]:
 
 def _forget_in_journals(course: Course, student: str) -> Iterator[str]:
     for path in sorted((course.root / ".cellcheck").glob("*.jsonl")):
-        lines = path.read_text("utf-8").splitlines(keepends=True)
+        lines = path.read_bytes().splitlines(keepends=True)
         left = [line for line in lines if not _is_about(line, student)]
         if left != lines:
-            write_whole(path, "".join(left))
+            write_whole(path, b"".join(left))
             yield f"the lines in {path.relative_to(course.root)}"
 
 
-def _is_about(line: str, student: str) -> bool:
+def _is_about(line: bytes, student: str) -> bool:
     try:
         entry = json.loads(line)
-    except ValueError:  # half a line, which a kill left: nobody can read it
+    except (ValueError, RecursionError):  # half a line, which a kill left: nobody can read it
         return True
     return isinstance(entry, dict) and entry.get("student") == student

@@ -15,8 +15,8 @@ from cellcheck.collecting.names import CLAIM, PLAIN
 from cellcheck.collecting.placing import record
 from cellcheck.errors import GraderError
 from cellcheck.gradebook.course import Course
-from cellcheck.gradebook.writer import timestamp
 from cellcheck.plain import named
+from cellcheck.running.timestamp import timestamp
 
 
 def set_due(course: Course, lesson: str, due: datetime, student: str | None = None) -> None:

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from cellcheck import cli
 from cellcheck.errors import GraderError
+from cellcheck.gradebook.agreement import in_source
 from cellcheck.gradebook.course import Course
 from cellcheck.gradebook.settings import HONOURED, NARROWED, REPLACED, not_honoured
 from cellcheck.running.grade import grade_submission
@@ -93,6 +94,11 @@ def test_a_plugin_in_the_courses_folder_is_found(tmp_path: Path) -> None:
             "hw",
             "c.CourseDirectory.directory_structure",
         ),
+        (
+            "c.ClearSolutions.enforce_metadata = 'x'\n",
+            "new",
+            "nbgrader refuses what nbgrader_config.py says: The 'enforce",
+        ),
         ("", "lab+1", "should not contain the following characters: +"),
     ],
 )
@@ -109,6 +115,47 @@ def test_what_can_not_be_taken_is_refused_in_a_sentence(
     assert code == 2
     assert sentence in said
     assert said.strip().endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("1 / 0", "nbgrader_config.py, line 3, stops with ZeroDivisionError: division by zero. Mend it."),
+        ("c.", "nbgrader_config.py, line 3, stops with SyntaxError: invalid syntax. Mend it."),
+        ("raise SystemExit(0)", "line 3, stops with SystemExit: 0."),
+        ("c.Execute.timeout = 'long'", "nbgrader refuses what nbgrader_config.py says: The 'timeout' trait of"),
+        ("c.ClearHiddenTests.end_test_delimeter = 3", "nbgrader refuses what nbgrader_config.py says: The 'end_test"),
+        ("c.CourseDirectory.ignore = [3]", "c.CourseDirectory.ignore has something else than text"),
+        ("c.Autograde.permissions = 999", "c.Autograde.permissions is 999: write three digits from 0 to 7"),
+        ("c.Autograde.exclude_overwriting = {'hw': 3}", "c.Autograde.exclude_overwriting of hw is no list"),
+        ("c.CourseDirectory.autograded_directory = './submitted'", "so one would overwrite the other: name two."),
+    ],
+)
+def test_no_setting_is_lost_because_a_file_of_them_stops(line: str, sentence: str, tmp_path: Path) -> None:
+    """nbgrader goes on without what it can't read: hidden tests are shown then, and nobody is late."""
+    (tmp_path / "nbgrader_config.py").write_text(f"{sources.CONFIG}{line}\n")
+    with pytest.raises(GraderError) as refused:
+        Course.open(tmp_path)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(("body", "why"), [("1 / 0", "ZeroDivisionError"), ("return float('nan')", "ValueError")])
+def test_a_rule_for_late_work_that_stops_is_named(body: str, why: str, tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    root.mkdir()
+    rule = f"rule_with_{why.lower()}"
+    (root / f"{rule}.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\nclass Rule(BasePlugin):\n"
+        f"    def late_submission_penalty(self, student_id, score, total_seconds_late):\n        {body}\n"
+    )
+    course_with(root, f"c.AssignLatePenalties.plugin_class = '{rule}.Rule'\n")
+    (root / "submitted" / "ada" / "hw" / "timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
+    with Course.open(root).gradebook() as book:
+        book.update_or_create_assignment("hw", duedate="2026-01-01 00:00:00 UTC")
+    code, said = autograde(root)
+    said = " ".join(said.split())
+    assert (code, f"The plugin for late work that nbgrader_config.py names stops with {why}" in said) == (1, True), said
+    assert "itself failed" not in said
 
 
 def test_settings_that_change_nothing_are_named(tmp_path: Path) -> None:
@@ -358,3 +405,31 @@ def test_a_source_that_is_no_assignment_is_refused_in_a_sentence(
     assert code == 2
     assert sentence in said
     assert not (tmp_path / "feedback").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"cell_type": None}, "cell 1 is damaged: its cell_type is neither code nor markdown nor raw."),
+        ({"source": 3}, "cell 1 is damaged: its source is no text."),
+        ({"metadata": []}, "cell 1 is damaged: its metadata are no dictionary."),
+        ({"metadata": {"tags": 3}}, "cell 1 is damaged: its tags are no list."),
+        ({"metadata": {"nbgrader": "x"}}, "cell 1 is damaged: what its metadata say about nbgrader is no dictionary."),
+        ({"metadata": {"nbgrader": {"schema_version": "3"}}}, "cell 1 is damaged: its schema_version is no number."),
+        ({"metadata": {"nbgrader": {"grade_id": ["a"]}}}, "cell 1 is damaged: its grade_id is no text."),
+    ],
+    ids=str,
+)
+def test_a_damaged_cell_of_the_source_is_named(change: dict[str, object], sentence: str, tmp_path: Path) -> None:
+    notebook = json.loads(sources.file_of([plain("1")]))
+    notebook["cells"][0].update(change)
+    (tmp_path / "one.ipynb").write_text(json.dumps(notebook), "utf-8")
+    with pytest.raises(GraderError) as refused:
+        in_source(tmp_path)
+    assert sentence in str(refused.value)
+
+
+def test_a_source_that_is_no_notebook_is_named(tmp_path: Path) -> None:
+    (tmp_path / "one.ipynb").write_text("[" * 5000)
+    with pytest.raises(GraderError, match=r"one.ipynb can't be read: "):
+        in_source(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from cellcheck.collecting.collect import Collected, collect
 from cellcheck.collecting.roster import Roster
 from cellcheck.collecting.who_is_who import in_a_line, to_know
-from cellcheck.gradebook.writer import timestamp
+from cellcheck.running.timestamp import timestamp
 from cellcheck.submitting.zip_file import Note, pack
 from tests.collecting.downloads import LESSON, OTHER, at, download, folder, notebook, students, tree, zipped
 
@@ -285,5 +285,29 @@ def test_other_files_that_are_left_out(tmp_path: Path) -> None:
     collect([path], into)
     assert tree(into) == {f"a/{LESSON}/{name}" for name in (f"{LESSON}.ipynb", "mine.py")}
     many = download(tmp_path / "b.zip", ("bo/x.ipynb", notebook()), *((f"bo/{i:03}.txt", b"") for i in range(210)))
-    collect([many], into)
+    done = collect([many], into)
     assert len(tree(into / "bo")) == 201
+    assert to_know(done.placed[0][0]) == "200 other files; 10 files beside it left out: at most 200 are taken"
+
+
+def test_the_time_that_nbgrader_noted_is_kept(tmp_path: Path) -> None:
+    """Hand-ins are copied from another course of nbgrader's; what stands in a learner's zip file proves nothing."""
+    late, later = b"2026-03-02 12:00:00.000000 CET", b"2026-03-05 11:00:00 UTC"
+    root = folder(
+        tmp_path / "all", **{f"{who}__{LESSON}__x": notebook(who) for who in ("ada", "bob")}, cy=notebook("c")
+    )
+    (root / "ada" / LESSON / "timestamp.txt").write_bytes(late)
+    (root / "bob" / LESSON / "timestamp.txt").write_text("yesterday")
+    (root / "timestamp.txt").write_bytes(later)  # which isn't about cy
+    download(root / "dan.zip", (f"{LESSON}/x.ipynb", notebook("d")), (f"{LESSON}/timestamp.txt", later))
+    into = tmp_path / "submitted"
+    done = collect([root], into)
+    times = {name: timestamp(into / name / LESSON) for name in ("ada", "bob", "cy", "dan")}
+    assert times == {"ada": datetime(2026, 3, 2, 11), "bob": None, "cy": None, "dan": None}
+    known = {submission.student: to_know(submission) for submission, _ in done.placed}
+    assert known == {"ada": "2026-03-02 11:00 UTC", "bob": "its timestamp.txt holds no time", "cy": "", "dan": ""}
+    # One that was handed in later takes its place.
+    newer = [("ada/x.ipynb", notebook("new")), ("ada/timestamp.txt", later)]
+    again = download(tmp_path / "all.zip", *newer)
+    assert [what for _, what in collect([again], into).placed] == ["newer: replaced"]
+    assert timestamp(into / "ada" / LESSON) == datetime(2026, 3, 5, 11)

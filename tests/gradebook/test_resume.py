@@ -252,6 +252,16 @@ def test_half_a_line_in_the_journal_does_not_count(course: Course) -> None:
     assert anew(course) == set()
 
 
+@pytest.mark.parametrize("text", ["[" * 5000, '{"version": 2}\n', '{"version": 2, "seed": "7"}\n', "3\n"], ids=len)
+def test_a_file_that_is_no_journal_does_not_count(course: Course, text: str) -> None:
+    there = journals.Journal(course.root, LESSON)
+    there.path.parent.mkdir(exist_ok=True)
+    there.path.write_text(text)
+    assert not there.go_on()
+    there.path.write_text('{"version": 2, "seed": 7}\n{"student": "ada"}\n{"student": ["ada"], "digest": "x"}\n')
+    assert (there.go_on(), {*there.results()}) == (True, set())
+
+
 # --- the table and the gradebook ----------------------------------------------------------------------------------
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from cellcheck.gradebook.journal import digest
-from cellcheck.gradebook.writer import timestamp
 from cellcheck.running import listing
 from cellcheck.running.handed_in import MAX_OTHER_BYTES, other_files
 from cellcheck.running.listing import MAX_DEPTH, MAX_FILES, files_below
+from cellcheck.running.timestamp import timestamp
 
 
 def test_files_come_in_order_and_links_do_not(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ NOTEBOOK, MAYBE_NOTEBOOK = (".ipynb", ".ipynb.txt", ".ipynb.json"), (".json",)
 """Browsers and mail programs add an ending of their own, or take a notebook for the JSON that it is."""
 WEIGHTS = ".safetensors"
 """What a model has learnt, in an entry to a contest."""
-_PASSED_OVER = frozenset({"thumbs.db", "timestamp.txt", "desktop.ini"})
+_PASSED_OVER = frozenset({"thumbs.db", "desktop.ini"})
 
 
 def nfc(text: str) -> str:

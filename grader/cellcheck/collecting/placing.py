@@ -15,6 +15,7 @@ from cellcheck.files import write_whole
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.intake import read_file
 from cellcheck.running.recognise import is_blank
+from cellcheck.running.timestamp import TIMESTAMP
 from cellcheck.syllabus import load_lesson
 
 COLLECTED, ALREADY, NEWER = "collected", "already there", "newer: replaced"
@@ -179,7 +180,7 @@ def record(submitted: Path) -> dict[str, dict[str, Any]]:
     """What is known of what was collected into a folder, by `student/lesson`."""
     try:
         entries = json.loads((submitted / RECORD).read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(entries, dict):
         return {}
@@ -197,13 +198,13 @@ def _stamp(submission: Submission) -> str:
 
 
 def _stamped(folder: Path) -> str:
-    note = folder / "timestamp.txt"
+    note = folder / TIMESTAMP
     return note.read_text("utf-8") if note.is_file() and not note.is_symlink() else ""
 
 
 def _write_stamp(folder: Path, submission: Submission) -> None:
     if text := _stamp(submission):
-        write_whole(folder / "timestamp.txt", text)
+        write_whole(folder / TIMESTAMP, text)
 
 
 def _files(submission: Submission) -> Iterator[tuple[str, bytes]]:

@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 
 from cellcheck.collecting.downloads import Doubt, Found
 from cellcheck.collecting.file_names import MAYBE_NOTEBOOK, METADATA, hidden, inner_parts, is_notebook, is_zip
@@ -32,10 +34,11 @@ from cellcheck.collecting.names import (
 from cellcheck.collecting.roster import Match, Roster
 from cellcheck.errors import GraderError
 from cellcheck.leaderboard.find_contest import entry_folders
-from cellcheck.plain import named, visible
+from cellcheck.plain import counted, named, visible
 from cellcheck.running import intake
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.recognise import has_cells_of, is_blank, nothing_begun, title_of
+from cellcheck.running.timestamp import TIMESTAMP, time_noted
 from cellcheck.submitting.zip_file import NOTE, Note
 from cellcheck.syllabus import lesson_names
 
@@ -129,6 +132,8 @@ class Sorter:
     origins: dict[str, Origin] = field(default_factory=dict)
     """By learner: where what they handed in came from, usable or not."""
     _downloads: int = 0
+    _noted: Mapping[tuple[str, ...], Path] = field(default_factory=dict)
+    """By folder of the download: nbgrader's note of when what lies there was handed in."""
 
     def add(self, files: Sequence[Found]) -> None:
         """Sorts the files of one download."""
@@ -139,6 +144,8 @@ class Sorter:
             # One that a learner handed in says nothing.
             if file.name == METADATA and label(file.parts) is None and not any(map(is_zip, file.parts[:-1]))
         }
+        self._noted = {file.parts[:-1]: file.path for file in files if file.name == TIMESTAMP and file.path is not None}
+        files = [file for file in files if file.name != TIMESTAMP]
         known = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
         entries = entry_folders() if self.plain is None else frozenset()
         labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known, entries)) for file in files]
@@ -226,11 +233,19 @@ class Sorter:
             )
         clock = note.time if note is not None else None
         by = labelled.owner or Owner("", "")
+        told: list[str] = []
         rank = labelled.rank or ((int(clock.timestamp()),) if clock else ())
         if by.platform == GRADESCOPE:
             rank = (int(handed_in.timestamp()) if handed_in else 0, int(by.id[:18]))
         elif by.platform == BLACKBOARD:
             handed_in = _time_of(labelled)
+        elif (beside := self._note_beside(file, by)) is not None:
+            handed_in = time_noted(beside)
+            if handed_in is None:
+                told.append(f"its {TIMESTAMP} holds no time")
+            else:
+                handed_in = handed_in.replace(tzinfo=UTC)
+                rank = (int(handed_in.timestamp()),)
         elif by.platform == MOODLE:  # which puts what counts now into a zip file, with the time of the download
             rank = (int(file.modified),) if file.holder else ()
         if not owners and note is not None and note.name:
@@ -240,6 +255,9 @@ class Sorter:
         others = _others(labelled, theirs, frozenset() if self.plain is None else self.plain.ungraded)
         if note is not None:  # in its zip file, or unpacked among others: only what it names
             others = _packed_with(note, others)
+        if (more := len(others) - MAX_OTHER_FILES) > 0:
+            told.append(f"{counted(more, 'file')} beside it left out: at most {MAX_OTHER_FILES} are taken")
+            others = dict(islice(others.items(), MAX_OTHER_FILES))
         digest = hashlib.sha256(data)
         for name, other in sorted(others.items()):
             digest.update(hashlib.sha256(name.encode()).digest() + hashlib.sha256(other.data).digest())
@@ -263,12 +281,20 @@ class Sorter:
                     late=labelled.late if by.platform == CANVAS else None,
                     person=together == 1 and not match.team,
                     others=others,
-                    notes=(f"handed in by {together} together",) if together > 1 else (),
+                    notes=(*told, *([f"handed in by {together} together"] if together > 1 else [])),
                     title=title,
                 )
                 for match in matches
             ]
         return graded
+
+    def _note_beside(self, file: Found, owner: Owner) -> Path | None:
+        """nbgrader's own note beside a notebook, which may have been copied from another course of its.
+
+        One in a learner's zip file is the learner's own, and one in no learner's folder is about nobody.
+        """
+        theirs = owner.platform == PLAIN and any(owner.name in part for part in file.parts[:-1])
+        return self._noted.get(file.parts[:-1]) if theirs and not any(map(is_zip, file.parts)) else None
 
     def _known(self, file: Found, data: bytes) -> tuple[str, str, bool]:
         """The lesson or assignment that a notebook is of, which notebook of it, and whether it is blank.
@@ -373,12 +399,11 @@ def _others(labelled: Label, theirs: Theirs, ungraded: Collection[str]) -> dict[
             or its.inside[:depth] != labelled.inside[:depth]
             or file.name in (NOTE, METADATA)
             or (is_notebook(file.name) and file.name.removesuffix(".ipynb") not in ungraded)
-            or len(others) == MAX_OTHER_FILES
         ):
             continue
         with contextlib.suppress(ValueError):
             inside = inner_parts("/".join(its.inside[depth:]))
-            if not hidden(inside) and inside != ("timestamp.txt",):  # nbgrader's own, and none of theirs
+            if not hidden(inside) and inside != (TIMESTAMP,):  # nbgrader's own, and none of theirs
                 others["/".join(inside)] = file
     return others
 

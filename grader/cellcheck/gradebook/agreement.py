@@ -8,7 +8,6 @@ gradebook of its own; what it made is then taken over in one transaction.
 import contextlib
 import copy
 import glob
-import json
 import logging
 import re
 import shutil
@@ -25,7 +24,6 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.nbgraderformat import SCHEMA_VERSION
 from sqlalchemy import ColumnElement, Table, create_engine, delete, insert, select
 from sqlalchemy.orm import Session
 from traitlets import TraitError
@@ -35,13 +33,8 @@ from cellcheck.checking.cards import points, worth
 from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
 from cellcheck.gradebook.kernels import insist_on_python
-from cellcheck.syllabus import load_lesson
-
-_OTTERS = ("# BEGIN QUESTION", "# ASSIGNMENT CONFIG", "# BEGIN PROMPT")
-"""How Otter-Grader's raw cells begin."""
-
-_MARKS = ("grade", "solution", "locked", "task")
-"""What nbgrader's metadata can say of a cell."""
+from cellcheck.gradebook.source_notebooks import insist_on_marks, insist_on_shape, parsed
+from cellcheck.syllabus import CONFIGURATION, load_lesson
 
 _STUB = re.compile(r"^([ \t]*)# YOUR CODE HERE\n[ \t]*raise NotImplementedError\(\)$", re.MULTILINE)
 """What nbgrader puts where a solution was."""
@@ -75,7 +68,7 @@ def in_source(folder: Path) -> Kinds:
     Raises:
         GraderError: when one can't be read, or is no assignment of nbgrader's.
     """
-    _insist_on_marks(folder)
+    _insist_on_sound(folder)
     return {path.stem: _in_notebook(path) for path in sorted(folder.glob("*.ipynb"))}
 
 
@@ -265,78 +258,34 @@ def generated(root: Path, config: Config, lesson: str) -> Iterator[Generated]:
             raise GraderError(
                 f"nbgrader can't work in a folder that has [, ], * or ? in its path, and {source} has: rename it."
             )
-        _insist_on_marks(Path(source))
-        converter = GenerateAssignment(coursedir=directory, config=ours)
+        _insist_on_sound(Path(source))
         log = _Said()
-        converter.log = logging.Logger("cellcheck.generate", logging.ERROR)
-        converter.log.addHandler(log)
         try:
+            converter = GenerateAssignment(coursedir=directory, config=ours)
+            converter.log = logging.Logger("cellcheck.generate", logging.ERROR)
+            converter.log.addHandler(log)
             with contextlib.chdir(root):
                 converter.start()
         except NbGraderException as error:
             reason = " ".join(str(log.last_error or error).split())
             raise GraderError(f"Nothing was graded: nbgrader can't generate {lesson}: {reason}") from error
+        except TraitError as error:
+            raise GraderError(f"nbgrader refuses what {CONFIGURATION} says: {error}") from error
         yield Generated(Path(directory.format_path(directory.release_directory, ".", lesson)), db_url)
 
 
-def _insist_on_marks(source: Path) -> None:
+def _insist_on_sound(source: Path) -> None:
     """Looks for what nbgrader would stop at with a traceback, or a riddle.
 
     Raises:
-        GraderError: when a cell isn't marked as it should be, or the notebook is somebody else's.
+        GraderError: when a notebook is damaged, a cell isn't marked as it should be, or it is somebody else's.
     """
     for path in sorted(source.glob("*.ipynb")):
-        try:
-            notebook = json.loads(path.read_text("utf-8-sig"))
-            cells = notebook["cells"]
-            marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
-            texts = ["".join(cell["source"]).lstrip() for cell in cells if cell["cell_type"] == "raw"]
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            continue  # nbgrader says what is wrong with it
-        insist_on_python(path, notebook.get("metadata", {}))
-        by_name: dict[str, int] = {}
-        for number, (cell, mark) in enumerate(zip(cells, marks, strict=True), start=1):
-            if not any(mark.get(kind) for kind in _MARKS):
-                continue
-            fault = _fault(mark, str(cell["cell_type"]), by_name)
-            if fault:
-                raise GraderError(f"{path}: cell {number} {fault}")
-            by_name[mark["grade_id"]] = number
-        if any(text.startswith(_OTTERS) for text in texts):
-            raise GraderError(
-                f"{path} is a master notebook of Otter-Grader, which is graded by other rules. Take it out of this "
-                "folder, and let cellcheck import otter make an assignment of nbgrader's of it."
-            )
-
-
-def _fault(mark: Mapping[str, Any], cell_type: str, by_name: Mapping[str, int]) -> str | None:
-    """What is wrong with a cell's mark, as the rest of a sentence, and what to do.
-
-    Args:
-        mark: what nbgrader's metadata say.
-        cell_type: what the cell is.
-        by_name: the numbers of the marked cells before it.
-    """
-    name, sidebar = mark.get("grade_id"), "in JupyterLab's sidebar (Create Assignment)"
-    if not name:
-        return f"is marked for nbgrader and has no grade_id. Give it one {sidebar}, or take the mark away."
-    if mark.get("schema_version", 0) < SCHEMA_VERSION:
-        return None  # nbgrader says how to bring it up to date
-    if name in by_name:
-        return f"has the grade_id {name}, as cell {by_name[name]} has. Give one of them another {sidebar}."
-    if mark.get("grade") and not isinstance(mark.get("points"), int | float):
-        return f"({name}) is to be graded, and nobody has said for how many points. Give it points {sidebar}."
-    if mark.get("grade") and cell_type == "markdown" and not mark.get("solution"):
-        return (
-            f"({name}) is a test made of text, and only code can test. Mark it as a manually graded answer {sidebar}."
-        )
-    if mark.get("cell_type", cell_type) != cell_type:
-        was = mark["cell_type"]
-        return (
-            f"({name}) was {was} when it was marked, and is {cell_type} now. Change it back, or mark it again "
-            f"{sidebar}."
-        )
-    return None
+        notebook = parsed(path)
+        if "cells" in notebook:  # else nbgrader says what is wrong with it
+            insist_on_shape(path, notebook)
+            insist_on_python(path, notebook.get("metadata", {}))
+            insist_on_marks(path, notebook["cells"])
 
 
 def take_over(aside: Generated, gradebook: Gradebook, lesson: str) -> None:
@@ -411,7 +360,4 @@ def put_release(new: Path, final: Path) -> None:
 
 def is_whole(notebook: Path) -> bool:
     """Whether a released notebook is there, and not just the half of it."""
-    try:
-        return isinstance(json.loads(notebook.read_text("utf-8")), dict)
-    except (OSError, ValueError):
-        return False
+    return bool(parsed(notebook))

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from cellcheck.gradebook.journal import Journal, basis, digest
 from cellcheck.gradebook.kernels import other_kernels
 from cellcheck.gradebook.report import Outcomes, Progress, Report, Tell, parts
 from cellcheck.gradebook.settings import not_honoured
+from cellcheck.gradebook.source_notebooks import parsed
 from cellcheck.gradebook.writer import Graded, Writer
 from cellcheck.plain import named
 from cellcheck.running.assignment import Assignment
@@ -141,10 +141,10 @@ def plain_limits(course: Course, name: str) -> Limits:
 
 def _code_cells(notebook: Path) -> int:
     """How many there are in a source notebook."""
-    try:
-        return sum(cell["cell_type"] == "code" for cell in json.loads(notebook.read_text("utf-8-sig"))["cells"])
-    except (OSError, ValueError, LookupError, TypeError):  # whoever generates it says what is wrong
+    cells = parsed(notebook).get("cells")
+    if not isinstance(cells, list):  # whoever generates it says what is wrong
         return _USUAL_CELLS
+    return sum(isinstance(cell, dict) and cell.get("cell_type") == "code" for cell in cells)
 
 
 def _grade(

@@ -6,6 +6,7 @@ submission either written or not.
 """
 
 import contextlib
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +17,6 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, ClearHiddenTests
 from sqlalchemy import and_, exists, func, insert, or_, select, update
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
-from traitlets import TraitError
 
 from cellcheck.errors import GraderError
 from cellcheck.gradebook.agreement import Kind, in_source
@@ -93,7 +93,7 @@ class Book:
         try:
             penalties = AssignLatePenalties(config=course.config)
             penalties.init_plugin()
-        except (TraitError, ImportError) as error:
+        except Exception as error:  # a plugin may raise anything
             raise GraderError(
                 f"nbgrader can't take the plugin for late work that {CONFIGURATION} names: {error}."
             ) from error
@@ -358,8 +358,17 @@ class Book:
         if not late:
             return None
         earned = self._earned(notebook)
-        penalty = self._plugin.late_submission_penalty(submission.student_id, earned, late)
-        return None if penalty is None else float(min(max(penalty, 0), earned))
+        try:
+            penalty = self._plugin.late_submission_penalty(submission.student_id, earned, late)
+            taken = None if penalty is None else float(penalty)
+            if taken is not None and math.isnan(taken):
+                raise ValueError("a penalty that is no number")
+        except Exception as error:  # a plugin may raise anything
+            raise GraderError(
+                f"The plugin for late work that {CONFIGURATION} names stops with {type(error).__name__}: {error}. Mend "
+                "it, and grade again with --resume."
+            ) from error
+        return None if taken is None else min(max(taken, 0.0), earned)
 
     def _earned(self, notebook: str) -> float:
         """A notebook's points as nbgrader adds them up: a person's go before ours."""

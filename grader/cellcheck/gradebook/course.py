@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ from cellcheck.errors import GraderError
 from cellcheck.gradebook import agreement
 from cellcheck.gradebook.database import Database
 from cellcheck.gradebook.folders import unwritten
+from cellcheck.gradebook.settings import insist_on_values
 from cellcheck.syllabus import CONFIGURATION, UnknownLesson, find_lesson, load_lesson
 
 
@@ -45,21 +47,40 @@ class Course:
         if str(root) not in sys.path:
             sys.path.append(str(root))  # where nbgrader finds a course's own plugins; nothing of Python's is hidden so
         try:
-            with contextlib.chdir(root):
-                app = NbGrader()
-                app.log.setLevel(logging.CRITICAL)
-                app.load_config_file()
+            app = cls._configured(root)
             cls._insist_on_root(root, app.config)
             app.config.CourseDirectory.root = str(root)
             directory = CourseDirectory(config=app.config)
-        except TraitError as error:
-            raise GraderError(f"nbgrader refuses what {CONFIGURATION} says: {error}.") from error
+            insist_on_values(root, directory, app.config)
+        except (TraitError, ValueError) as error:  # such as a path with a NUL in it
+            reason = str(error).rstrip(".")
+            raise GraderError(f"nbgrader refuses what {CONFIGURATION} says: {reason}.") from error
         if directory.directory_structure != CourseDirectory.directory_structure.default_value:
             raise GraderError(
                 f"{CONFIGURATION} sets c.CourseDirectory.directory_structure, and only nbgrader's own order is known "
                 "here: STEP/LEARNER/ASSIGNMENT. Leave that line out, and sort what was handed in like that."
             )
         return cls(root, app.config, directory)
+
+    @staticmethod
+    def _configured(root: Path) -> NbGrader:
+        """nbgrader, with its settings. nbgrader itself goes on without those of a file that stops.
+
+        Raises:
+            GraderError: when a file of settings stops: nobody's marks are worth anything without them.
+        """
+        app = NbGrader()
+        app.log.setLevel(logging.CRITICAL)
+        app.raise_config_file_errors = True
+        try:
+            with contextlib.chdir(root):
+                app.load_config_file()
+        except (Exception, SystemExit) as error:
+            said = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+            raise GraderError(
+                f"nbgrader's settings can't be read. {_place(error)} stops with {said}. Mend it."
+            ) from error
+        return app
 
     @staticmethod
     def _insist_on_root(root: Path, config: Config) -> None:
@@ -269,6 +290,16 @@ def find_assignment(root: Path, name: str) -> tuple[str, Lesson | None]:
         where = f"{unknown} Nor are there notebooks of an assignment {name!r} in this folder's course."
         raise GraderError(where) from unknown
     return lesson.name, lesson
+
+
+def _place(error: BaseException) -> str:
+    """The file and the line of nbgrader's settings at which Python stopped, for a person."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename or CONFIGURATION}, line {error.lineno}," if error.lineno else CONFIGURATION
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith("_config.py")]
+    if frames:
+        return f"{frames[-1].filename}, line {frames[-1].lineno},"
+    return str(Path(CONFIGURATION).with_suffix(".json")) if isinstance(error, ValueError) else CONFIGURATION
 
 
 def _may_be_folder(path: Path) -> bool:

@@ -59,13 +59,14 @@ class Journal:
         try:
             with self.path.open("rb") as file:
                 header = _parsed(file.readline())
-                if header is None or header.get("version") != VERSION:
+                seed = None if header is None or header.get("version") != VERSION else header.get("seed")
+                if not isinstance(seed, int):
                     return False
-                self.seed = int(header["seed"])
+                self.seed = seed
                 begins = file.tell()
                 for line in file:
                     entry = _parsed(line)
-                    if entry is not None and "student" in entry:
+                    if entry is not None and isinstance(entry.get("student"), str) and "digest" in entry:
                         self._graded[entry["student"]] = (entry["digest"], begins)
                     begins += len(line)
         except OSError:
@@ -167,6 +168,6 @@ def digest(folder: Path, basis: str) -> str:
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         entry = json.loads(line.decode("utf-8", "replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None

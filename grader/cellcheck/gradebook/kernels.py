@@ -4,7 +4,6 @@ A kernel may be another environment's, with the packages that a course needs. Th
 and where a package is missing here, nothing is: everybody would get 0.
 """
 
-import json
 import sys
 from collections.abc import Mapping
 from importlib.machinery import PathFinder
@@ -14,6 +13,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
 from cellcheck.errors import GraderError
+from cellcheck.gradebook.source_notebooks import parsed
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.plain_cells import imported
 
@@ -55,12 +55,7 @@ def other_kernels(folder: Path, assignment: Assignment) -> list[str]:
 
 def _kernels(folder: Path) -> list[str]:
     """The names of all but the usual kernel."""
-    names = set()
-    for path in folder.glob("*.ipynb"):
-        try:
-            names.add(_said(json.loads(path.read_text("utf-8-sig"))["metadata"], "kernelspec", "name"))
-        except (OSError, ValueError, LookupError, TypeError):
-            continue  # nbgrader has read it, or the gradebook knows it
+    names = {_said(parsed(path).get("metadata"), "kernelspec", "name") for path in folder.glob("*.ipynb")}
     return sorted(names.difference(_USUAL))
 
 

@@ -5,7 +5,15 @@ are run, marked and shown by cellcheck, so of what is set for the classes that d
 rest is named, not lost.
 """
 
+import os
+from pathlib import Path
+
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import ClearHiddenTests, Execute
 from traitlets.config import Config
+
+from cellcheck.errors import GraderError
 
 REPLACED = frozenset(
     {"Autograde", "BaseConverter", "GenerateFeedback", "NbConvertBase", "NbGraderPreprocessor", "Preprocessor"}
@@ -41,3 +49,41 @@ def not_honoured(config: Config) -> list[str]:
         if name not in HONOURED.get(of, ())
     ]
     return replaced + [f"c.CourseDirectory.{name}" for name in sorted(NARROWED & {*config.get("CourseDirectory", {})})]
+
+
+_FOLDERS = ("source", "release", "submitted", "autograded", "feedback")
+
+
+def insist_on_values(root: Path, directory: CourseDirectory, config: Config) -> None:
+    """Refuses values with which grading would stop half-way, or overwrite what learners handed in.
+
+    Raises:
+        GraderError: when a setting that counts here has one.
+        TraitError: when nbgrader itself refuses it.
+    """
+    grading, *_ = Autograde(coursedir=directory, config=config), Execute(config=config), ClearHiddenTests(config=config)
+    settings = f"c.Autograde.permissions is {grading.permissions}: write three digits from 0 to 7, such as 444"
+    insist(not set(str(grading.permissions)) - {*"01234567"}, settings)
+    names = "write a list of names or patterns, such as ['*.csv']"
+    insist(_texts(directory.ignore), f"c.CourseDirectory.ignore has something else than text: {names}")
+    for assignment, kept in grading.exclude_overwriting.items():
+        insist(_texts(kept), f"c.Autograde.exclude_overwriting of {assignment} is no list: {names}")
+    steps: dict[str, str] = {}
+    for step in _FOLDERS:
+        folder = os.path.realpath(root / str(getattr(directory, f"{step}_directory")))
+        other = steps.setdefault(folder, step)
+        insist(
+            other == step,
+            f"c.CourseDirectory.{step}_directory and {other}_directory are the same folder, {folder}, so one would "
+            "overwrite the other: name two",
+        )
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list | tuple | set) and all(isinstance(one, str) for one in value)
+
+
+def insist(holds: bool, otherwise: str) -> None:
+    """Raises a GraderError about the settings unless something holds."""
+    if not holds:
+        raise GraderError(f"Nothing was done: in nbgrader_config.py, {otherwise}.")

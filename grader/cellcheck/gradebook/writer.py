@@ -7,7 +7,6 @@ for every cell, is not.
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import nbformat
-from nbgrader import utils
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import Execute
@@ -36,6 +34,7 @@ from cellcheck.gradebook.handed import handed_for
 from cellcheck.running.assignment import Assignment
 from cellcheck.running.listing import files_below
 from cellcheck.running.result import Result
+from cellcheck.running.timestamp import timestamp
 
 _FOR_RELEASE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` looks for beside a page: which submission it belongs to."""
@@ -265,13 +264,16 @@ def released_aside(course: Course, name: str) -> Assignment:
     """A plain assignment as nbgrader would release it now; where there is no source, as the gradebook knows it.
 
     Raises:
-        GraderError: when nbgrader refuses.
+        GraderError: when nbgrader refuses, or nothing can be written.
     """
     if not any(course.source(name).glob("*.ipynb")):
         with course.gradebook() as gradebook:
             return released(course, Book(course, gradebook, name), name, None)
-    with generated(course.root, course.config, name) as generated_aside, Gradebook(generated_aside.db_url) as gradebook:
-        return released(course, Book(course, gradebook, name), name, None)
+    try:
+        with generated(course.root, course.config, name) as aside, Gradebook(aside.db_url) as gradebook:
+            return released(course, Book(course, gradebook, name), name, None)
+    except OSError as error:
+        raise unwritten(error, course.root) from error
 
 
 def others(course: Course, folder: Path) -> Iterator[tuple[Path, Path]]:
@@ -321,26 +323,3 @@ def _shown_in(path: Path) -> tuple[dict[str, str], dict[str, str]]:
         if "text/html" in output.get("data", {})
     }
     return cards, answers_in(notebook)
-
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?([A-Za-z]+(/[A-Za-z_]+){0,2}|[+-]\d\d:?\d\d))?")
-"""A time as nbgrader writes it, and as people do: "2026-11-26 20:34:47.123456 UTC"."""
-
-
-def timestamp(submission: Path) -> datetime | None:
-    """When nbgrader collected the submission, in UTC; None where its note is missing or isn't a date.
-
-    A learner can write the note: what isn't short, and of this form, is read by nobody.
-    """
-    note = submission / "timestamp.txt"
-    if note.is_symlink() or not note.is_file():
-        return None
-    try:
-        with note.open("rb") as file:
-            text = file.read(101).decode("utf-8")
-        if len(text) > 100 or not _TIME.fullmatch(text.strip()):
-            return None
-        time: datetime = utils.parse_utc(text.strip())
-    except (ValueError, OverflowError, OSError):
-        return None
-    return time
