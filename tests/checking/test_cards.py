@@ -162,11 +162,27 @@ def test_the_core_comes_first_and_the_rest_waits_for_it() -> None:
     ]
 
 
+def test_names_with_a_comma_of_their_own_can_be_told_apart() -> None:
+    padding = AspectResult("all padding, or none", True)
+    assert told(verdict(FAILED, aspects=(SHAPE, padding, VALUES, ONE)))[1:] == [
+        "Right already: shape; all padding, or none.",
+        "Not judged yet: batch of one.",
+    ]
+
+
 def test_where_the_core_is_right_the_first_thing_that_fails_is_explained() -> None:
     assert told(verdict(aspects=(SHAPE, DTYPE, replace(VALUES, passed=True), ONE))) == [
         '[ ] dtype kept. What is asked for: float64 stays "float64".',
         "Right already: shape, values.",
         "Next: batch of one.",
+    ]
+
+
+def test_the_shape_that_the_message_speaks_of_goes_before_the_core() -> None:
+    shape = replace(SHAPE, passed=False, told=True)
+    assert told(verdict(FAILED, aspects=(shape, DTYPE, VALUES, ONE))) == [
+        "[ ] shape. What is asked for: It has the shape that the docstring gives.",
+        "Not judged yet: values, dtype kept, batch of one.",
     ]
 
 
@@ -287,6 +303,23 @@ def test_the_same_numbers_of_another_dtype_are_shown_without_a_mark() -> None:
 def test_every_kind_of_numbers_can_be_shown(numbers: Any) -> None:
     for got in (numbers, None, torch.ones(7)):
         read(with_evidence(numbers, got))
+
+
+def test_lists_of_fractions_are_tables() -> None:
+    right = [[0.01275775907699572, 0.5], [0.25, 0.5]]
+    html = with_evidence(right, [[0.01275775907699572, 0.5], [0.25, 0.75]])
+    assert "expected (2, 2)" in read(html).text
+    assert "0.0128" in read(html).text
+    assert "0.01275775907699572" not in html
+    assert html.count("&#10007;</span></td>") == 1
+    assert "expected (2,)" in read(with_evidence([0.5, 0.25], [0.5])).text
+
+
+@pytest.mark.parametrize("got", [None, [], [[0.5], [0.5, 0.5]], [0.5, "a"]])
+def test_beside_another_kind_of_list_they_are_shown_as_python_writes_them(got: Any) -> None:
+    text = read(with_evidence([0.5, 0.25], got)).text
+    assert "[0.5, 0.25]" in text
+    assert str(got) in text
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ CELLS = {
     "def batched_dot(a, b):\n    while True:\n        pass\ncheck(batched_dot)",
     "stubborn": "def batched_dot(a, b):\n    while True:\n        try:\n            a + b.mean()\n"
     "        except Exception:\n            pass\ncheck(batched_dot)",
+    "deaf": "def batched_dot(a, b):\n    while True:\n        try:\n            a + b.mean()\n"
+    "        except:\n            continue\ncheck(batched_dot)",
     "exit": "def batched_dot(a, b):\n    sys.exit()\ncheck(batched_dot)",
     "alive": "print('alive', sys.stdout is not None); print('still heard', file=sys.stderr)",
 }
@@ -116,6 +118,7 @@ def test_partial_credit_is_a_mark_between(outputs: dict[str, list[Any]]) -> None
         ("interrupt", "batched_dot earns no points yet"),
         ("endless", "batched_dot earns no points yet"),
         ("stubborn", "batched_dot earns no points yet"),
+        ("deaf", "batched_dot earns no points yet"),
         ("unknown", "check does not know print. In this lesson it checks: batched_dot, pick,"),
         ("not there", "train is not there yet: run the cell that defines it, then check again."),
     ],
@@ -141,6 +144,7 @@ def test_a_zero_is_an_error_of_one_sentence(outputs: dict[str, list[Any]], cell:
         ("interrupt", "You stopped it, in the line `raise KeyboardInterrupt`."),
         ("endless", "It is still running after 0.3 seconds, in the line `"),
         ("stubborn", "Does the loop ever end?"),
+        ("deaf", "Does the loop ever end?"),
     ],
 )
 def test_a_zero_shows_its_card_and_the_card_is_no_mark(outputs: dict[str, list[Any]], cell: str, sentence: str) -> None:
@@ -245,6 +249,13 @@ def test_a_zero_in_a_terminal_is_said_and_raised(check: Checker, capsys: pytest.
 def test_a_name_that_no_exercise_has(check: Checker) -> None:
     with pytest.raises(NotYet, match="There is no exercise 'nonsense' in lesson 01_pytorch_basics"):
         check("nonsense")
+
+
+@pytest.mark.parametrize("given", [(), (None,), (3.5,)])
+def test_a_result_instead_of_what_was_written(check: Checker, given: tuple[Any, ...]) -> None:
+    """No exercise that isn't there yet is taken for it."""
+    with pytest.raises(NotYet, match=r"that you wrote, without calling it: check\(batched_dot\)\.$"):
+        check(*given)
 
 
 def test_a_symbol_under_another_name_is_known_by_the_callers_name_for_it(check: Checker) -> None:

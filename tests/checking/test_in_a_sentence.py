@@ -1,12 +1,15 @@
 """A cell that stops for want of another one says which, in a real kernel; a learner's own slip is shown as always."""
 
 import re
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cellcheck.checking.in_a_sentence import _defines
+from cellcheck.checking.check import NotYet
+from cellcheck.checking.in_a_sentence import _defines, speak_in_sentences
 from tests.kernels import outputs_in_a_kernel
 
 Ran = tuple[Mapping[str, list[Any]], Mapping[str, str]]
@@ -17,6 +20,8 @@ CELLS = {
     "experiment too early": "print([mlp_predict(each, 1) for each in range(2)])",
     "a cell left out": "for place in range(2):\n    print(data.train_inputs)",
     "one of several left out": "print(losses)",
+    "no guess": "guess_columns = None",
+    "a guess left out": "print(index)",
     "blank": "def pick(values, index):\n    raise NotImplementedError()",
     "experiment with a blank": "pick(1, 2)",
     "own slip": "def batched_dot(a, b):\n    return a * dta\nbatched_dot(1, 2)",
@@ -31,7 +36,8 @@ CELLS = {
 }
 KINDS = {
     **dict.fromkeys(
-        ("check too early", "experiment too early", "a cell left out", "one of several left out"), "NameError"
+        ("check too early", "experiment too early", "a cell left out", "one of several left out", "a guess left out"),
+        "NameError",
     ),
     **dict.fromkeys(("own slip", "own slip that another cell defines", "own order", "own name"), "NameError"),
     **dict.fromkeys(("experiment with a blank", "own error"), "NotImplementedError"),
@@ -60,12 +66,16 @@ def test_each_stays_an_error_of_its_kind(ran: Ran) -> None:
     [
         (
             "check too early",
-            "`mlp_predict` isn't there yet: run its cell above, or go on with ours (the last fold above it).",
+            "`mlp_predict` isn't there yet: run its cell above, or use our version (the last fold above it).",
         ),
-        ("experiment too early", "`mlp_predict` isn't there yet: run its cell above, or go on with ours"),
+        ("experiment too early", "`mlp_predict` isn't there yet: run its cell above, or use our version"),
         ("a cell left out", "`data` isn't there yet: run the cell that begins with `data = noisy_curve(seed=0)`."),
         ("one of several left out", "`losses` isn't there yet: run the cells above this one first, from the top."),
-        ("experiment with a blank", "`pick` is still blank: write it in its cell above, or go on with ours"),
+        (
+            "a guess left out",
+            "`index` isn't there yet: the cell that begins with `guess_columns = None  # a tuple` awaits your guess.",
+        ),
+        ("experiment with a blank", "`pick` is still blank: write it in its cell above, or use our version"),
         ("stopped", "You stopped it, in the line `signal.raise_signal(signal.SIGINT)`."),
     ],
 )
@@ -105,3 +115,25 @@ def test_what_a_cell_defines_is_what_its_own_lines_do() -> None:
     source = f"a, (b, c) = 1, (2, 3)\n{loop}\ndef g():\n    h = 1\nwith i as j:\n    k: int = 1"
     assert _defines(source) == set("abcdegjk")
     assert _defines("%matplotlib inline") == set()
+
+
+def test_in_a_terminal_a_check_shows_no_frames_and_other_errors_theirs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    speak_in_sentences([], Path("nowhere.ipynb"))
+    for error in (NotYet("Stopped here: pick is still blank."), ValueError("mine")):
+        try:
+            raise error
+        except (NotYet, ValueError):
+            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    sentence, frames = capsys.readouterr().err.split("\n", 1)
+    assert sentence == "Stopped here: pick is still blank."
+    assert frames.startswith("Traceback")
+    assert frames.endswith("ValueError: mine\n")
+
+
+def test_a_hook_of_somebody_elses_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "excepthook", print)
+    speak_in_sentences([], Path("nowhere.ipynb"))
+    assert sys.excepthook is print

@@ -90,6 +90,28 @@ def test_points_are_shared_by_weight() -> None:
     assert changed.message.startswith("An argument isn't what it was before the call.")
 
 
+@pytest.mark.parametrize(
+    ("symbol", "told"),
+    [
+        (lambda x: x.mean(dim=0), ["shape"]),
+        (lambda x: x.mean(dim=1).tolist(), ["shape"]),
+        (lambda x: x.mean(dim=1) + 1, []),
+        (lambda x: x.detach().mean(dim=1), []),
+        (lambda x: x.nothing, []),
+    ],
+)
+def test_of_which_form_the_message_speaks(symbol: Callable[..., Any], told: list[str]) -> None:
+    assert [aspect.name for aspect in verdict(symbol).aspects if aspect.told] == told
+
+
+def test_a_probes_own_sentence_is_no_result_to_look_at() -> None:
+    sentence = "Your module can't be given its weights."
+    found = verdict(lambda x: sentence)
+    assert found.message.startswith(sentence)
+    assert found.evidence is None
+    assert verdict(lambda x: "words").evidence is not None
+
+
 def test_what_nobody_could_look_at_is_not_called_right() -> None:
     """Nothing is deducted for the dtype of a result that isn't there, but it isn't kept either."""
     dtype = Aspect("dtype kept", kinds=frozenset({"dtype"}))

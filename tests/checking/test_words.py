@@ -107,6 +107,37 @@ def test_what_is_said_of_arguments_and_gradients() -> None:
     stopped = said([A], "stopped with RuntimeError: no grad for view.", "gradients")
     assert stopped == "With inputs that need gradients, it stopped with RuntimeError: no grad for view."
     assert "floating-point numbers" in said([A], "no tensor to follow", "gradients")
+    assert place("arguments[0]['values'][0][0]") == "an argument, after the call"
+
+
+DETACH = "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        say_error({"type": "RuntimeError", "message": DETACH, "line": "x = np.maximum(x, 0)"}),
+        said([A], f"stopped with RuntimeError: {DETACH}", "gradients"),
+        say_error(
+            {"type": "TypeError", "message": "mean() got an unexpected keyword argument 'axis'", "line": "np.mean(x)"}
+        ),
+        say_error(
+            {
+                "type": "TypeError",
+                "message": "max() received an invalid combination of arguments - got (out=NoneType, axis=int, ), but",
+                "line": "return np.max(x, 0)",
+            }
+        ),
+    ],
+)
+def test_a_tensor_in_numpys_hands_is_led_back_to_pytorch(sentence: str) -> None:
+    assert "detach" not in sentence
+    assert "Does a NumPy function get a tensor there?" in sentence
+
+
+def test_a_keyword_of_ones_own_is_no_matter_of_numpys() -> None:
+    error = {"type": "TypeError", "message": "f() got an unexpected keyword argument 'axis'", "line": "f(x, axis=0)"}
+    assert "NumPy" not in say_error(error)
 
 
 def test_what_a_probe_saw_is_said_in_its_own_words() -> None:

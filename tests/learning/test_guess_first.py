@@ -17,6 +17,7 @@ CELLS = {
     "a number": f"guess_known = 41  # a number\n{SHOWS}",
     "words": "guess_winner = on its own  # or\nprint(repr(guess_winner))",
     "a word": "guess_mode = eval\nguess_other = 'train'\nprint(guess_mode, guess_other)",
+    "no idea": "guess_share = ?\nprint(guess_share)",
     "no guess at all": "other = None\nprint(other)",
 }
 
@@ -53,6 +54,7 @@ def test_with_a_guess_it_runs(person: dict[str, str]) -> None:
 def test_words_need_no_quotes(person: dict[str, str]) -> None:
     assert person["words"] == "'on its own'\n"
     assert person["a word"] == "eval train\n"
+    assert person["no idea"] == "?\n"
 
 
 @pytest.mark.parametrize("grades", [True, False])

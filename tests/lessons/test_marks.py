@@ -4,7 +4,9 @@ What the tables say is read whole each time. Whether it is so is tried for a sam
 lesson, and `make claims` for all lessons.
 """
 
+import inspect
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -147,6 +149,12 @@ CONTRADICTIONS = (
     ("values", r"\bvalues? (is|are) right|result itself is right"),
 )
 """The name of an aspect, and words that nobody reads who failed there."""
+FALSE_PRAISE = (
+    (r"is ever dropped", r"dropout in training"),
+    (r"straight into the file", r"beside the checkpoint"),
+    (r"never learn", r"is trained"),
+)
+"""Words of a message, and what is not praised beside them, even where nothing in it went wrong."""
 
 
 @a_sample
@@ -161,8 +169,21 @@ def test_a_card_says_one_thing_and_nothing_false(lesson: str, symbol: str, seed:
         assert not failed & set(stands.right), answer
         for name, words in CONTRADICTIONS:
             assert name not in failed or not re.search(words, f"{verdict.message} {stands.lines}"), answer
+        for words, praised in FALSE_PRAISE:
+            assert not (re.search(words, verdict.message) and re.search(praised, " ".join(stands.right))), answer
         assert "Partly right" not in shown or 2 * verdict.score >= verdict.max_score, answer
         assert "cellcheck" not in verdict.message, answer
+
+
+@pytest.mark.parametrize("symbol", ["EncoderLayer", "DecoderLayer"])
+def test_a_default_that_is_wrong_is_no_option_that_is_ignored(symbol: str) -> None:
+    reference = load_lesson("08")[symbol].references[0]
+    place = dict(vars(sys.modules[reference.__module__]))
+    exec(inspect.getsource(reference).replace("norm_first: bool = False", "norm_first: bool = True"), place)
+    judge = judge_of("08_attention_is_all_you_need", symbol, 0)
+    verdict = judge.verdict(judge.observe(place[symbol]))
+    assert verdict.diagnosis == "always_pre_norm"
+    assert "always" not in verdict.message
 
 
 @a_sample

@@ -65,17 +65,24 @@ class Standing:
     right: tuple[str, ...] = ()
     """The aspects that hold, as far as they could be looked at."""
     wrong: AspectResult | None = None
-    """The first one that fails, the core of the exercise before the rest. None where the message says what is wrong:
-    whatever else fails follows from that, or may."""
+    """The one that the message tells of, else the first that fails, the core of the exercise before the rest. None
+    where the message says what is wrong: whatever else fails follows from that, or may."""
     later: tuple[str, ...] = ()
     """What else fails. Nobody can say why before that one is right."""
+    waits: bool = False
+    """Whether the core is among what fails: nothing else can be judged before that."""
 
     @property
     def lines(self) -> list[str]:
         """What is told in passing."""
-        right = f"Right already: {', '.join(self.right)}." if self.right else ""
-        later = f"{'Not judged yet' if self.wrong and self.wrong.core else 'Next'}: {', '.join(self.later)}."
+        right = f"Right already: {_listed(self.right)}." if self.right else ""
+        later = f"{'Not judged yet' if self.waits else 'Next'}: {_listed(self.later)}."
         return [line for line in (right, later if self.later else "") if line]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """Names of aspects, one after the other; a name may have a comma of its own ("all padding, or none")."""
+    return ("; " if any("," in name for name in names) else ", ").join(names)
 
 
 def standing(verdict: Verdict) -> Standing:
@@ -85,11 +92,15 @@ def standing(verdict: Verdict) -> Standing:
     right = tuple(aspect.name for aspect in verdict.aspects if aspect.passed and aspect.seen)
     if verdict.diagnosis or verdict.patients:
         return Standing(right)
-    failing = sorted((aspect for aspect in verdict.aspects if not aspect.passed), key=lambda aspect: not aspect.core)
+    failing = sorted(
+        (aspect for aspect in verdict.aspects if not aspect.passed),
+        key=lambda aspect: (not aspect.told, not aspect.core),
+    )
     if not failing:
         return Standing(right)
     unseen = [aspect for aspect in verdict.aspects if aspect.passed and not aspect.seen]
-    return Standing(right, failing[0], tuple(aspect.name for aspect in (*failing[1:], *unseen)))
+    later = tuple(aspect.name for aspect in (*failing[1:], *unseen))
+    return Standing(right, failing[0], later, any(aspect.core for aspect in failing))
 
 
 def _look(verdict: Verdict) -> tuple[Tone, Tone, str]:
@@ -200,7 +211,9 @@ def _evidence(evidence: Evidence) -> str:
 
 def _tables(expected: Any, got: Any) -> str:
     left, right = _numbers(expected), _numbers(got)
-    if isinstance(expected, str | list | tuple | dict) and _is_plain(expected):
+    if left is None and _fractions(expected) is not None and _fractions(got) is not None:
+        left, right = _fractions(expected), _fractions(got)
+    if left is None and isinstance(expected, str | list | tuple | dict) and _is_plain(expected):
         return _box("expected", _text(expected)) + _box("yours", _text(got))
     if left is None or left.size == 0:
         return ""
@@ -238,6 +251,15 @@ def _text(value: Any) -> str:
 
 def _numbers(value: Any) -> np.ndarray | None:
     return numbers(value).astype(np.float64) if is_array(value) else None
+
+
+def _fractions(value: Any) -> np.ndarray | None:
+    """A list of fractions, or of such lists of one length: as Python writes them, one gets lost in the digits."""
+    rows = value if isinstance(value, list | tuple) and value and isinstance(value[0], list | tuple) else [value]
+    regular = all(isinstance(row, list | tuple) and len(row) == len(rows[0]) > 0 for row in rows)
+    if not regular or not all(isinstance(number, float) for row in rows for number in row):
+        return None
+    return np.array(value, dtype=np.float64)
 
 
 def _slice(wrong: np.ndarray) -> tuple[int, ...]:

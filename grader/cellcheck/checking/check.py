@@ -107,7 +107,7 @@ class Checker:
     def __repr__(self) -> str:
         return f"check(symbol), for lesson {self.lesson.name}"
 
-    def __call__(self, symbol: Any) -> Feedback | None:
+    def __call__(self, symbol: Any = None) -> Feedback | None:
         """Checks a symbol that you wrote.
 
         Args:
@@ -186,8 +186,10 @@ class Checker:
         if own_name in names:
             return own_name, symbol
         for name in names:
-            if caller.get(name) is symbol:
+            if name in caller and caller[name] is symbol:
                 return name, symbol
+        if not callable(symbol):
+            raise NotYet(f"check takes the function or class that you wrote, without calling it: check({names[0]}).")
         raise NotYet(f"check does not know {own_name or 'this object'}. In this lesson it checks: {', '.join(names)}.")
 
 

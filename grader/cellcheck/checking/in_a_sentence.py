@@ -19,11 +19,11 @@ from cellcheck.authoring.observe import learners_line
 from cellcheck.checking.check import NotYet
 from cellcheck.checking.in_time import stopped_message
 
-_GO_ON = "or go on with ours (the last fold above it)"
+_GO_ON = "or use our version (the last fold above it)"
 
 
 def speak_in_sentences(symbols: Sequence[str], notebook: Path) -> None:
-    """From here on, in a notebook's kernel; elsewhere this does nothing.
+    """From here on, in a notebook's kernel. Elsewhere only what a check says comes without its frames.
 
     Args:
         symbols: what the lesson has its learners write.
@@ -31,6 +31,7 @@ def speak_in_sentences(symbols: Sequence[str], notebook: Path) -> None:
     """
     shell: Any = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if getattr(shell, "kernel", None) is None:
+        _hide_the_frames_of_a_check()
         return
 
     def show(shell: Any, kind: type, error: Any, trace: Any, tb_offset: int | None = None) -> None:
@@ -42,6 +43,20 @@ def speak_in_sentences(symbols: Sequence[str], notebook: Path) -> None:
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
     shell.set_custom_exc((NameError, NotImplementedError, KeyboardInterrupt, NotYet), show)
+
+
+def _hide_the_frames_of_a_check() -> None:
+    """In Python's own prompt, too, `NotYet` is one sentence. A hook that somebody else has set stays as it is."""
+    if sys.excepthook is not sys.__excepthook__:
+        return
+
+    def hook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
+        if isinstance(error, NotYet):
+            print(error, file=sys.stderr)
+        else:
+            sys.__excepthook__(kind, error, trace)
+
+    sys.excepthook = hook
 
 
 def _stops_at_a_bare_error() -> bool:
@@ -70,9 +85,23 @@ def _sentence(
     defining = [source for source in _code(notebook) if error.name in _defines(source)]
     if not defining:
         return None
+    waiting = [source for source in defining if _waits_for_a_guess(source, trace)]
+    if waiting:
+        return f"`{error.name}` isn't there yet: the cell that begins with {_beginning(waiting[0])} awaits your guess."
     if len(defining) > 1:
         return f"`{error.name}` isn't there yet: run the cells above this one first, from the top."
-    return f"`{error.name}` isn't there yet: run the cell that begins with `{defining[0].splitlines()[0].strip()}`."
+    return f"`{error.name}` isn't there yet: run the cell that begins with {_beginning(defining[0])}."
+
+
+def _beginning(source: str) -> str:
+    return f"`{source.splitlines()[0].strip()}`"
+
+
+def _waits_for_a_guess(source: str, trace: types.TracebackType | None) -> bool:
+    """Whether a cell has been run without the guess that it asks for: then it made nothing else."""
+    cell = _frame_of_the_cell(trace)
+    names = cell.f_globals if cell is not None else {}
+    return any(name.startswith("guess_") and names.get(name, ...) is None for name in _defines(source))
 
 
 def _innermost(trace: types.TracebackType | None) -> str:
@@ -87,11 +116,17 @@ def _innermost(trace: types.TracebackType | None) -> str:
     return f"{trace.tb_frame.f_code.co_qualname}."
 
 
-def _cell_of(trace: types.TracebackType | None) -> str:
-    """The code of the cell that stopped."""
+def _frame_of_the_cell(trace: types.TracebackType | None) -> types.FrameType | None:
+    """Where the cell that stopped was."""
     while trace is not None and trace.tb_frame.f_globals.get("__name__") != "__main__":
         trace = trace.tb_next
-    return "".join(linecache.getlines(trace.tb_frame.f_code.co_filename)) if trace is not None else ""
+    return trace.tb_frame if trace is not None else None
+
+
+def _cell_of(trace: types.TracebackType | None) -> str:
+    """The code of the cell that stopped."""
+    frame = _frame_of_the_cell(trace)
+    return "".join(linecache.getlines(frame.f_code.co_filename)) if frame is not None else ""
 
 
 def _code(notebook: Path) -> Iterator[str]:

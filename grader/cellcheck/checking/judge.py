@@ -25,7 +25,7 @@ from cellcheck.checking.compare import Comparing, Difference, compare, concerns
 from cellcheck.checking.diagnose import MOST_COMBINATIONS, Diagnosis, KnownMistakes, diagnose
 from cellcheck.checking.misjudged import misjudged
 from cellcheck.checking.shown import in_short, shown
-from cellcheck.checking.words import place, say
+from cellcheck.checking.words import place, reports, say
 
 Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
 PASSED: Final = "passed"
@@ -58,6 +58,8 @@ class AspectResult:
     seen: bool = True
     """Whether the answer got so far, in some case, that this could be looked at: where a result isn't there, or has
     another shape, nothing is deducted for its dtype, but nobody knows whether that is right. Not part of the JSON."""
+    told: bool = False
+    """Whether it is the type, the shape or the dtype that the message speaks of. Not part of the JSON."""
 
 
 @dataclass(frozen=True)
@@ -323,6 +325,10 @@ class Judge:
         if not score and all("error" in seen for seen in got):
             status = ERROR
         first = self._first(differences)
+        results = tuple(
+            replace(result, told=first is not None and self._is_about_the_kind(aspect, *first))
+            for aspect, result in zip(aspects, results, strict=True)
+        )
         diagnosis = diagnose(self._catalogue, expected, got, comparing)
         advice = _advice(diagnosis)
         patients = misjudged(exercise, self.cases, expected, got)
@@ -341,7 +347,7 @@ class Judge:
             " ".join(sentences),
             results,
             diagnosis.mistakes[0].name if diagnosis.mistakes else None,
-            self._evidence(*first, expected, got) if first and first[1].kind != "error" else None,
+            self._evidence(*first, expected, got) if first and _can_be_shown(first[1]) else None,
             advice,
             patients,
         )
@@ -380,6 +386,11 @@ class Judge:
             for case, in_case in zip(self.cases, differences, strict=True)
         )
 
+    def _is_about_the_kind(self, aspect: Aspect, index: int, difference: Difference) -> bool:
+        """Whether an aspect asks for no values, and this difference concerns it: one of shape is told as one."""
+        formal = difference.kind != "error" and "values" not in aspect.kinds
+        return formal and concerns(aspect, self.cases[index], difference)
+
     def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
         """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
         for aspect in sorted(self.exercise.aspects, key=lambda aspect: not aspect.core):
@@ -388,6 +399,12 @@ class Judge:
                     if concerns(aspect, self.cases[index], difference):
                         return index, difference
         return None
+
+
+def _can_be_shown(difference: Difference) -> bool:
+    """Whether there is something to put beside what was expected: an error is none, nor is a probe's own sentence in
+    place of an array."""
+    return difference.kind != "error" and not (is_array(difference.expected) and reports(difference))
 
 
 def _shows(aspect: Aspect, expected: Observation, differences: list[Difference]) -> bool:

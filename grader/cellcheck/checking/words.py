@@ -12,7 +12,7 @@ from cellcheck.authoring.traces import CHANGED, say_changed
 from cellcheck.checking.compare import Difference, is_number, near
 from cellcheck.plain import harmless
 
-_NAMES = {"output": "the result", "arguments": "the arguments", "gradients": "the gradients"}
+_NAMES = {"output": "the result", "gradients": "the gradients"}
 _DIGITS = (6, 10, 17)  # as few as show that two numbers differ; 17 tell any two apart
 _MAX_TEXT = 60
 
@@ -20,6 +20,8 @@ _MAX_TEXT = 60
 def place(path: str, called: Mapping[str, str] | None = None) -> str:
     """A path in words: "gradients[1]" is "entry [1] of the gradients". `called` has an exercise's own words."""
     key, bracket, rest = path.partition("[")
+    if key == "arguments":  # where in them is the probe's own numbering
+        return "an argument, after the call"
     name = (called or {}).get(key) or _NAMES.get(key, key.replace("_", " "))
     return f"entry {bracket}{rest} of {name}" if bracket else name
 
@@ -57,7 +59,7 @@ def say(difference: Difference, called: Mapping[str, str] | None = None) -> str:
             return _say_no_gradient(got)
         case "type" if difference.key == "gradients" and got is None:
             return _say_no_gradient(got)
-        case _ if _reports(difference):
+        case _ if reports(difference):
             return harmless(got)
         case _ if difference.key == "parts" and isinstance(got, str):
             return _say_part(difference.path, expected, got)
@@ -89,7 +91,7 @@ def say(difference: Difference, called: Mapping[str, str] | None = None) -> str:
 _AFTER_NONE = " A function gives None where it ends without a return, and so do methods such as list.sort."
 
 
-def _reports(difference: Difference) -> bool:
+def reports(difference: Difference) -> bool:
     """Whether the probe's own sentence stands where a result is expected: it says more than any comparison could."""
     got = difference.got
     if not isinstance(got, str) or (difference.key in _NAMES and isinstance(difference.expected, str)):
@@ -120,6 +122,8 @@ def _say_described(where: str, expected: str, got: Any) -> str:
 
 
 _ASKS_FOR_DETACH = " Use tensor.detach().numpy() instead"
+_IN_NUMPYS_WORDS = re.compile(r"unexpected keyword argument '(axis|out)'|\bgot \(.*\b(axis|out)=")
+"""NumPy's functions call a tensor's own method, with arguments that nobody wrote."""
 _NO_DETACH = (
     " Does a NumPy function get a tensor there? Gradients flow through PyTorch's own functions only: it has one of "
     "nearly every name."
@@ -134,10 +138,18 @@ def say_error(got: Any) -> str:
         return "It should stop with a clear error here, but it carries on."
     kind, message, code = (harmless(got[key]) for key in ("type", "message", "line"))
     message = _OF_A_CELL.sub(r"(line \1)", message)
-    message, _, own = message.partition(_ASKS_FOR_DETACH)  # true, and the wrong way in every exercise
+    message, way_on = _without_detach(message)
+    if "np." in code and _IN_NUMPYS_WORDS.search(message):
+        way_on = _NO_DETACH
     text = f"It stops with {kind}" + (f": {message}" if message else "")
     line = f' The line is "{code}".' if code else ""
-    return text.rstrip(".") + "." + line + (_NO_DETACH if own else "")
+    return text.rstrip(".") + "." + line + way_on
+
+
+def _without_detach(message: str) -> tuple[str, str]:
+    """PyTorch's advice is true, and the wrong way in every exercise: the message without it, and another way on."""
+    message, asked, _ = message.partition(_ASKS_FOR_DETACH)
+    return message, _NO_DETACH if asked else ""
 
 
 def _say_changed(path: str) -> str:
@@ -157,7 +169,8 @@ def _say_no_gradient(got: str | None) -> str:
             "Is there a detach, .item(), .data, NumPy or no_grad on the way, or torch.tensor(...) around a tensor?"
         )
     if got.startswith("stopped with "):
-        return f"With inputs that need gradients, it {harmless(got).rstrip('.')}."
+        message, way_on = _without_detach(harmless(got))
+        return f"With inputs that need gradients, it {message.rstrip('.')}.{way_on}"
     return "Gradients flow through tensors of floating-point numbers only, and the result isn't one."
 
 

@@ -35,10 +35,12 @@ def _somebody_reads(shell: Any) -> bool:
 
 
 def in_quotes(lines: list[str]) -> list[str]:
-    """A guess in words needs no quotes.
+    """A guess in words needs no quotes, and no more does a question mark, which IPython would take for its own.
 
     >>> in_quotes(["guess_winner = Adam  # or SGD\\n", "guess_higher = on its own\\n", "guess_share = 0.5\\n"])
     ["guess_winner = 'Adam'  # or SGD\\n", "guess_higher = 'on its own'\\n", 'guess_share = 0.5\\n']
+    >>> in_quotes(["guess_share = ?  # a share"])
+    ["guess_share = '?'  # a share"]
     >>> in_quotes(["guess_deep = pre-norm", "guess_learners = Ida and Jon", "guess_no = None", "guess_share = -1 / 2"])
     ["guess_deep = 'pre-norm'", "guess_learners = 'Ida and Jon'", 'guess_no = None', 'guess_share = -1 / 2']
     """
@@ -47,7 +49,7 @@ def in_quotes(lines: list[str]) -> list[str]:
 
 def _quoted(match: re.Match[str]) -> str:
     words = match["words"]
-    is_a_word = words not in ("None", "True", "False") and re.fullmatch(r"[^\W\d][\w .-]*", words) is not None
+    is_a_word = words not in ("None", "True", "False") and re.fullmatch(r"[^\W\d][\w .-]*|\?", words) is not None
     return f"{match['start']}{words!r}" if is_a_word else match[0]
 
 

@@ -102,7 +102,7 @@ class ExaminedClassifier(ExaminedModel):
         """Does attention look at the real tokens, at all of them and at nothing else, in each block?"""
         looks = {self._looks(block) for block in self.blocks}
         if not looks:
-            return "There are no blocks, so no attention looks at anything."
+            return "No block can be found among the model's modules, so its attention can't be seen."
         return " ".join(sorted(looks))
 
     def _looks(self, block: Any) -> str:

@@ -32,7 +32,7 @@ MEANINGS = {
     "a norm after the stack": "The residual stream is normalised once: after the last block, before the last layer.",
     "raw scores": "The logits are returned as they are; the cross-entropy takes the softmax.",
     "called again": "The logits depend on the tokens that are passed in now, and not on an earlier call.",
-    "every part is trained": "A gradient reaches every parameter of the model.",
+    "a gradient for every parameter": "A gradient reaches every parameter of the model.",
     "a row of padding gives finite numbers": "A row of nothing but padding gives finite logits, not NaN.",
     "the same in training": "Training mode and eval mode give the same logits, since there is no dropout.",
     "any length up to max_length": "The model takes short rows as well as rows of max_length tokens.",
@@ -56,7 +56,7 @@ LOOKS = explained(
             "each row by itself", "each_row", weight=3.0, meaning="A row gets the same logits alone and in a batch."
         ),
         aspects.also("called again", "what_came_before", weight=3.0),
-        aspects.also("every part is trained", "what_is_never_trained", "what_training_reaches", weight=3.0),
+        aspects.also("a gradient for every parameter", "what_is_never_trained", "what_training_reaches", weight=3.0),
         aspects.also("the same in training", "the_mode"),
         special("any length up to max_length", "full", keys=FEW),
         special("other sizes", "sizes", keys=FEW),

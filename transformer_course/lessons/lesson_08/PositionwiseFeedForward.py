@@ -32,7 +32,7 @@ TRIAL = Trial(
             meaning="In training mode outputs are dropped, each for itself, once and at the rate given.",
         ),
         Aspect(
-            "dropout in training only",
+            "nothing dropped in evaluation mode",
             keys=("in_evaluation",),
             tags=tagged("dropping"),
             weight=3.0,

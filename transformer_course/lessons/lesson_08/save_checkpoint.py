@@ -30,7 +30,7 @@ TRIAL = Trial(
         ),
         INTERRUPTED,
         resumed(
-            "written beside the checkpoint",
+            "nothing written elsewhere first",
             "where_it_is_written_first",
             weight=1.0,
             meaning="What is written first is on the same disk, in the checkpoint's own folder: only there is a rename "

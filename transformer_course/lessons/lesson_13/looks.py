@@ -43,7 +43,7 @@ MEANINGS = {
     "real numbers.",
     "the last layer reads vectors": "The last layer reads the numbers of tokens, or a mean of tokens. The mean of a "
     "token's own numbers says nothing: a norm makes it 0.",
-    "every part is trained": "A gradient reaches every parameter of the model.",
+    "a gradient for every parameter": "A gradient reaches every parameter of the model.",
     "the same in training": "Training mode and eval mode give the same result, since there is no dropout.",
 }
 
@@ -76,7 +76,7 @@ def looks(result: str, token: str, *also: Aspect) -> tuple[Aspect, ...]:
             aspects.also("nothing after the last layer", "what_you_return", weight=2.0),
             aspects.also("the last layer reads vectors", "what_is_left_of_the_input"),
             aspects.also("each row by itself", "each_row", meaning="A row gets the same result alone and in a batch."),
-            aspects.also("every part is trained", "what_is_never_trained"),
+            aspects.also("a gradient for every parameter", "what_is_never_trained"),
             *also,
             aspects.also("the same in training", "the_mode"),
             SIZES,

@@ -114,7 +114,7 @@ def _followed(
     right, exchanged = (order[name].format(**marks) for order in (asked, other))
     said = {right: "as in the docstring", "": "as in the docstring", exchanged: "in the other order of norms"}
     return {
-        "wiring": said.get(text, f"Your layer computes {text}. Which step does the docstring put otherwise?"),
+        "wiring": said.get(text, f"Your layer computes {text}. Which step does the docstring describe differently?"),
         **seen,
     }
 
