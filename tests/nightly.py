@@ -29,10 +29,6 @@ def drawn(cases: int) -> pytest.MarkDecorator:
     return pytest.mark.drawn(cases)
 
 
-one_lesson = drawn(1)
-"""For a proof that takes long for every lesson: `make test` runs one of them."""
-
-
 def by_day(*numbers: str) -> pytest.MarkDecorator:
     """A test of every lesson, which `make test` runs for these: where it shows as much and costs least."""
     lessons = [name if name[:2] in numbers else pytest.param(name, marks=later) for name in lesson_names()]

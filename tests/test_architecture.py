@@ -15,7 +15,7 @@ ALL = sorted(path for room in ("transformer_course", "grader/cellcheck") for pat
 MODULES = [path for path in ALL if not path.stem[0].isdigit()]  # a lesson's text is no module
 
 # Each room of `cellcheck` may import itself, and what stands here.
-LIGHT = {"errors", "files", "plain"}
+LIGHT = {"errors", "files", "plain", "syntax"}
 LESSONS = {"authoring", "syllabus", "lesson_text"} | LIGHT
 CHECKING = LESSONS | {"checking"}
 RUNNING = CHECKING | {"running", "sandbox", "travelling", "variants"}
@@ -24,8 +24,9 @@ MAY_IMPORT = {
     "errors": set(),
     "files": set(),
     "plain": set(),
-    "sealing": {"errors", "files"},
-    "authoring": {"errors", "sealing"},
+    "syntax": set(),
+    "sealing": {"errors", "files", "syntax"},
+    "authoring": {"errors", "sealing", "syntax"},
     "lesson_text": {"errors"},
     "travelling": LIGHT | {"authoring"},
     "lines": LIGHT | {"travelling"},

@@ -21,6 +21,7 @@ from types import CodeType, ModuleType
 
 from cellcheck.errors import GraderError
 from cellcheck.files import write_whole
+from cellcheck.syntax import syntax_tree
 
 FILE = "answers.sealed"
 """The sealed file, at the top of the course's package."""
@@ -125,7 +126,7 @@ def source_of(package: Path, module: str, symbol: str) -> str:
     path = package.joinpath(*module.split(".")[1:]).with_suffix(".py")
     path = path if path.is_file() else path.with_suffix("") / "__init__.py"
     text = text_of(path)
-    for node in ast.parse(text).body:
+    for node in syntax_tree(text).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
             return (ast.get_source_segment(text, node) or "") + "\n"
     raise GraderError(f"There is no {symbol} in {module}.")
@@ -143,7 +144,7 @@ def open_sealed(package: str, name: str) -> None:
 def _opening(start: str) -> str:
     """A package's own file, which opens the sealed one before it imports anything."""
     last = 0
-    for node in ast.parse(start).body:
+    for node in syntax_tree(start).body:
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             break

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cellcheck.authoring.spec import Lesson
 from cellcheck.errors import GraderError
+from cellcheck.syntax import syntax_tree
 
 SECRET = frozenset({"demo", "patients"})
 """The parts of a lesson that know answers, by the names of their modules."""
@@ -64,7 +65,7 @@ def parsed(path: Path, text: str | None = None) -> ast.Module:
         GraderError: when it isn't Python.
     """
     try:
-        return ast.parse(path.read_text("utf-8") if text is None else text)
+        return syntax_tree(path.read_text("utf-8") if text is None else text)
     except SyntaxError as error:
         raise GraderError(f"{path}, line {error.lineno}, is not valid Python: {error.msg}. Correct it there.") from None
 

@@ -28,7 +28,7 @@ from cellcheck.building.source import EXPERIMENT
 from cellcheck.errors import GraderError
 from cellcheck.repository import Repository
 from cellcheck.syllabus import load_lesson
-from tests.nightly import one_lesson
+from tests.nightly import by_day
 from tests.warm import run
 from transformer_course import downloads
 
@@ -72,8 +72,7 @@ def test_two_builds_give_the_same_bytes() -> None:
     assert one[1] == two[1]
 
 
-@one_lesson
-@every_lesson
+@by_day("02")
 def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(lesson: str, tmp_path: Path) -> None:
     """What plain `nbgrader generate_assignment` writes in a course that holds the configuration and the solution."""
     shutil.copy(REPOSITORY.root / "nbgrader_config.py", tmp_path)

@@ -13,8 +13,8 @@ from cellcheck.running import limits
 from cellcheck.running.hearing import _NOTES, Hearing, Undecided
 from cellcheck.running.judging import Judging, of_tree, to_tree
 from cellcheck.running.wire import decode, encode
-from cellcheck.syllabus import lesson_names, load_lesson, load_probes
-from tests.nightly import later
+from cellcheck.syllabus import load_lesson, load_probes
+from tests.nightly import by_day
 
 SEED = 5
 LESSON = "02_tokenizer"
@@ -57,9 +57,7 @@ def test_what_no_verdict_can_say_is_none(lie: dict[str, object]) -> None:
         of_tree(tree | lie, judge.exercise)
 
 
-@pytest.mark.parametrize(
-    "lesson", [name if name[:2] in ("02", "10") else pytest.param(name, marks=later) for name in lesson_names()]
-)
+@by_day("02", "10")
 def test_behind_the_walls_each_mistake_and_each_right_answer_gets_the_same_verdict(lesson: str) -> None:
     """Whatever a case or an answer reads, imports or draws must be there, too."""
     with Hearing(lesson, SEED) as hearing:
@@ -95,9 +93,7 @@ def test_what_one_child_had_to_look_up_the_next_one_knows() -> None:
     assert known[1] == []
 
 
-@pytest.mark.parametrize(
-    "lesson", [name if name[:2] == "07" else pytest.param(name, marks=later) for name in lesson_names()]
-)
+@by_day("07")
 def test_whatever_a_child_had_to_look_up_the_warm_process_can(lesson: str) -> None:
     """All mistakes of a lesson, as if a class had made them all."""
     judging = Judging(lesson)

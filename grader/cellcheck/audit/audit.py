@@ -29,6 +29,7 @@ from cellcheck.running.session import Question, Session, Stopped
 from cellcheck.running.setting import setting_of
 from cellcheck.soundness import insist_on_sound
 from cellcheck.syllabus import load_probes
+from cellcheck.syntax import syntax_tree
 
 MOST_PAIRS = 12  # of an exercise's mistakes: a verdict on two may take a second
 SEED = 20_001  # any seed will do, and must
@@ -269,7 +270,7 @@ def _surroundings(reference: Any, symbols: set[str]) -> str:
     Earlier symbols are blank there. A signature may name them; when it is called, it finds the restored ones.
     """
     module = sys.modules[reference.__module__]
-    body = ast.parse(Path(str(module.__file__)).read_text("utf-8")).body
+    body = syntax_tree(Path(str(module.__file__)).read_text("utf-8")).body
     lines = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     given = [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name not in symbols]
     lines += [f"from {reference.__module__} import {name}" for name in given]

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from cellcheck.syntax import syntax_tree
+
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -48,7 +50,7 @@ class Mutant:
 
 def mutants(source: str) -> list[Mutant]:
     """All mutants of a function or class, given its source; none twice."""
-    tree = ast.parse(textwrap.dedent(source))
+    tree = syntax_tree(textwrap.dedent(source))
     by_source: dict[str, Mutant] = {}
     for before, after, mutated in _all(tree):
         text = ast.unparse(mutated)

@@ -74,6 +74,7 @@ from typing import Any, TypeVar, overload
 from cellcheck.authoring.spec import Combination, Exercise, Mistake, Surprise, Trial
 from cellcheck.errors import GraderError
 from cellcheck.sealing import text_of
+from cellcheck.syntax import syntax_tree
 
 MISTAKES = "Mistakes"
 REFERENCES = "Other references"
@@ -276,7 +277,7 @@ class Catalogue:
         """The source of the right answer without docstrings: what edits change."""
         source = textwrap.dedent(inspect.getsource(self.right))
         lines: list[str | None] = [*source.splitlines()]
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(syntax_tree(source)):
             if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) or len(node.body) == 1:
                 continue
             first = node.body[0]
@@ -356,7 +357,7 @@ class Catalogue:
 
     def _parsed(self, text: str, line: int, *, edited: bool = False) -> ast.Module:
         try:
-            return ast.parse(text)
+            return syntax_tree(text)
         except SyntaxError as error:
             if edited:
                 sentence = f"with these edits, {self.symbol} is not valid Python: {error.msg}. Correct them."

@@ -33,6 +33,7 @@ from cellcheck.errors import GraderError
 from cellcheck.lesson_text import KINDS
 from cellcheck.repository import Repository
 from cellcheck.syllabus import BINDING, Syllabus, find_lesson, load_lesson, load_probes
+from cellcheck.syntax import syntax_tree
 
 if TYPE_CHECKING:
     from cellcheck.authoring.calls import Probe
@@ -181,7 +182,7 @@ def names_in(source: str) -> tuple[list[tuple[str, ...]], set[str]]:
     taken = {each.get_name() for each in table.get_symbols() if each.is_referenced()} | set(_inner_globals(table))
     taken -= left | set(vars(builtins))
     chains = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax_tree(source)):
         attributes: list[str] = []
         root: ast.AST = node
         while isinstance(root, ast.Attribute):
@@ -206,7 +207,7 @@ def without(source: str, missing: Iterable[str], instead: Iterable[str] = ()) ->
     """
     packages, gone = frozenset(missing), set[str]()
     lines: list[str | None] = list(source.splitlines())
-    for node in ast.parse(source).body:
+    for node in syntax_tree(source).body:
         if isinstance(node, ast.Import):
             absent = any(alias.name.partition(".")[0] in packages for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from cellcheck.building.pictures import attached
 from cellcheck.repository import Repository
+from cellcheck.syntax import syntax_tree
 from cellcheck.travelling import file_of, imported, parsed
 
 _PICTURES = "pictures"
@@ -142,7 +143,7 @@ def code_of(source: str) -> bytes:
     Texts are compared, not syntax trees, which every version of Python writes in its own way.
     """
     lines: list[str | None] = list(source.splitlines())
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and _documented(node):
             docstring = node.body[0]
             last = docstring.end_lineno or docstring.lineno

@@ -1,6 +1,5 @@
 """nbgrader's own release of a source notebook, and a lint of what comes out."""
 
-import ast
 import logging
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from cellcheck.errors import GraderError
 from cellcheck.syllabus import EXPERIMENT
+from cellcheck.syntax import syntax_tree
 
 
 def release(source: NotebookNode, lesson: str, configuration: Path) -> str:
@@ -57,7 +57,7 @@ def undefined_names(notebook: NotebookNode, *, with_experiments: bool) -> list[s
     ]
     code = TransformerManager().transform_cell("\n\n".join(sources))
     try:
-        tree = ast.parse(code)
+        tree = syntax_tree(code)
     except SyntaxError as error:
         line = (error.text or "").strip()
         raise GraderError(

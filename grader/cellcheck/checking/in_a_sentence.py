@@ -18,6 +18,7 @@ from typing import Any
 from cellcheck.authoring.observe import learners_line
 from cellcheck.checking.check import NotYet
 from cellcheck.checking.in_time import stopped_message
+from cellcheck.syntax import syntax_tree
 
 _GO_ON = "or use our version (the last fold above it)"
 
@@ -142,7 +143,7 @@ def _code(notebook: Path) -> Iterator[str]:
 def _defines(source: str) -> set[str]:
     """The names that a cell's own lines give a value to, not those within its functions."""
     try:
-        waiting: list[ast.AST] = [ast.parse(source)]
+        waiting: list[ast.AST] = [syntax_tree(source)]
     except SyntaxError:  # a line for the notebook's own ears, such as %matplotlib inline
         return set()
     names: set[str] = set()

@@ -14,6 +14,7 @@ from cellcheck.authoring.catalogue import HONEST, VARIANTS, Catalogue
 from cellcheck.errors import GraderError
 from cellcheck.running.blanks import blank
 from cellcheck.syllabus import Syllabus, find_lesson, load_lesson
+from cellcheck.syntax import syntax_tree
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _written_otherwise(lesson: str) -> Iterator[tuple[str, str]]:
 
 def _names(source: str, context: type[ast.expr_context]) -> set[str]:
     """The names that code uses (Load), or that it gives to something (Store)."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(syntax_tree(source)))
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
     if context is ast.Store:
         names |= {node.arg for node in nodes if isinstance(node, ast.arg)}

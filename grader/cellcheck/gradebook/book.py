@@ -362,7 +362,7 @@ class Book:
             penalty = self._plugin.late_submission_penalty(submission.student_id, earned, late)
             taken = None if penalty is None else float(penalty)
             if taken is not None and math.isnan(taken):
-                raise ValueError("a penalty that is no number")
+                raise ValueError("a penalty that isn't a number")
         except Exception as error:  # a plugin may raise anything
             raise GraderError(
                 f"The plugin for late work that {CONFIGURATION} names stops with {type(error).__name__}: {error}. Mend "

@@ -13,6 +13,7 @@ from textwrap import dedent
 
 from cellcheck.importing.marks import solution
 from cellcheck.importing.unknown import Unknown
+from cellcheck.syntax import syntax_tree
 
 _LINE = re.compile(r"(?P<indent>\s*)(?P<code>.*?)\s*#+ ?SOLUTION")
 _BEGIN = re.compile(r"(?P<indent>\s*)# BEGIN SOLUTION")
@@ -117,7 +118,7 @@ def _indent(text: str) -> str:
 def _target(code: str) -> str | None:
     """What a line assigns to."""
     try:
-        (statement,) = ast.parse(code).body
+        (statement,) = syntax_tree(code).body
     except (SyntaxError, ValueError):
         return None
     return ast.get_source_segment(code, statement.targets[0]) if isinstance(statement, ast.Assign) else None
@@ -126,7 +127,7 @@ def _target(code: str) -> str | None:
 def _above(prompt: Sequence[str], code: Sequence[str]) -> list[str]:
     """A prompt's lines, those as comments that would change something for the solution below it."""
     try:
-        shown, solved = ast.parse(dedent("\n".join(prompt))).body, ast.parse(dedent("\n".join(code))).body
+        shown, solved = syntax_tree(dedent("\n".join(prompt))).body, syntax_tree(dedent("\n".join(code))).body
     except SyntaxError:
         return list(map(_commented, prompt))
     lines, old = list(prompt), _read_before(solved)

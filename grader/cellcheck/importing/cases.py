@@ -16,6 +16,7 @@ import yaml
 from nbformat import NotebookNode
 
 from cellcheck.importing.unknown import Unknown
+from cellcheck.syntax import syntax_tree
 
 _BEGIN_CONFIG = re.compile(r"(?:.\s*=\s*)?\"\"?\"?\s*#\s*BEGIN\s*TEST\s*CONFIG", re.IGNORECASE)
 _END_CONFIG = re.compile(r"\"\"?\"?;?\s*#\s*END\s*TEST\s*CONFIG", re.IGNORECASE)
@@ -219,7 +220,7 @@ def parsed(where: int | str, source: str) -> list[ast.stmt]:
         Unknown: when it isn't Python.
     """
     try:
-        return ast.parse(source).body
+        return syntax_tree(source).body
     except (SyntaxError, ValueError):
         raise Unknown.at(where, "the tests aren't valid Python") from None
 

@@ -74,7 +74,7 @@ def read(path: Path) -> Imported:
     """
     if path.suffix != ".ipynb":
         raise Unknown(
-            f"Nothing was written: {path} is no notebook (.ipynb), and R Markdown and Quarto aren't known here."
+            f"Nothing was written: {path} isn't a notebook (.ipynb), and R Markdown and Quarto aren't known here."
         )
     try:
         notebook = nbformat.read(path, as_version=4)

@@ -15,6 +15,7 @@ from cellcheck.importing.answers import open_text
 from cellcheck.importing.cases import QuestionTests, of_file, of_specification
 from cellcheck.importing.converted import Converted
 from cellcheck.importing.unknown import Unknown
+from cellcheck.syntax import syntax_tree
 
 _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _SUSPECT = re.compile(r"\botter\b|\.check\(")
@@ -52,7 +53,7 @@ class _Reader:
             Unknown: when Otter is used in a way that isn't known here.
         """
         try:
-            body = ast.parse(_MAGIC.sub(r"\1pass", source)).body
+            body = syntax_tree(_MAGIC.sub(r"\1pass", source)).body
         except (SyntaxError, ValueError):
             if _SUSPECT.search(source):
                 raise Unknown.at(number, "Otter is used, and the cell isn't valid Python") from None

@@ -9,6 +9,8 @@ import re
 import sys
 from typing import Any
 
+from cellcheck.syntax import syntax_tree
+
 ASK = (
     "What do you think? Write your guess in place of None, and run this cell again: it runs once there is one.\n"
     'No idea? Write "?", and be surprised.'
@@ -60,7 +62,7 @@ class Asking(ast.NodeTransformer):
         """A cell's lines; see `ask_first`."""
         unguessed = [line for line in cell.body if _is_no_guess(line)]
         if unguessed:
-            cell.body = [*unguessed, *ast.parse(f"print({ASK!r})").body]
+            cell.body = [*unguessed, *syntax_tree(f"print({ASK!r})").body]
         return cell
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cellcheck.files import write_whole
+from cellcheck.syntax import syntax_tree
 
 FILE = ".course-progress.json"
 VERSION = 1
@@ -208,7 +209,7 @@ def _marks(value: Any) -> list[str] | None:
 def _mark(answer: str) -> str:
     """Tells answers apart that differ by more than blanks and comments. Of what isn't Python, only the blanks go."""
     try:
-        bare = ast.dump(ast.parse(answer))
+        bare = ast.dump(syntax_tree(answer))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         bare = " ".join(answer.split())
     return hashlib.sha256(bare.encode("utf-8", "surrogatepass")).hexdigest()[:12]

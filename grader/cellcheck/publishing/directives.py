@@ -8,6 +8,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from cellcheck.errors import GraderError
+from cellcheck.syntax import syntax_tree
 
 
 class Attacks(SphinxDirective):
@@ -21,7 +22,7 @@ class Attacks(SphinxDirective):
         attacks = nodes.definition_list()
         for file in sorted(folder.glob("test_*.py")):
             self.env.note_dependency(str(file))
-            tree = ast.parse(file.read_text("utf-8"))
+            tree = syntax_tree(file.read_text("utf-8"))
             names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test_")]
             tried = nodes.bullet_list("", *(nodes.list_item("", nodes.paragraph("", said(name))) for name in names))
             title = re.sub(r"`([^`]*)`", r"\1", (ast.get_docstring(tree) or file.stem).split("\n\n")[0])

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from cellcheck.authoring.spec import Exercise, Lesson
+from cellcheck.syntax import syntax_tree
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Map:
 def _used_by(symbol: Any) -> Iterator[Any]:
     """The functions and classes that a function's or class's source names."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(symbol)))
+        tree = syntax_tree(textwrap.dedent(inspect.getsource(symbol)))
     except (OSError, TypeError):  # made at run time, or no function and no class
         return
     around = vars(sys.modules[symbol.__module__])

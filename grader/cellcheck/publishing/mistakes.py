@@ -22,6 +22,7 @@ from cellcheck.learning.offers import Offer
 from cellcheck.publishing.exercises import ExerciseAddress
 from cellcheck.repository import Repository
 from cellcheck.syllabus import load_lesson
+from cellcheck.syntax import syntax_tree
 
 FOLDER = "mistakes"
 CONTEXT = 2
@@ -147,10 +148,10 @@ def _helpers(mistake: WrittenMistake) -> str:
     used = {
         node.id
         for block in mistake.entry.blocks
-        for node in ast.walk(ast.parse(block.text))
+        for node in ast.walk(syntax_tree(block.text))
         if isinstance(node, ast.Name)
     }
-    defined = {getattr(node, "name", "") for block in shared for node in ast.parse(block.text).body}
+    defined = {getattr(node, "name", "") for block in shared for node in syntax_tree(block.text).body}
     return "\n\n".join(block.text for block in shared) if used & defined else ""
 
 

@@ -14,6 +14,7 @@ from cellcheck.authoring.spec import Exercise, Lesson
 from cellcheck.running.cells import Cell, Cells, SourceCell, hidden_lines
 from cellcheck.running.result import OwnTest
 from cellcheck.syllabus import BINDING, EXPERIMENT, find_lesson
+from cellcheck.syntax import syntax_tree
 
 SKIPPED = "skip-execution"  # nbclient's own
 _CHECKS = re.compile(r"\bcellcheck\b.*\bchecks\(", re.DOTALL)
@@ -139,7 +140,7 @@ class Assignment:
 def ends_with_a_value(source: str) -> bool:
     """Whether a test's last line is there to be a number: a name, not a call, which may give nothing."""
     try:
-        last = ast.parse(source).body[-1]
+        last = syntax_tree(source).body[-1]
     except (SyntaxError, ValueError, IndexError, RecursionError):
         return False
     named = isinstance(last, ast.Expr) and isinstance(last.value, ast.Name | ast.Attribute | ast.Subscript)

@@ -14,6 +14,7 @@ import re
 from typing import Any
 
 from cellcheck.errors import GraderError
+from cellcheck.syntax import syntax_tree
 
 MAX_BYTES = 128 * 2**20
 """Of a file: nearly all of a large one is outputs, which cost nothing but the reading."""
@@ -223,12 +224,12 @@ def imported(source: str) -> set[str]:
 def _parsed(source: str) -> tuple[list[ast.stmt], bool]:
     """The statements, and whether lines had to give way that IPython would turn into Python: `%time f()`, `x = !ls`."""
     try:
-        return ast.parse(source).body, False
+        return syntax_tree(source).body, False
     except SyntaxError:
         plain = "".join(map(_plain_line, source.splitlines(keepends=True)))
         if plain == source:
             raise
-        return ast.parse(plain).body, True
+        return syntax_tree(plain).body, True
 
 
 def _plain_line(line: str) -> str:

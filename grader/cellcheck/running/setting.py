@@ -1,6 +1,5 @@
 """What the learner's process must know of a lesson: where to import what from. Names and folders; no answers."""
 
-import ast
 import inspect
 import re
 import sys
@@ -10,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from cellcheck.syllabus import Syllabus, find_lesson, library_of, load_lesson, load_probes, modules_of
+from cellcheck.syntax import syntax_tree
 from cellcheck.travelling import SECRET, file_of, imported
 
 
@@ -95,7 +95,7 @@ def _companions(syllabus: Syllabus, name: str) -> tuple[str, ...]:
     """The modules of the course's lessons that the set-up cell of a text imports."""
     modules = {
         module
-        for module in imported(ast.parse(syllabus.setup(name)))
+        for module in imported(syntax_tree(syllabus.setup(name)))
         if module.startswith(f"{syllabus.package}.")
         and not SECRET & set(module.split("."))
         and file_of(module, syllabus.root) is not None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cellcheck.running.plain_cells import parse, source_of
+from cellcheck.syntax import syntax_tree
 
 
 def not_in_the_file(history: Iterable[str], data: bytes) -> list[str]:
@@ -33,7 +34,7 @@ def definitions(source: str) -> list[str]:
     ['f', 'A']
     """
     try:
-        body: list[Any] = ast.parse(source).body
+        body: list[Any] = syntax_tree(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # magics, or an attempt that does not parse
         return re.findall(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", source, re.MULTILINE)
     return [node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]

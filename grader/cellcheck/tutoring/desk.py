@@ -27,6 +27,7 @@ from cellcheck.learning.standing import LessonStanding, next_up, own_notebook, s
 from cellcheck.plain import visible
 from cellcheck.running.plain_cells import MAX_BYTES, parse, source_of, too_large
 from cellcheck.syllabus import find_lesson
+from cellcheck.syntax import syntax_tree
 from cellcheck.tutoring.prose import explanation, near, questions_about
 from cellcheck.tutoring.withheld import gives_away
 
@@ -233,7 +234,7 @@ class Desk:
         """The docstring in the released notebook, where there is no answer."""
         stub = cell_of(released()[asked.lesson].read_bytes(), asked.symbol)
         try:
-            nodes = [node for node in ast.parse(stub).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+            nodes = [node for node in syntax_tree(stub).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         except SyntaxError:
             return ""
         return next((ast.get_docstring(node) or "" for node in nodes if node.name == asked.symbol), "")

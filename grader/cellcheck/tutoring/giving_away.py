@@ -13,6 +13,7 @@ from copy import deepcopy
 from functools import cache, lru_cache
 
 from cellcheck.learning.offers import released
+from cellcheck.syntax import syntax_tree
 from cellcheck.tutoring.tasks import Task, right_answers
 
 MOST = 40
@@ -81,7 +82,7 @@ def _root(node: ast.expr) -> str | None:
 @lru_cache(maxsize=64)
 def _own_names(code: str) -> frozenset[str]:
     """The parameters and variables in some code."""
-    nodes = list(ast.walk(ast.parse(code)))
+    nodes = list(ast.walk(syntax_tree(code)))
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return frozenset(stored | {node.arg for node in nodes if isinstance(node, ast.arg)})
 
@@ -135,7 +136,7 @@ def _is_code(line: str) -> bool:
 def _as_methods(tree: ast.Module, task: Task) -> Iterator[str]:
     """Functions that take the place of the learner's of the same names, in a class or beside it."""
     given = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    mine = ast.parse(task.code)
+    mine = syntax_tree(task.code)
     changed = False
     for holder in ast.walk(mine):
         body = getattr(holder, "body", None)
@@ -153,7 +154,7 @@ def _as_body(tree: ast.Module, task: Task) -> Iterator[str]:
     last = statements[-1]
     if isinstance(last, ast.Expr):
         statements[-1] = ast.copy_location(ast.Return(last.value), last)
-    mine = ast.parse(task.code)
+    mine = syntax_tree(task.code)
     for node in [each for each in ast.walk(mine) if isinstance(each, ast.FunctionDef)]:
         before, node.body = node.body, statements
         yield ast.unparse(ast.fix_missing_locations(mine))
@@ -191,7 +192,7 @@ def _as_arguments(node: ast.stmt, task: Task) -> Iterator[str]:
     call = node.value if isinstance(node, ast.Expr | ast.Assign | ast.Return) else None
     if not isinstance(call, ast.Call):
         return
-    mine = ast.parse(task.code)
+    mine = syntax_tree(task.code)
     for other in [each for each in ast.walk(mine) if isinstance(each, ast.Call)]:
         if _called(other) == _called(call):
             before = other.args, other.keywords
@@ -248,7 +249,7 @@ def _form(code: str) -> str | None:
 
 def _parsed(code: str) -> ast.Module | None:
     try:
-        tree = ast.parse(textwrap.dedent(code))
+        tree = syntax_tree(textwrap.dedent(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     level: list[ast.AST] = [tree]

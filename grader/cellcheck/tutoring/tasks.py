@@ -20,6 +20,7 @@ from cellcheck.checking.judge import PUBLIC_SEED, Judge, Verdict
 from cellcheck.checking.quiet import quiet
 from cellcheck.learning.offers import released
 from cellcheck.syllabus import load_lesson, load_probes, usable_lessons
+from cellcheck.syntax import syntax_tree
 from cellcheck.tutoring.desk import cell_of, told_case
 
 QUESTION = "My {symbol} does not pass its check. What should I look at?"
@@ -53,7 +54,7 @@ class Task:
     @property
     def stands_alone(self) -> bool:
         """Whether the code does without the right answer, which is at hand for catalogues and not for learners."""
-        tree = list(ast.walk(ast.parse(self.code)))
+        tree = list(ast.walk(syntax_tree(self.code)))
         names = [node for node in tree if isinstance(node, ast.Name) and node.id == RIGHT]
         given = any(isinstance(node, ast.arg) and node.arg == RIGHT for node in tree)
         return given or not names or any(isinstance(node.ctx, ast.Store) for node in names)

@@ -13,6 +13,7 @@ from typing import Any
 
 from cellcheck.sealing import readable, text_of
 from cellcheck.syllabus import Syllabus, syllabi
+from cellcheck.syntax import syntax_tree
 
 INSTEAD = "(Left out: it holds a line of an answer.)"
 LONG = 24
@@ -72,7 +73,7 @@ def _shown(syllabus: Syllabus) -> Iterator[str]:
     """The docstrings of the course's library, whose examples every learner reads."""
     for path in readable(syllabus.folder.parent):
         if path.suffix == ".py" and not path.is_relative_to(syllabus.folder):
-            for node in ast.walk(ast.parse(text_of(path))):
+            for node in ast.walk(syntax_tree(text_of(path))):
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):
                     yield ast.get_docstring(node) or ""
 
@@ -92,7 +93,7 @@ def _is_catalogue(path: Path, syllabus: Syllabus) -> bool:
 def _without_docstrings(code: str) -> str:
     lines: list[str | None] = [*code.splitlines()]
     try:
-        tree = ast.parse(code)
+        tree = syntax_tree(code)
     except SyntaxError:
         return code
     for node in ast.walk(tree):
