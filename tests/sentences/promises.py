@@ -21,6 +21,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from cellcheck.authoring.aspects import SETTINGS_UNTOUCHED
 from cellcheck.authoring.spec import Exercise
 from cellcheck.syllabus import find_lesson, load_lesson
 from tests.lessons.marks import Answer, Marks, recorded
@@ -117,7 +118,7 @@ def _faults_of(line: Promise, exercise: Exercise, marks: Marks) -> Iterator[str]
     if not line.looked_at_by or not line.mistakes:
         yield f"Name an aspect that looks at it and a mistake that breaks it, or write: {PREMISE}"
     for name in line.looked_at_by:
-        if name not in {aspect.name for aspect in exercise.aspects}:
+        if name not in {aspect.name for aspect in (*exercise.aspects, SETTINGS_UNTOUCHED)}:
             yield f"There is no aspect {name!r} any more: name another."
     for name in line.mistakes:
         by_seed = marks.get(Answer(line.symbol, "mistake", name))

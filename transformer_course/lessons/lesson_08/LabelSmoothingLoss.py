@@ -102,9 +102,9 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     loss = symbol(*given(inputs, "vocab_size", "smoothing", "pad_id"))
     logits, targets = given(inputs, "logits", "targets")
     seen = call_and_follow(loss, logits, targets)
-    kept = logits.detach().flatten(0, -2)[1:], targets.flatten()[1:]
-    if bool((kept[1] != inputs["pad_id"]).any()):
-        seen["later"] = loss(*kept)  # another number of tokens, as a list
+    shorter = targets[..., 1:]
+    if bool((shorter != inputs["pad_id"]).any()):
+        seen["later"] = loss(logits.detach()[..., 1:, :], shorter)
     return seen
 
 

@@ -53,6 +53,7 @@ TRIAL = Trial(
         "with_share_embeddings": "embeddings and output layer with share_embeddings=True",
         "without_share_embeddings": "embeddings and output layer without the option",
         "norms_with_norm_first": "what norm_first=True adds",
+        "around_the_output_layer": "the way from the states to the logits",
     },
     aspects=(
         Aspect(
@@ -179,6 +180,7 @@ TRIAL = Trial(
             "in_training",
             "in_evaluation",
             "with_a_dropout_of_1",
+            "around_the_output_layer",
             meaning="Both stacks get the rate; it acts in training mode, and in evaluation mode it doesn't.",
         ),
         seen(

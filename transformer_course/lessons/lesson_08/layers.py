@@ -60,6 +60,7 @@ def dropping(*parts: str) -> tuple[tuple[Aspect, ...], dict[str, str]]:
         **{part: f"what dropout does to the result of {part}" for part in parts},
         "x": "what dropout does to x, along the residual connections",
         "evaluation": "evaluation mode",
+        "read": "what the sub-layers read in training",
     }
     called |= {f"norm_first: {key}": f"with norm_first=True, {words}" for key, words in called.items()}
     both = ("", "norm_first: ")
@@ -73,7 +74,7 @@ def dropping(*parts: str) -> tuple[tuple[Aspect, ...], dict[str, str]]:
         ),
         Aspect(
             "dropout nowhere else",
-            keys=tuple(f"{order}{key}" for order in both for key in ("x", "evaluation")),
+            keys=tuple(f"{order}{key}" for order in both for key in ("x", "read", "evaluation")),
             tags=tagged("dropping"),
             weight=3.0,
             meaning="x itself is never dropped, and in evaluation mode nothing is.",

@@ -185,6 +185,7 @@ LAST_LOOKS = (
         "in_evaluation",
         "with_a_dropout_of_1",
         "what_layers_return",
+        "encoder_states_in_training",
         "states",
         weight=1.5,
         meaning="The layers get the rate too, what they return isn't dropped again, and in evaluation mode nothing is.",

@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, tuple[Aspect, str]] = {
     "cancelling down": (BROKEN, "with a gradient whose two errors, one below the other, add up to 0"),
     "cancelling along": (AXES, "with a gradient whose two errors, side by side in a row, add up to 0"),
     "flat": (ZERO, "with a gradient that isn't 0 where an entry has no effect"),
+    "hardly": (ONE_ENTRY, "with a gradient of which one entry is off by a hundredth of a percent"),
 }
 OPPOSED = tuple(FUNCTIONS[name][1] for name in ("negated", "zero", "flat"))
 """Where a claim is as wrong as it can be: who divides by the wrong size divides by almost nothing there."""

@@ -22,6 +22,12 @@ def _one_entry_wrong(place: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
     return f
 
 
+def _hardly_wrong(x: np.ndarray, c: np.ndarray) -> Pair:
+    gradient = 2 * c * x
+    gradient.flat[1] *= 1.0001
+    return float((c * x**2).sum()), gradient
+
+
 def _cancelling(along: int) -> Callable[[np.ndarray, np.ndarray], Pair]:
     """Two entries that are neighbours along an axis are wrong, one as much too large as the other is too small."""
 
@@ -84,6 +90,7 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, np.ndarray], Pair]] = {
     "no jacobian": lambda x, c: (float((_softmax(x) * c**2).sum()), _softmax(x) * c**2),
     "first": _one_entry_wrong(0),
     "last": _one_entry_wrong(-1),
+    "hardly": _hardly_wrong,
     "cancelling down": _cancelling(0),
     "cancelling along": _cancelling(1),
     "tiny and wrong": lambda x, c: (4e-6 * float((c * x**2).sum()), 12e-6 * c * x),

@@ -339,6 +339,8 @@ def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     def made(seed: int) -> Any:
         layer = symbol(inputs["p"], np.random.default_rng(seed))
+        if not inputs.get("training", True):  # a layer is switched off when it has been trained
+            layer.forward(inputs["x"].copy())
         if inputs.get("told"):
             layer.training = inputs["training"]
         return layer

@@ -16,9 +16,9 @@ from cellcheck.authoring.calls import gradients, state
 from cellcheck.authoring.modules import built
 from cellcheck.authoring.spec import Case, Trial
 
-AXES = special("any number of axes", meaning="x may have any shape.", keys=("output", "share", "alone"))
+AXES = special("any number of axes", "", 4.0, "x may have any shape.", ("output", "share", "alone"))
 EVALUATING = special(
-    "nothing in evaluation mode", "", 30.0, "In evaluation mode, the layer returns x as it is.", ("in_eval",)
+    "nothing in evaluation mode", "", 33.0, "In evaluation mode, the layer returns x as it is.", ("in_eval",)
 )
 NO_SHARE = special("p = 0", meaning="With p = 0, nothing changes.")
 HALF = special("float16", "", 2.0, "float16 in, float16 out.", ("half",))
@@ -71,11 +71,12 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if inputs["p"] == 0:
         return {"output": _levels(factors), "arguments": [before, after]}
     second, dropped = layer(x.clone()), factors == 0
+    elsewhere = built(symbol, inputs["p"])(x.clone())
     share = dropped.float().mean().item()
     return {
         "output": _levels(factors),
         "share": "about p" if abs(share - inputs["p"]) < 0.12 else f"about {share:.1f}",
-        "anew": "the same numbers" if torch.equal(first == 0, second == 0) else "different numbers",
+        "anew": _again(first == 0, second == 0, elsewhere == 0),
         "alone": _together(dropped),
         "gradients": _flow(layer, x),
         "dtype": str(first.dtype),
@@ -101,6 +102,13 @@ def _levels(factors: torch.Tensor) -> list[float]:
     """The different factors, as few as they are."""
     levels = sorted({round(factor, 3) + 0.0 for factor in factors.unique().tolist()})  # type: ignore[no-untyped-call]
     return levels if len(levels) <= 4 else [*levels[:2], *levels[-2:]]
+
+
+def _again(first: torch.Tensor, second: torch.Tensor, elsewhere: torch.Tensor) -> str:
+    """What a layer drops in its second call, and another layer in its first, beside what the first call dropped."""
+    if torch.equal(first, second):
+        return "the same numbers"
+    return "the same numbers in every layer" if torch.equal(first, elsewhere) else "different numbers"
 
 
 def _together(dropped: torch.Tensor) -> str:
@@ -135,7 +143,7 @@ TRIAL = Trial(
     called={
         "output": "what each number is multiplied by",
         "share": "the share that is dropped",
-        "anew": "two calls in a row",
+        "anew": "what two calls drop",
         "alone": "which numbers are dropped together",
         "in_eval": "the output in evaluation mode",
     },
@@ -147,7 +155,9 @@ TRIAL = Trial(
             ("output", "share"),
             "A share of about p becomes 0, and every other number is divided by 1 - p.",
         ),
-        also("anew in each call", "anew", weight=6.0, meaning="Two calls drop different numbers."),
+        also(
+            "anew in each call", "anew", weight=6.0, meaning="Two calls drop different numbers, and so do two layers."
+        ),
         also("each number by itself", "alone", weight=6.0, meaning="Whole rows or columns aren't dropped together."),
         AXES,
         EVALUATING,

@@ -27,6 +27,7 @@ DEFAULT = special("no min_delta", "Without min_delta, a loss that is better by e
 NAN = special("a loss that is NaN", "NaN beats nothing.")
 EXACT = special("a loss that is better by exactly min_delta", "Better by exactly min_delta is not by more than it.")
 TWO = special("two of them at once", "What one EarlyStopping remembers has no effect on another.", 2.0)
+ZERO = special("a loss of 0", "A loss of exactly 0 is a loss like any other: only a lower one beats it.")
 LARGE = special("a large first loss", "The first loss is the best so far, however large.")
 
 
@@ -72,6 +73,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         case("with two of them at once", TWO, falls=(0, -0.4, -0.2, -0.1, -0.6, -0.5), another=1),
         case("with a loss that is NaN", NAN, falls=(0, -0.2, math.nan, math.nan, math.nan)),
         case("with one loss that is NaN among others", NAN, falls=(0, -0.2, 0, math.nan, 0, 0.1)),
+        Case.of("with a loss of exactly 0", ZERO, losses=[0.5, 0.0, 0.25, 0.125, 0.375], patience=3),
         case("with a first loss above all others", LARGE, falls=(40, 39, 40, 41)),
     ]
 
@@ -126,6 +128,7 @@ TRIAL = Trial(
         DEFAULT,
         TWO,
         NAN,
+        ZERO,
         LARGE,
         untouched("the model is left alone", meaning="step changes nothing in the model."),
     ),

@@ -21,17 +21,19 @@ def special(name: str, meaning: str, weight: float = 1.0) -> Aspect:
     return aspects.special(name, "", weight, meaning, ("weights", "output"))
 
 
-UNEQUAL = special("batches of different sizes", "A row counts the same, whichever batch it is in.", 15.0)
+UNEQUAL = special("batches of different sizes", "A row counts the same, whichever batch it is in.", 25.0)
 SINGLE = special("a single batch", "A single batch is an ordinary step.")
 LEFT_OVER = special(
-    "gradients left over from before", "What a parameter's .grad holds before the call has no effect.", 2.0
+    "gradients left over from before", "What a parameter's .grad holds before the call has no effect.", 6.0
 )
-LOSS = special("another loss", "The loss function that is passed in gets the model's outputs, and then the targets.")
+LOSS = special(
+    "another loss", "The loss function that is passed in gets the model's outputs, and then the targets.", 3.0
+)
 MEMORY = Aspect(
     "one batch at a time",
     ("at_once",),
     KNOWN,
-    30.0,
+    45.0,
     meaning="A batch goes forwards and backwards before the next one does, so only one of them is kept at a time.",
 )
 

@@ -22,7 +22,7 @@ def special(name: str, meaning: str = "", weight: float = 1.0) -> Aspect:
 SHORT = aspects.special(
     "short gradients stay as they are",
     "",
-    9.5,
+    11.0,
     "Gradients whose norm is no more than max_norm don't change.",
     ("clipped",),
 )
@@ -33,7 +33,7 @@ TOGETHER = special(
 )
 MISSING = special("parameters without a gradient", "A parameter whose .grad is None is skipped.")
 ZERO = special("gradients that are all 0", "Gradients that are all 0 stay 0, and their norm is 0.", 2.0)
-ONCE = special("a generator of parameters", "You can loop over model.parameters() only once.")
+ONCE = special("a generator of parameters", "You can loop over model.parameters() only once.", 4.0)
 SINGLE = special("a single number", "One parameter of one number works too.")
 FLOAT64 = special("float64")  # so large that their squares are infinite in float32
 

@@ -18,7 +18,7 @@ POSITIONS = 7
 FULL = aspects.special("as many tokens as positions", meaning="A text of max_length tokens is read in full.")
 REFUSED = aspects.special(
     "more tokens than positions",
-    weight=2.0,
+    weight=3.0,
     meaning="A text longer than max_length is refused with a ValueError that the model raises itself.",
 )
 AGAIN = aspects.special(
@@ -63,7 +63,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     long["tokens"] = torch.cat([long["tokens"], long["tokens"][:, :1]], dim=1)
     return [
         *usual,
-        Case.of("with as many tokens as positions", FULL, **model(b, POSITIONS, 4, 1)),
+        Case.of(
+            "with as many tokens as positions, in more rows than that", FULL, **model(POSITIONS + 1, POSITIONS, 4, 1)
+        ),
         Case.of("with more tokens than positions", REFUSED, **long),
         Case.of("after a text of one token", AGAIN, **again),
         Case.of("when it is new", NEW, **new, new=True),
@@ -85,7 +87,7 @@ TRIAL = Trial(
     shown=models.sizes_and_tokens,
     aspects=models.aspects_of(
         aspects.also(
-            "max_length kept", "positions", weight=0.5, meaning="The attribute max_length is the number of positions."
+            "max_length kept", "positions", weight=2.0, meaning="The attribute max_length is the number of positions."
         ),
         FULL,
         REFUSED,

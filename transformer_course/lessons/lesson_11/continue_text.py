@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import CONTENT, also, main, modes, special, untouched
+from cellcheck.authoring.aspects import CONTENT, also, dtype, main, modes, special, untouched
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
 from transformer_course.lessons.drawing import Inputs
@@ -25,6 +25,9 @@ COLD = special(
     4.0,
     "At temperature 0.02, tokens come up as often as they should.",
     ("share", "draws"),
+)
+ZERO = special(
+    "a close call at temperature 0", "", 2.0, "At temperature 0 the most likely token is taken, however small its lead."
 )
 WHOLE = special("a model without max_length", "", 4.0, "A model that has no max_length reads the whole text.")
 TOP_P = special("top-p", "", 10.0, "Tokens of the smallest set that reaches top_p come up, and no others.", ("which",))
@@ -94,6 +97,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     a, b = dims(generator, 2, 3, 6)
     rare = [1 - 1 / (1 + np.e**16), 1 / (1 + np.e**16)]
     close = [1 / (1 + 7**-0.02), 1 - 1 / (1 + 7**-0.02)]  # nearly equal; at temperature 0.02, one is 7 times as likely
+    lead = torch.full((VOCAB,), -1.0)
+    lead[torch.from_numpy(generator.permutation(VOCAB)[:2])] = torch.tensor([1 + 1e-6, 1.0])
+    close_call = {**text(2, 40, 0.0, 1.0, max_length=60), "table": lead.repeat(VOCAB, 1)}
     crop = _until_the_past_shows(lambda: text(8, 5, 0.0, 1.0, True, max_length=3))
     return [
         Case.of("at temperature 0", **_until_the_past_shows(lambda: text(a, 6, 0.0, 0.9, True))),
@@ -103,6 +109,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
             **_until_the_past_shows(lambda: text(a, b, 0.0, 1.0, True)),
             max_length=30,
         ),
+        Case.of("at temperature 0, where two tokens are almost equally likely", ZERO, **close_call),
         Case.of("with 3,000 tokens, and a model without max_length", WHOLE, **_until_the_first_token_shows(text)),
         Case.of("with a text longer than the model's max_length", LONG, **crop),
         Case.of(
@@ -199,6 +206,7 @@ TRIAL = Trial(
             11.0,
             meaning="Where the temperature or top_p leaves a single token to choose from, the text is exactly that.",
         ),
+        ZERO,
         LONG,
         WHOLE,
         DRAWN,
@@ -208,6 +216,7 @@ TRIAL = Trial(
         ORDER,
         SHORT,
         CHANCE,
+        dtype("ids come back as ids", meaning="The result has the dtype of the prompt, so a model can read it again."),
         also("no gradients recorded", "recorded", meaning="The model is called without recording gradients."),
         modes("train and eval mode untouched", 0.5),
         untouched(),

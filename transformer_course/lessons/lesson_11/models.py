@@ -111,9 +111,10 @@ def _beginning(symbol: Any, sizes: list[Any], tokens: torch.Tensor) -> dict[str,
 
 
 def _table(model: torch.nn.Module, part: str) -> torch.Tensor | None:
+    """The weight of a part; where somebody's positions are a table themselves, of that."""
     found: Any = model
     for step in part.split("."):
-        found = getattr(found, step, None)
+        found = getattr(found, step, found)
     weight = getattr(found, "weight", None)
     return weight.detach() if isinstance(weight, torch.Tensor) else None
 

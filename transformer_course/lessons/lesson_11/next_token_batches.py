@@ -24,6 +24,7 @@ ONE_TOKEN = special("windows of one token", "output", meaning="With a length of 
 ONE_WINDOW = special(
     "a text with one window",
     "output",
+    "shapes",
     "starts",
     meaning="A text of length + 1 tokens has one window, and it can be drawn more than once.",
 )
@@ -32,12 +33,13 @@ ROWS = special(
     "each row drawn by itself",
     "rows",
     meaning="In a small batch, too, each row may begin anywhere, and two rows at the same place.",
+    weight=3.0,
 )
 CHANCE = special(
     "randomness from the generator alone",
     "chance",
     meaning="The same seed gives the same batch, another seed another one, and no other randomness is used.",
-    weight=2.0,
+    weight=4.0,
 )
 
 
@@ -227,7 +229,7 @@ TRIAL = Trial(
         also(
             "windows",
             "side_by_side",
-            weight=9.0,
+            weight=13.0,
             meaning="The inputs of a row are neighbours in the text, in its order.",
         ),
         Aspect(
@@ -238,7 +240,7 @@ TRIAL = Trial(
             tags=USUAL,
             meaning="Every start that leaves room for the last target occurs, the first and the last one included.",
         ),
-        Aspect("equally often", ("evenly",), KNOWN, tags=USUAL, meaning="All windows are about equally likely."),
+        Aspect("equally often", ("evenly",), KNOWN, 4.0, tags=USUAL, meaning="All windows are about equally likely."),
         Aspect(
             "random windows",
             ("random",),

@@ -69,9 +69,10 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return {**seen, "output": output}
     if not isinstance(output, torch.Tensor) or output.dim() != 1:
         return {**seen, look: "no text of shape (length,)"}
+    text = output.long().tolist()
     if look == "draws":
-        return {**seen, look: _draws(output[len(prompt) - 1 :].tolist(), model.table.argmax(-1).tolist())}
-    written = output[len(prompt) :].tolist()
+        return {**seen, look: _draws(text[len(prompt) - 1 :], model.table.argmax(-1).tolist())}
+    written = text[len(prompt) :]
     if look == "share":
         return {**seen, look: _in_words(written.count(inputs["rare"]) / max(len(written), 1))}
     if len(set(written)) == 1:

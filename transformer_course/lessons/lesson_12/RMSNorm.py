@@ -91,7 +91,7 @@ TRIAL = Trial(
                 weight=8.0,
                 meaning="The norm learns d_model numbers, no more and no fewer.",
             ),
-            aspects.also("begins with ones", "start", meaning="A new norm has a weight of ones."),
+            aspects.also("begins with ones", "start", weight=3.0, meaning="A new norm has a weight of ones."),
         ],
         values_weight=6.0,
     ),

@@ -1,18 +1,26 @@
 """`patchify`: how it is tried."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 
 from cellcheck.authoring import Case, Trial, aspects, draw
-from cellcheck.authoring.calls import in_order_with_gradients
+from cellcheck.authoring.calls import call_and_follow
+from transformer_course.lessons.lesson_13.refusals import refusal
 
 GREY = aspects.special("a single channel", weight=2.0, meaning="Grey images, with one channel, are cut right.")
 SQUARE = aspects.special("square images", meaning="Images as high as wide are cut right.")
 WHOLE = aspects.special("one patch for the whole image", weight=0.5, meaning="A patch may be as large as the image.")
 PIXELS = aspects.special("patches of one pixel", weight=0.5, meaning="A patch may be a single pixel.")
-REFUSED = aspects.refused("patches that don't fit", weight=2.0)
+REFUSED = aspects.special(
+    "patches that don't fit",
+    weight=2.0,
+    meaning="Where patch_size doesn't divide a side, your own error says so, and not one from within PyTorch.",
+    keys=("refusal",),
+)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -43,11 +51,20 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The patches, and the gradients that flow back; where patches don't fit, how they are refused."""
+    images, patch_size = inputs["images"], inputs["patch_size"]
+    if images.shape[2] % patch_size or images.shape[3] % patch_size:
+        return {"refusal": refusal(symbol, images, patch_size)}
+    return call_and_follow(symbol, images, patch_size)
+
+
 TRIAL = Trial(
     module="transformer_course.beyond.vision",
     points=3,
     cases=cases,
-    probe=in_order_with_gradients(0),
+    probe=probe,
+    called={"refusal": "the answer to patches that don't fit"},
     aspects=(
         aspects.shape("shape (batch, patches, numbers)", "The result is (batch, patches, channels * patch_size ** 2)."),
         aspects.values(9.0),

@@ -1,18 +1,27 @@
 """`windows`: how it is tried."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 
 from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects, draw
+from cellcheck.authoring.calls import in_order
+from transformer_course.lessons.lesson_13.refusals import refusal
 
 ONE = aspects.special("an input or a horizon of one", meaning="input_length and horizon may be one.")
 SINGLE = aspects.special("a single window", meaning="A series in which a single window fits gives that window.")
 CHANNELS = aspects.special(
     "several channels", weight=2.0, meaning="A series (n, channels) gives windows (k, length, channels)."
 )
-REFUSED = aspects.refused("a series that is too short", weight=2.0)
+REFUSED = aspects.special(
+    "a series that is too short",
+    weight=2.0,
+    meaning="Where a series is too short for one window, your own error says so, and not one from within PyTorch.",
+    keys=("refusal",),
+)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -41,10 +50,15 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The windows; where the series is too short for one, how it is refused."""
+    if len(inputs["series"]) < inputs["input_length"] + inputs["horizon"]:
+        return {"refusal": refusal(symbol, *inputs.values())}
+    return in_order(symbol, inputs)
+
+
 def pair(observation: Observation, case: Case) -> Observation:
-    """A tuple or a list of two, whichever. Where a series should be refused, all that goes on is the same."""
-    if case.tags & REFUSED.tags:
-        return {**observation, "output": "no error"}
+    """A tuple or a list of two, whichever."""
     output = observation.get("output")
     if isinstance(output, list | tuple) and len(output) == 2:
         return {**observation, "output": list(output)}
@@ -55,7 +69,9 @@ TRIAL = Trial(
     module="transformer_course.beyond.series",
     points=2,
     cases=cases,
+    probe=probe,
     canonical=pair,
+    called={"refusal": "the answer to a series that is too short"},
     aspects=(
         aspects.shape("a pair of the right shapes", "You return inputs and targets, one row of each for every window."),
         aspects.values(10.0),

@@ -53,9 +53,26 @@ def layer_dropping(
             found[speaking] = _in_words(said) if arrives else "left out of the sum"
         for name in parts:
             _always_say(getattr(module, name), 0.0)
-        trained = module(x, *others)
-        found["x"] = say(torch.allclose(trained, module.eval()(x, *others), atol=1e-5), "whole", "dropped, too")
+        trained, read = _followed(module, parts, x, *others)
+        evaluated, read_then = _followed(module.eval(), parts, x, *others)
+        found["x"] = say(torch.allclose(trained, evaluated, atol=1e-5), "whole", "dropped, too")
+        alike = len(read) == len(read_then) and all(map(torch.equal, read, read_then))
+        found["read"] = say(alike, "as in evaluation mode", "dropped before that")
     return found
+
+
+def _followed(module: nn.Module, parts: Sequence[str], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """The result of a call, and all that the parts read on the way."""
+    read: list[torch.Tensor] = []
+
+    def note(_: nn.Module, positional: Any, named: Any) -> None:
+        read.extend(each.clone() for each in (*positional, *named.values()) if isinstance(each, torch.Tensor))
+
+    handles = [getattr(module, name).register_forward_pre_hook(note, with_kwargs=True) for name in parts]
+    result = module(*given)
+    for handle in handles:
+        handle.remove()
+    return result, read
 
 
 def _always_say(part: nn.Module, number: float) -> None:
@@ -101,9 +118,10 @@ def network_dropping(make: Callable[[float], nn.Module], hand_in: Callable[[nn.M
     with torch.no_grad():
         trained, evaluated = module.train()(x), module.eval()(x)
         found = _what_is_dropped(trained)
-        if found.startswith("numbers"):  # hidden numbers that are 1 whatever x is
+        if "between the layers" in found:  # or numbers of x? Here hidden numbers are 1 whatever x is
             hand_in(module, weights | {"linear_in.weight": 0 * inwards, "linear_in.bias": torch.ones(2 * WIDTH)})
-            found = found if _what_is_dropped(module.train()(x)) == found else "numbers of x"
+            if _what_is_dropped(module.train()(x)) != found:
+                found = found.replace("between the layers", "of x")
     return {
         "in_training": found,
         "in_evaluation": say(

@@ -21,6 +21,8 @@ from transformer_course.paper.checkpoints import random_state, set_random_state
 Inputs = Mapping[str, Any]
 Seen = dict[str, Any]
 GENERATORS = ("torch", "numpy", "python")
+ALSO_OF_GPUS = (*GENERATORS, "cuda")
+"""A machine without GPUs has an empty list of their states."""
 FURTHER = 2
 """So many steps show how a run goes on: what it drew and weighs shows in the first loss, its optimiser's step in the
 second."""
@@ -150,7 +152,7 @@ def save(symbol: Any, inputs: Inputs) -> Seen:
         seen |= {name: _said(wanted[name], content.get(name)) for name in ("model", "optimizer", "schedule")}
         seen["step"] = _said(inputs["step"], content.get("step"))
         drawn = content.get("random")
-        for name in GENERATORS:
+        for name in ALSO_OF_GPUS:
             seen[name] = _said(wanted["random"][name], drawn.get(name) if isinstance(drawn, dict) else drawn)
         unread = seen["file"] in ("not there", "no file of torch.save")
         seen["something"] = seen["file"] if unread else _any_part(seen)
@@ -361,7 +363,7 @@ def load(symbol: Any, inputs: Inputs) -> Seen:
         further = found["schedule"]["count"] - wanted["schedule"]["count"]
         if further > 0:
             seen["schedule"] = "one step further on" if further == 1 else "further on"
-        seen |= {name: _said(wanted["random"][name], found["random"][name]) for name in GENERATORS}
+        seen |= {name: _said(wanted["random"][name], found["random"][name]) for name in ALSO_OF_GPUS}
         seen["something"] = _any_part(seen)
         still = len(stepped) == len([*fresh.model.parameters()])
         still = still and all(one is two for one, two in zip(stepped, fresh.model.parameters(), strict=True))

@@ -89,11 +89,14 @@ def _repeated(inputs: Inputs, tokens: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def _first_readings(
-    model: nn.Module, *arguments: Any, each: dict[nn.Module, torch.Tensor] | None = None
+    model: nn.Module,
+    *arguments: Any,
+    each: dict[nn.Module, torch.Tensor] | None = None,
+    beside: list[torch.Tensor] | None = None,
 ) -> tuple[list[Any], Any]:
     """What the first layer reads, each time that it is called; and what comes out in the end.
 
-    What each layer reads goes to `each`, by layer.
+    What each layer reads goes to `each`, by layer, and other vectors that the layers are given go to `beside`.
 
     The first layer is the first part with a matrix in it that is called with vectors.
     """
@@ -110,6 +113,8 @@ def _first_readings(
             read.append(vectors[0].detach().clone())
         if each is not None and type(part) is type(first[0]):
             each[part] = vectors[0].detach().clone()
+            if beside is not None:
+                beside.extend(vectors[1:])
 
     handles = [
         part.register_forward_pre_hook(note, with_kwargs=True)
@@ -414,7 +419,8 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
     given = [inputs[name] for name in ("tokens", "states") if name in inputs]
     (whole, *_), evaluated = _first_readings(half.eval(), *given)
     layers: dict[nn.Module, torch.Tensor] = {}
-    (read, *_), once = _first_readings(half.train(), *given, each=layers)
+    states: list[torch.Tensor] = []
+    (read, *_), once = _first_readings(half.train(), *given, each=layers, beside=states)
     # An eighth of what a pre-norm layer returns is 0 anyway: both of its parts and its input dropped in the same place.
     once_more = any(_gone(each) > 0.3 for each in [*layers.values()][1:])
     twice, again = half(*given), half.eval()(*given)
@@ -433,7 +439,13 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
         "in_training": say(torch.equal(once, twice), "the same twice", "different each time"),
         "in_evaluation": say(torch.equal(evaluated, again), "the same twice", "different each time"),
         "with_a_dropout_of_1": _through(nothing),
+        "encoder_states_in_training": say(any(_halved(one, given[-1]) for one in states), "dropped, too", "whole"),
     }
+
+
+def _halved(states: torch.Tensor, whole: torch.Tensor) -> bool:
+    """Whether these are the others after a dropout of a half."""
+    return states.shape == whole.shape and bool(((states == 0) | ((states - 2 * whole).abs() < 1e-5)).all())
 
 
 def _gone(states: torch.Tensor) -> float:

@@ -250,8 +250,10 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
     source, target = inputs["source"], inputs["target_input"]
     half = _built(symbol, inputs, dropout=0.5).train()
     in_training = torch.equal(half(source, target), half(source, target))
+    _, way_in_training = _output_layer(half, source, target)
     half.eval()
     in_evaluation = torch.equal(half(source, target), half(source, target))
+    _, way_in_evaluation = _output_layer(half, source, target)
     nothing = _built(symbol, inputs, dropout=1.0).train()
     states, logits = nothing.encode(source), nothing(source, target)
     alike = bool((states == states[:1, :1]).all() and (logits == logits[:1, :1]).all())
@@ -259,6 +261,9 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
         "in_training": say(in_training, "the same twice", "different each time"),
         "in_evaluation": say(in_evaluation, "the same twice", "different each time"),
         "with_a_dropout_of_1": say(alike, "nothing gets through", "something gets through"),
+        "around_the_output_layer": say(
+            way_in_evaluation == way_in_training, "nothing is dropped", "something is dropped"
+        ),
     }
 
 
