@@ -197,6 +197,10 @@ plots.heatmap(weights, rows, words, title="Who gets a share", low=0, high=1)
 
 # %% [markdown]
 # NaN is contagious: a sum with one NaN in it is NaN, and so is the gradient of anything computed from it.
+#
+# Each row that may look at something adds up to 1. Keep that in mind as a test, because a softmax over the wrong axis may be hard to see in anything else.
+# In a [well-known collection of models](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/146) one ran over the wrong axis.
+# When a reader corrected it and trained both, the pictures that the model drew scored no better than before.
 
 # %% [markdown] exercise="scaled_dot_product_attention" kind="core" difficulty=2 minutes=15
 # Now the whole thing. Usually every word has a question, so there are many queries. They form a matrix, one query per row.
@@ -718,6 +722,10 @@ lab.splits_chart(yours, careless)
 
 # %% [markdown]
 # **What you've built.** A way back. Cut and merged again, with any number of heads, the tensor must come back unchanged.
+#
+# If you forget to swap the axes, nothing fails, and a model may even learn. The code of a tutorial
+# [lacked that swap until March 2026](https://github.com/jsbaan/transformer-from-scratch/pull/6). It had been tested on copying, and that task was
+# so easy that the model coped with mixed-up tokens.
 
 # %%
 x = torch.randn(2, 5, 24)

@@ -255,6 +255,11 @@ lab.draw_leaks(leaks)
 # So the hole is there before the first step, and training makes use of it. You don't have to train to find a leak: test your model
 # before you spend a night on it.
 #
+# This happens to the best. From version 5.9 on, four models of the library `transformers` could read ahead. Somebody noticed in
+# [September 2026](https://github.com/huggingface/transformers/issues/48745), when one of them was trained on random tokens and its loss fell almost to zero:
+# random tokens can't be guessed. The [repair](https://github.com/huggingface/transformers/pull/48760) came with a test like yours: change later tokens,
+# and nothing earlier may move.
+#
 # ## Part 2 · The mask
 #
 # We hide the future with a **mask**: a grid that says who may look at whom.
