@@ -96,6 +96,26 @@ def test_the_first_ctrl_c_is_python_s_own() -> None:
         assert SAYS in said
 
 
+def test_an_error_that_ctrl_c_has_caused_blames_no_file() -> None:
+    """PyTorch, stopped while it loads, ends in a SystemError, and an exercise's file imports it."""
+    code = STUCK.replace("while True:\n        pass", "pass").replace(
+        "@cli.app.command()",
+        """
+@cli.app.command()
+def load() -> None:
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        raise GraderError("a.py stops with SystemError: bad call flags. Correct it there.") from None
+
+@cli.app.command()""",
+    )
+    program = f"import signal\nfrom cellcheck.errors import GraderError{code}".replace('"hang", sys.argv[1]', '"load"')
+    with running("-c", program) as run:
+        assert run.communicate(timeout=300) == ("", SAYS)
+        assert run.returncode == 130
+
+
 HANGING_END = """
 import sys
 from cellcheck import cli

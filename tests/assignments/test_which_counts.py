@@ -175,3 +175,13 @@ def test_a_blank_with_a_stub_of_the_courses_own_is_blank() -> None:
     assert (test.score, test.status, test.message) == (0, "missing", "What it tests is still blank.")
     (test,) = grade_submission({"one": work(STUBBED, {"double": "def double(x): return x"})}, own).own_tests
     assert test.status == "error"
+
+
+def test_a_second_answer_with_the_text_of_the_first_is_no_copy_of_it() -> None:
+    """What is asked for twice is blank where it wasn't written again, as with nbgrader."""
+    cells = [answer("one", OWN_STUB), check_cell("test_one", 1, "assert double(2) == 4")]
+    cells += [answer("two", OWN_STUB), check_cell("test_two", 1, "assert double(3) == 6")]
+    own = assignment("own", {"one": cells})
+    done = grade_submission({"one": work(cells, {"one": "def double(x): return 2 * x"})}, own)
+    assert [test.score for test in done.own_tests] == [1, 0]
+    assert done.repairs == ()

@@ -10,7 +10,7 @@ from nbformat import NotebookNode, v4
 
 from cellcheck.importing import otter
 from cellcheck.importing.answers import answer_text
-from cellcheck.importing.cases import Case, QuestionTests, cell_text
+from cellcheck.importing.cases import Case, QuestionTests, cell_text, of_file
 from cellcheck.importing.unknown import Unknown
 from tests.assignments.sources import CONFIG
 from tests.importing.assignments import ASSIGNMENTS, Assignment, block, code, question, raw, text
@@ -199,6 +199,19 @@ TESTED = "OK_FORMAT = True\ntest = "
             "has autograder_files, which isn't known here: learners",
         ),
         ([raw(f"{CONFIGURED}surprise: 1"), *ONE], "in cell 1, the assignment has surprise, which isn't known here."),
+        # 0 is a seed, and a threshold that everybody reaches.
+        ([raw(f"{CONFIGURED}generate:\n    seed: 0"), *ONE], "has generate.seed, which isn't known here"),
+        ([raw(f"{CONFIGURED}generate:\n    score_threshold: 0"), *ONE], "has generate.score_threshold, which isn't"),
+        ([raw(f"{CONFIGURED}files: [hw.ipynb]"), *ONE], "hw.ipynb, which files names, holds the notebook with its sol"),
+        ([raw(f"{CONFIGURED}files: ['.']"), *ONE], "., which files names, holds the notebook with its solu"),
+        (
+            [code("import otter\ngrader = otter.Notebook()\ngrader.check('q1')"), *ONE],
+            "in cell 1, q1 is checked, which",
+        ),
+        (
+            [*ONE, code("x = otter.Notebook().check('q1')")],
+            "in cell 10, Otter is used in a way that isn't known here: x",
+        ),
         (
             [raw(f"{CONFIGURED}files: [../secret.txt]"), *ONE],
             "../secret.txt, which files names, isn't in the notebook's",
@@ -213,6 +226,12 @@ TESTED = "OK_FORMAT = True\ntest = "
         (
             question("name: q1\npoints: -1", *ASKED),
             "in cell 1, q1 has points that are no numbers, or less than nothing.",
+        ),
+        (question("name: q1\npoints: .inf", *ASKED), "in cell 1, q1 has points that are no numbers, or less than"),
+        (question("name: q1\npoints: {each: .nan}", *ASKED), "in cell 1, q1 has points that are no numbers, or less"),
+        (
+            question("name: q1\nmanual: true\npoints: .nan", block("PROMPT", text("?"))),
+            "the points of q1 are no number",
         ),
         (question("name: q1\nmanual: true", *ASKED), "in cell 1, q1 is graded by hand and has tests: make two"),
         (question("name: q1\nmanual: true", text("Why?")), "q1 is graded by hand and has no cell to answer in."),
@@ -257,12 +276,30 @@ def test_what_is_refused(cells: Sequence[NotebookNode], sentence: str, tmp_path:
         (
             [code("import otter\ngrader = otter.Notebook()\ngrader.run_plugin('p')")],
             "",
-            "in cell 1, Otter is called in a",
+            "in cell 1, Otter is used in a",
         ),
         (
             [code("g = otter.Notebook()"), code("for q in 'ab':\n    g.check(q)")],
             "",
-            "in cell 2, Otter is called in a way",
+            "in cell 2, Otter is used in a way that isn't known here: for q in 'ab':.",
+        ),
+        ([code("import numpy as np, otter")], "", "in cell 1, Otter and something else are imported in one line"),
+        ([code("from otter import *")], "", "in cell 1, everything is imported from Otter"),
+        ([code("import otter; x = 1")], "", "in cell 1, Otter is called in a line that does something else, too"),
+        (
+            [code("g: object = otter.Notebook()")],
+            "",
+            "in cell 1, Otter is used in a way that isn't known here: g: object",
+        ),
+        (
+            [code("try:\n    import otter\nexcept ImportError:\n    x = 1")],
+            "",
+            "in cell 1, Otter is used in a way that isn't known here: try:.",
+        ),
+        (
+            [code("g = otter.Notebook()\ng.check('q1')\nx = 1")],
+            "",
+            "in cell 1, something follows the check of q1: give it a cell of its own.",
         ),
         ([code("g = otter.Notebook()\ng.check('q7')")], "", "in cell 1, q7 is checked, and there are no tests of it"),
         ([code("%%capture\ngrader.check(1)\n)")], "", "in cell 1, Otter is used, and the cell isn't valid Python."),
@@ -275,7 +312,12 @@ def test_what_is_refused(cells: Sequence[NotebookNode], sentence: str, tmp_path:
             "in tests/q1.py, the tests aren't one suite of cases.",
         ),
         ([], f"{TESTED}{{'name': 'q1', 'suites': [{{'cases': [], 'setup': '>>> 1'}}]}}", "aren't plain doctests"),
-        ([], "OK_FORMAT = False\nname = 'q1'\nf = test_case()(print)", "test_case is used for more than to mark"),
+        (
+            [],
+            "from otter.test_files import test_case\nOK_FORMAT = False\nname = 'q1'\nf = test_case()(print)",
+            "test_case is used for more than to mark",
+        ),
+        ([], "from otter.test_files import *\nOK_FORMAT = False\nname = 'q1'", "everything is imported from Otter"),
     ],
 )
 def test_what_is_refused_of_what_learners_get(
@@ -315,4 +357,165 @@ def test_what_a_person_grades_of_what_learners_get(tmp_path: Path) -> None:
     assert made.notes == (
         "A person grades the answers in Otter's cells 12, and only the master notebook says for how many points: give "
         "them some in JupyterLab's sidebar.",
+    )
+
+
+@pytest.mark.parametrize(
+    "set_up",
+    [
+        "import otter as o\nimport math\ng = o.Notebook('hw.ipynb')",
+        "from otter import Notebook as N\nimport math\ng = N()",
+        "import math\nfrom otter.check import notebook\ng = notebook.Notebook()",
+    ],
+)
+def test_otter_under_another_name(set_up: str, tmp_path: Path) -> None:
+    cells = [code(set_up), code("x = ..."), code("_ = g.check('q1')")]
+    path = Assignment(cells, {}, {"tests/q1.py": f"{TESTED}{{'name': 'q1', 'suites': [{{'cases': []}}]}}"}).write(
+        tmp_path, "hw"
+    )
+    assert otter.read(path).notebook.cells[0].source == "import math"
+
+
+def test_an_author_who_sets_otter_up(tmp_path: Path) -> None:
+    """With `init_cell: false`; Otter isn't there when this is graded, and the rest of the cell is needed."""
+    cells = [code("import math\nimport otter\ngrader = otter.Notebook()"), *ONE, code("grader.check_all()")]
+    made = otter.read(Assignment(cells, {}).write(tmp_path, "hw"))
+    assert [cell.source for cell in made.notebook.cells if "nbgrader" not in cell.metadata] == ["import math"]
+    assert made.left_out == ("the cells in which Otter is set up and called",)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from otter.test_files import test_case as mark",
+        "import otter.test_files\nmark = 3",
+        "from otter import test_files as files",
+    ],
+)
+def test_a_function_is_marked_under_any_name(head: str) -> None:
+    name = {"f": "mark", "i": "otter.test_files.test_case"}[head[0]] if "as files" not in head else "files.test_case"
+    tests = of_file(
+        "q1.py",
+        f"{head}\nOK_FORMAT = False\nname = 'q1'\ntest_cases = [9]\n@{name}(points=2)\ndef test_one(nine):\n"
+        "    assert nine in test_cases\n",
+    )
+    (case,) = tests.cases
+    assert (case.points, "test_cases = [9]" in case.text, "otter" in case.text) == (2, True, False)
+
+
+def test_what_otter_does_not_run_is_not_run(tmp_path: Path) -> None:
+    cells = [*ONE, code("one = 2", tags=["otter_ignore", "mine"]), code("one = 3", otter={"ignore": True})]
+    plain = [cell for cell in imported(cells, tmp_path) if "nbgrader" not in cell.metadata]
+    assert [cell.metadata.tags for cell in plain] == [["mine", "skip-execution"], ["skip-execution"]]
+
+
+def test_the_marks_of_another_nbgrader_are_gone(tmp_path: Path) -> None:
+    old = {"nbgrader": {"grade": True, "points": 7, "grade_id": "old", "locked": True, "solution": False}}
+    assert [cell.metadata for cell in imported([*ONE, code("x = 1", **old)], tmp_path)][-1] == {}
+
+
+def test_each_cell_has_an_id_of_its_own(tmp_path: Path) -> None:
+    """A long name, one without a letter, and names that other cells have."""
+    names = ["q" * 90, "q" * 90 + "x", "''", "cell", "q1_text"]
+    cells = [code("x = 1"), *(cell for name in names for cell in question(f"name: {name}", *ASKED)), *ONE]
+    made = imported(cells, tmp_path)
+    assert len({cell.id for cell in made}) == len(made)
+    assert all(cell.id == cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in made)
+    nbformat.validate(v4.new_notebook(cells=made))
+
+
+def test_all_or_nothing_keeps_the_order_of_the_tests(tmp_path: Path) -> None:
+    """One may use up what the next one needs."""
+    tests = block("TESTS", code("# HIDDEN\none.pop()", "3"), code("one.pop()", "2"))
+    (test,) = [
+        cell
+        for cell in imported(question("name: q1\nall_or_nothing: true", ASKED[1], tests), tmp_path)
+        if cell.id == "test_q1"
+    ]
+    first, second = (test.source.index(f"def test_q1_{number}") for number in (1, 2))
+    assert test.source.index("### BEGIN HIDDEN") < first < test.source.index("### END HIDDEN") < second
+
+
+def test_types_in_a_test_need_not_be_known(tmp_path: Path) -> None:
+    """Otter takes them away, so marks don't depend on them."""
+    test = code("def twice(f: Unheard, x) -> Unheard:\n    return f(f(x))\ntwice(abs, -1)", "1")
+    cells = imported(question("name: q1", ASKED[1], block("TESTS", test)), tmp_path)
+    assert "Unheard" not in cells[-1].source
+    assert "def twice(f, x):" in cells[-1].source
+
+
+def test_files_beside_a_notebook_that_is_named_from_elsewhere(
+    tmp_path: Path, grader: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "nbgrader_config.py").write_text(CONFIG)
+    cells = [raw(f"{CONFIGURED}files: [data]"), *ONE]
+    Assignment(cells, {}, {"data/a.txt": "a"}).write(tmp_path / "theirs", "hw")
+    monkeypatch.chdir(tmp_path / "course")
+    ran = grader("import", "otter", "../theirs/hw.ipynb")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "course" / "source" / "hw" / "data" / "a.txt").read_text() == "a"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"{}",
+        b'{"nbformat": 4, "nbformat_minor": Infinity, "metadata": {}, "cells": []}',
+        b"\xff\xfe",
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": 3}]}',
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "raw", "id": "a", "metadata": {'
+        b'}, "source": "# BEGIN QUESTION\\nname: \\ud800"}]}',
+    ],
+)
+def test_a_damaged_notebook_is_one_sentence(damaged: bytes, tmp_path: Path, grader: Run) -> None:
+    (tmp_path / "hw.ipynb").write_bytes(damaged)
+    ran = grader("import", "otter", tmp_path / "hw.ipynb", "--into", tmp_path / "made")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1), ran.err
+    assert "hw.ipynb can't be read: " in ran.err
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("metadata", [{"otter": None}, {"otter": ["tests"]}, {"otter": {"tests": ["q1"]}}])
+def test_odd_metadata_is_one_sentence(metadata: dict[str, object], tmp_path: Path, grader: Run) -> None:
+    path = Assignment([code("x = 1", otter={"tests": 3}), code("y = 2", otter=[])], {}, metadata=metadata)
+    ran = grader("import", "otter", path.write(tmp_path, "hw"), "--into", tmp_path / "made")
+    assert (bool(ran.code), len(ran.err.splitlines())) == (True, 1), ran.err
+
+
+def test_code_that_is_nested_too_deeply_is_one_sentence(tmp_path: Path, grader: Run) -> None:
+    deep = question("name: q1", ASKED[1], block("TESTS", code(" + ".join(["one"] * 5000))))
+    ran = grader("import", "otter", Assignment(deep, {}).write(tmp_path, "hw"), "--into", tmp_path / "made")
+    assert (ran.code, len(ran.err.splitlines())) == (1, 1), ran.err
+    assert "nested too deeply" in ran.err
+
+
+def test_the_functions_of_a_file_share_what_stands_above_them() -> None:
+    """Otter runs that once; a generator of random numbers, say, goes on from one to the next."""
+    tests = of_file(
+        "q1.py",
+        "import otter.test_files as t\nOK_FORMAT = False\nname = 'q1'\nturns = iter('ab')\n"
+        "@t.test_case()\ndef test_one(mine):\n    assert mine == next(turns) == 'a'\n"
+        "@t.test_case()\ndef test_two(mine):\n    assert mine == 'a' and next(turns) == 'b'\n",
+    )
+    names: dict[str, object] = {"mine": "a"}
+    for number, case in enumerate(tests.cases, start=1):
+        exec(cell_text(case, f"test_q1_{number}"), names)
+
+
+def test_a_raw_cell_stays_as_it_is(tmp_path: Path) -> None:
+    """nbgrader's gradebook has no place for a locked one."""
+    (cell, *_) = imported(question("name: q1", raw("A remark."), *ASKED), tmp_path)
+    assert (cell.cell_type, cell.source, "nbgrader" in cell.metadata) == ("raw", "A remark.", False)
+
+
+def test_where_a_blank_may_earn_something_else_it_is_said(tmp_path: Path) -> None:
+    """`x, y = ...` stops the cell with Otter, and a solution below it could not run."""
+    two = question(
+        "name: q2", block("SOLUTION", code("x, y = 1, 2  # SOLUTION\nz = 3")), block("TESTS", code("z", "3"))
+    )
+    made = otter.read(Assignment([*ONE, *two], {}).write(tmp_path, "hw"))
+    assert made.notes == (
+        "A blank of q2 may earn other points than with Otter, which runs `x, y = ...` there; here it is a comment.",
     )

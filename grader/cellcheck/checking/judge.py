@@ -59,7 +59,8 @@ class AspectResult:
     """Whether the answer got so far, in some case, that this could be looked at: where a result isn't there, or has
     another shape, nothing is deducted for its dtype, but nobody knows whether that is right. Not part of the JSON."""
     told: bool = False
-    """Whether it is the type, the shape or the dtype that the message speaks of. Not part of the JSON."""
+    """Whether it is what the message speaks of: the type, the shape, the dtype, or a module's parts. Not part of the
+    JSON."""
 
 
 @dataclass(frozen=True)
@@ -389,7 +390,7 @@ class Judge:
     def _is_about_the_kind(self, aspect: Aspect, index: int, difference: Difference) -> bool:
         """Whether an aspect asks for no values, and this difference concerns it: one of shape is told as one."""
         formal = difference.kind != "error" and "values" not in aspect.kinds
-        return formal and concerns(aspect, self.cases[index], difference)
+        return (formal or difference.key == "parts") and concerns(aspect, self.cases[index], difference)
 
     def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
         """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
@@ -397,8 +398,14 @@ class Judge:
             for index, in_case in enumerate(differences):
                 for difference in in_case:
                     if concerns(aspect, self.cases[index], difference):
-                        return index, difference
+                        return index, _cause(difference, in_case)
         return None
+
+
+def _cause(difference: Difference, in_case: list[Difference]) -> Difference:
+    """Numbers differ where a module has no bias; that it has none says more."""
+    missing = (other for other in in_case if other.key == "parts" and other.got == "missing")
+    return next(missing, difference) if difference.kind == "values" else difference
 
 
 def _can_be_shown(difference: Difference) -> bool:

@@ -10,7 +10,7 @@ import os
 from rich.markup import escape
 
 from cellcheck.cli.shared import app, err
-from cellcheck.cli.stopping import stop_by_ctrl_c
+from cellcheck.cli.stopping import is_asked_to_stop, stop_by_ctrl_c
 from cellcheck.errors import GraderError
 
 # The help lists the commands in this order.
@@ -31,6 +31,9 @@ __all__ = [
     "tutors",
 ]
 
+_STOPPED = 130
+"""The exit code of whatever Ctrl-C has ended, as shells have it."""
+
 
 def main() -> None:
     """Runs the command line; an error is one sentence and exit code 2."""
@@ -42,6 +45,8 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except GraderError as error:
+        if is_asked_to_stop():
+            raise SystemExit(_STOPPED) from None
         err.print(escape(str(error)), highlight=False, soft_wrap=True)
         raise SystemExit(2) from None
     except PermissionError as error:  # of a file that every command needs, or nobody has thought of

@@ -24,6 +24,11 @@ def stop_by_ctrl_c() -> None:
         _serve_once()
 
 
+def is_asked_to_stop() -> bool:
+    """Whether Ctrl-C has come: an error that follows may be what a library made of it, such as one that was loading."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     print(_SAYS, file=sys.stderr, flush=True)

@@ -33,6 +33,11 @@ class _Region:
             return "\n".join(self.prompt)
         return "\n".join([*_above(self.prompt, self.code), *solution(self.code, self.indent)])
 
+    def unsaid(self) -> list[str]:
+        """The lines that learners get as comments, where Otter runs them."""
+        above = _above(self.prompt, self.code) if self.code else self.prompt
+        return [line.strip() for line, now in zip(self.prompt, above, strict=True) if line != now]
+
 
 def has_solution(source: str) -> bool:
     """Whether learners get less of a cell than its author wrote."""
@@ -49,6 +54,15 @@ def answer_text(number: int, source: str) -> str:
     Raises:
         Unknown: when a solution has no end or no beginning.
     """
+    return "\n".join(part.text() if isinstance(part, _Region) else part for part in _parts(number, source))
+
+
+def unsaid(number: int, source: str) -> list[str]:
+    """What Otter runs in a blank, and `answer_text` makes a comment of."""
+    return [line for part in _parts(number, source) if isinstance(part, _Region) for line in part.unsaid()]
+
+
+def _parts(number: int, source: str) -> list[str | _Region]:
     parts: list[str | _Region] = []
     lines = iter(source.split("\n"))
     for line in lines:
@@ -67,7 +81,7 @@ def answer_text(number: int, source: str) -> str:
                 region.prompt.append(f"{match['indent']}{target} = ...")
         else:
             parts.append(line)
-    return "\n".join(part.text() if isinstance(part, _Region) else part for part in parts)
+    return parts
 
 
 def open_text(source: str) -> str:

@@ -5,6 +5,7 @@ raises an error where something is wrong; it sees what is handed to it, and not 
 """
 
 import ast
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from typing import Any
 import yaml
 from nbformat import NotebookNode
 
+from cellcheck.importing.calls import Names
 from cellcheck.importing.unknown import Unknown
 from cellcheck.syntax import syntax_tree
 
@@ -22,6 +24,9 @@ _BEGIN_CONFIG = re.compile(r"(?:.\s*=\s*)?\"\"?\"?\s*#\s*BEGIN\s*TEST\s*CONFIG",
 _END_CONFIG = re.compile(r"\"\"?\"?;?\s*#\s*END\s*TEST\s*CONFIG", re.IGNORECASE)
 _HIDDEN = re.compile(r"\s*#.*\bhidden\b", re.IGNORECASE)
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.|In \[)", re.MULTILINE)
+
+_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""What is the same however often it is run."""
 
 Points = float | list[float | None] | None
 """What a question says: a number for all its cases, one for each, or nothing."""
@@ -32,13 +37,15 @@ class Case:
     """One test case."""
 
     text: str
-    """A doctest, or what a file of tests runs before `function` is called."""
+    """A doctest, or what is run before `function` is called."""
     function: str | None = None
     parameters: tuple[str, ...] = ()
     hidden: bool = False
     points: float | None = None
     success: str | None = None
     failure: str | None = None
+    common: str = ""
+    """What the functions of a file find there, and may change for the next one."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +67,18 @@ class QuestionTests:
         said = self.points if isinstance(self.points, list) else [case.points for case in self.cases]
         if len(said) != len(self.cases):
             raise Unknown.at(where, f"{self.name} has points for {len(said)} test cases, and {len(self.cases)} cases")
-        if any(type(number) not in (int, float) or number < 0 for number in (*said, total) if number is not None):
+        if not all(are_points(number) for number in (*said, total) if number is not None):
             raise Unknown.at(where, f"{self.name} has points that are no numbers, or less than nothing")
         given = sum(number for number in said if number is not None)
         if total is not None and given > total:
             raise Unknown.at(where, f"the test cases of {self.name} are worth more than the question")
         rest = total - given if total is not None else 0 if given else 1
         return [rest / said.count(None) if number is None else number for number in said]
+
+
+def are_points(value: Any) -> bool:
+    """Whether a value is a number of points; YAML knows infinity, and what is no number."""
+    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 def of_cell(number: int, cell: NotebookNode, doctests: bool) -> Case:
@@ -88,7 +100,7 @@ def of_cell(number: int, cell: NotebookNode, doctests: bool) -> Case:
     source = "\n".join(lines)
     body = parsed(number, source)
     if doctests:
-        case = _of_doctest(number, "\n".join([*map(_example, body), _shown(cell)]))
+        case = _of_doctest(number, "\n".join([*map(_example, map(_unannotated, body)), _shown(cell)]))
     elif not 1 <= len(body) <= 2 or not isinstance(body[0], ast.FunctionDef):
         raise Unknown.at(number, "a test is more than one function and a call of it")
     else:
@@ -120,19 +132,23 @@ def of_file(where: str, source: str, doctests: bool | None = None) -> QuestionTe
         return of_specification(where, said.get("test"))
     if not isinstance(said.get("name"), str):
         raise Unknown.at(where, "there is no name")
-    tests, before = [], []
+    tests, before, names = [], [], Names()
     for statement in body:
         decorators = statement.decorator_list if isinstance(statement, ast.FunctionDef) else []
-        config = _of_decorator(where, decorators[0]) if len(decorators) == 1 else None
+        config = _of_decorator(where, decorators[0], names) if len(decorators) == 1 else None
+        if names.imported(where, statement):
+            continue
         if isinstance(statement, ast.FunctionDef) and config is not None:
             tests.append(_configured(_of_function(statement, source), config))
-        elif isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("otter"):
-            continue
-        elif "test_case" in ast.unparse(statement):
+        elif names.occur_in(statement):
             raise Unknown.at(where, "test_case is used for more than to mark a function")
         elif not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) not in said:
             before.append(f"{ast.unparse(statement)}\n")
-    cases = [replace(case, text="".join([*before, case.text])) for case in of_functions(tests)]
+    cases, first = of_functions(tests), "".join(before)
+    if len(cases) > 1 and not all(isinstance(statement, _DEFINITIONS) for statement in parsed(where, first)):
+        cases = [replace(case, common=first) for case in cases]
+    else:
+        cases = [replace(case, text=first + case.text) for case in cases]
     return QuestionTests(said["name"], cases, said.get("points"), bool(said.get("all_or_nothing", False)))
 
 
@@ -189,6 +205,10 @@ def cell_text(case: Case, function: str) -> str:
         )
         call = f"tests[{case.function!r}]({handed})"
         lines = ["tests = {}", f"exec({_literal_of(case.text)}, tests)", call]
+        if case.common:
+            common = f"common of {function.rpartition('_')[0]}"
+            lines[:1] = [f"tests = names.setdefault({common!r}, {{}})", "if not tests:"]
+            lines.insert(2, f"    exec({_literal_of(case.common)}, tests)")
         if case.failure:
             reason = f"raise AssertionError({case.failure!r}) from error"
             lines[-1:] = ["try:", f"    {call}", "except Exception as error:", f"    {reason}"]
@@ -232,6 +252,16 @@ def _shown(cell: NotebookNode) -> str:
     )
 
 
+def _unannotated(statement: ast.stmt) -> ast.stmt:
+    """The statement without the types of functions: Otter takes them away, so nobody has to know their names."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+    return statement
+
+
 def _example(statement: ast.stmt) -> str:
     first, *others = [line for line in ast.unparse(statement).split("\n") if line]
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
@@ -262,9 +292,9 @@ def _configured(case: Case, config: Mapping[str, Any]) -> Case:
     )
 
 
-def _of_decorator(where: str, decorator: ast.expr) -> dict[str, Any] | None:
+def _of_decorator(where: str, decorator: ast.expr, names: Names) -> dict[str, Any] | None:
     """What `@test_case(...)` says, or None where the decorator is another one."""
-    if not isinstance(decorator, ast.Call) or ast.unparse(decorator.func).split(".")[-1] != "test_case":
+    if not isinstance(decorator, ast.Call) or not names.of(decorator.func).endswith(".test_case"):
         return None
     order = ("name", "points", "hidden", "success_message", "failure_message")
     said = [*zip(order, decorator.args, strict=False), *((word.arg, word.value) for word in decorator.keywords)]

@@ -58,7 +58,7 @@ class Config:
         section = said.get(_SECTION)
         inner = {f"{_AUTOGRADERS}{key}": value for key, value in section.items()} if isinstance(section, dict) else {}
         for key, value in {**said, **inner}.items():
-            if value in (None, False, [], {}):
+            if value is None or value is False or value in ([], {}):  # 0 is a seed, too
                 continue
             if key in _CHANGES_MARKS:
                 raise Unknown.at(where, f"the assignment has {key}, which isn't known here: {_CHANGES_MARKS[key]}")

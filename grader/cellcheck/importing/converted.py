@@ -27,10 +27,13 @@ class Converted:
     def add_plain(self, number: int, cell: NotebookNode, source: str) -> None:
         """Adds a cell that nbgrader leaves alone."""
         marks.refuse_nbgraders(number, source)
-        self.cells.append(marks.unmarked(cell, source))
+        self.cells.append(marks.unmarked(cell, self._names.new("cell"), source))
 
     def add_locked(self, number: int, cell: NotebookNode, name: str, source: str) -> None:
-        """Adds a cell that learners only read."""
+        """Adds a cell that learners only read. A raw one does nothing, and nbgrader can lock code and text only."""
+        if cell.cell_type == "raw":
+            self.add_plain(number, cell, source)
+            return
         marks.refuse_nbgraders(number, source)
         self.cells.append(marks.locked(cell, self._names.new(name), source))
 
@@ -58,13 +61,9 @@ class Converted:
 
 
 def _text(group: list[Case], name: str) -> str:
-    """The text of a cell that has some test cases, hidden ones last."""
-    texts = [
-        (case.hidden, cell_text(case, marks.identifier(f"{name}_{number}" if len(group) > 1 else name)))
-        for number, case in enumerate(group, start=1)
-    ]
-    shown = [text for hidden, text in texts if not hidden]
-    secret = [text for hidden, text in texts if hidden]
-    if secret:
-        shown = [*(shown or [_HIDDEN]), marks.hidden("\n\n\n".join(secret))]
-    return "\n\n\n".join(shown)
+    """The text of a cell that has some test cases, in their order: one may use up what the next one needs."""
+    texts = [] if any(not case.hidden for case in group) else [_HIDDEN]
+    for number, case in enumerate(group, start=1):
+        text = cell_text(case, marks.identifier(f"{name}_{number}" if len(group) > 1 else name))
+        texts.append(marks.hidden(text) if case.hidden else text)
+    return "\n\n\n".join(texts)

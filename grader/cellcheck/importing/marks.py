@@ -12,7 +12,11 @@ BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 _NBGRADERS = re.compile(r"(?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS|MARK SCHEME)|AUTOTEST")
 """What nbgrader looks for in a line, wherever it stands there."""
+_LENGTH = 56
+"""Of a name, without a number after it: it is the cell's id, too, which has at most 64 characters."""
 _OTTERS = ("otter_answer_cell", "otter_assign_solution_cell", "otter_include")
+_NOT_RUN, _SKIPPED = "otter_ignore", "skip-execution"
+"""The tags of what isn't run when it is graded: Otter's, and nbclient's."""
 
 
 class Names:
@@ -23,7 +27,7 @@ class Names:
 
     def new(self, wanted: str) -> str:
         """The name itself, or with a number after it."""
-        plain = re.sub(r"[^A-Za-z0-9_-]", "_", wanted)
+        plain = re.sub(r"[^A-Za-z0-9_-]", "_", wanted)[:_LENGTH] or "_"
         name, number = plain, 1
         while name in self._taken:
             number += 1
@@ -51,13 +55,15 @@ def refuse_nbgraders(where: int | str, text: str, solutions: bool = False) -> No
             raise Unknown.at(where, f"a line has {match[0]}, which means something to nbgrader there: take it out")
 
 
-def unmarked(cell: NotebookNode, source: str) -> NotebookNode:
-    """A copy with another text, and with neither outputs nor anything of Otter's."""
+def unmarked(cell: NotebookNode, name: str, source: str) -> NotebookNode:
+    """A copy with another text, and with neither outputs nor anything of Otter's, or of another nbgrader's."""
     cell = copy.deepcopy(cell)
-    cell.source = source
-    for name in ("editable", "deletable", "otter"):
-        cell.metadata.pop(name, None)
-    if tags := [tag for tag in cell.metadata.pop("tags", ()) if tag not in _OTTERS]:
+    cell.id, cell.source = name, source
+    otter, tags = cell.metadata.get("otter"), cell.metadata.pop("tags", ())
+    for key in ("editable", "deletable", "otter", "nbgrader"):
+        cell.metadata.pop(key, None)
+    not_run = _NOT_RUN in tags or (isinstance(otter, dict) and otter.get("ignore"))
+    if tags := [*(tag for tag in tags if tag not in (*_OTTERS, _NOT_RUN)), *([_SKIPPED] if not_run else [])]:
         cell.metadata["tags"] = tags
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
@@ -66,18 +72,18 @@ def unmarked(cell: NotebookNode, source: str) -> NotebookNode:
 
 def locked(cell: NotebookNode, name: str, source: str) -> NotebookNode:
     """A cell that learners only read."""
-    return _marked(unmarked(cell, source), name, locked=True)
+    return _marked(unmarked(cell, name, source), name, locked=True)
 
 
 def answer(cell: NotebookNode, name: str, source: str, points: float | None = None) -> NotebookNode:
     """A cell that learners write into; with points, a person grades it."""
     by_hand = {} if points is None else {"grade": True, "points": points}
-    return _marked(unmarked(cell, source), name, solution=True, **by_hand)
+    return _marked(unmarked(cell, name, source), name, solution=True, **by_hand)
 
 
 def tests(name: str, source: str, points: float) -> NotebookNode:
     """A cell of tests."""
-    return _marked(v4.new_code_cell(source), name, grade=True, locked=True, points=points)
+    return _marked(v4.new_code_cell(source, id=name), name, grade=True, locked=True, points=points)
 
 
 def solution(lines: list[str], indent: str = "") -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 from nbformat import NotebookNode, v4
 
 from cellcheck.importing import marks
-from cellcheck.importing.answers import answer_text, has_solution, open_text, without_ignored
-from cellcheck.importing.cases import Case, QuestionTests, of_cell, of_functions, read_yaml
+from cellcheck.importing.answers import answer_text, has_solution, open_text, unsaid, without_ignored
+from cellcheck.importing.calls import LEFT_OUT, Reader
+from cellcheck.importing.cases import Case, QuestionTests, are_points, of_cell, of_functions, read_yaml
 from cellcheck.importing.config import Config
 from cellcheck.importing.converted import Converted
 from cellcheck.importing.unknown import Unknown
@@ -29,16 +30,14 @@ Numbered = tuple[int, NotebookNode]
 
 @dataclass(frozen=True)
 class _Part:
-    """A cell of a question."""
+    """A cell that learners get, in a question or between them."""
 
     block: str
-    """What it stands in: question, prompt or solution. An answer is a text that is ready to be graded."""
+    """What it stands in: question, prompt, solution, or nothing. An answer is a text that is ready to be graded."""
     number: int
     cell: NotebookNode
     source: str
-
-    def without_ignored(self) -> "_Part":
-        return replace(self, source=without_ignored(self.number, self.source))
+    """Its text without what Otter ignores, and without Otter."""
 
     def is_stripped(self, strip_all: bool) -> bool:
         """Whether learners get less of it than its author wrote."""
@@ -86,14 +85,14 @@ def convert(notebook: NotebookNode, config: Config, into: Converted) -> None:
             names.add(item.name)
             _add(item, config, into)
         else:
-            number, cell = item
-            _add_plain(number, cell, config, into)
+            _add_plain(item, config, into)
 
 
-def _questions(notebook: NotebookNode, config: Config) -> Iterator[_Question | Numbered]:
+def _questions(notebook: NotebookNode, config: Config) -> Iterator[_Question | _Part]:
     """The questions, and the cells around them; the assignment's configuration is read on the way."""
     blocks: list[str] = []
     question: _Question | None = None
+    reader = Reader()
     for number, cell in _unfenced(notebook.cells):
         if _IGNORED.match(cell.source):
             continue
@@ -117,16 +116,34 @@ def _questions(notebook: NotebookNode, config: Config) -> Iterator[_Question | N
             elif blocks.pop() == "question" and question is not None:
                 yield question
                 question = None
-        elif question is None:
-            yield number, cell
-        elif blocks[-1] != "tests":
-            question.parts.append(_Part(blocks[-1], number, cell, cell.source))
-        elif cell.cell_type == "code":
+        elif question is not None and blocks[-1] == "tests":
+            if cell.cell_type != "code":
+                raise Unknown.at(number, "there is something else than code among the tests")
             question.cases.append(of_cell(number, cell, config.doctests))
+        elif (source := _without_otter(number, cell, reader)) is None:
+            config.left_out.add(LEFT_OUT)
+        elif question is not None:
+            question.parts.append(_Part(blocks[-1], number, cell, source))
         else:
-            raise Unknown.at(number, "there is something else than code among the tests")
+            yield _Part("", number, cell, source)
     if question is not None:
         raise Unknown.at(question.number, f"the question {question.name} begins, and END QUESTION is missing")
+
+
+def _without_otter(number: int, cell: NotebookNode, reader: Reader) -> str | None:
+    """A cell's text without what Otter ignores, and without Otter; None where nothing else is in it.
+
+    Authors set Otter up themselves where `init_cell` is false.
+    """
+    source = without_ignored(number, cell.source)
+    if cell.cell_type != "code":
+        return source
+    read = reader.read(number, source)
+    if read.checks:
+        raise Unknown.at(
+            number, f"{read.checks[0]} is checked, which Otter does by itself below a question: take it out"
+        )
+    return read.rest if read.rest or not read.used else None
 
 
 def _unfenced(every: Sequence[NotebookNode]) -> Iterator[Numbered]:
@@ -140,12 +157,11 @@ def _unfenced(every: Sequence[NotebookNode]) -> Iterator[Numbered]:
                 yield number, v4.new_raw_cell(text.strip("\n")) if place % 2 else v4.new_markdown_cell(text.strip("\n"))
 
 
-def _add_plain(number: int, cell: NotebookNode, config: Config, into: Converted) -> None:
-    source = without_ignored(number, cell.source)
-    if config.strip_all and cell.cell_type == "code" and has_solution(source):
-        into.add_answer(number, cell, "answer", answer_text(number, source))
+def _add_plain(part: _Part, config: Config, into: Converted) -> None:
+    if part.is_stripped(config.strip_all):
+        into.add_answer(part.number, part.cell, _ANSWER, answer_text(part.number, part.source))
     else:
-        into.add_plain(number, cell, source)
+        into.add_plain(part.number, part.cell, part.source)
 
 
 def _add(question: _Question, config: Config, into: Converted) -> None:
@@ -154,7 +170,7 @@ def _add(question: _Question, config: Config, into: Converted) -> None:
     if by_hand and question.cases:
         raise Unknown.at(question.number, f"{question.name} is graded by hand and has tests: make two questions of it")
     into.left_out |= {f"a question's {key}" for key in question.config if key not in _QUESTION}
-    parts = _with_explanation([part.without_ignored() for part in question.parts], question.name, by_hand, into)
+    parts = _with_explanation(question.parts, question.name, by_hand, into)
     stripped = [part.is_stripped(config.strip_all) for part in parts]
     graded = _graded(parts, stripped) if by_hand else None
     if by_hand and graded is None:
@@ -165,6 +181,11 @@ def _add(question: _Question, config: Config, into: Converted) -> None:
             into.add_answer(part.number, part.cell, question.name, part.source, points)
         elif stripped[place]:
             into.add_answer(part.number, part.cell, question.name, answer_text(part.number, part.source), points)
+            if lines := unsaid(part.number, part.source):
+                into.notes.append(
+                    f"A blank of {question.name} may earn other points than with Otter, which runs `{lines[0]}` there; "
+                    "here it is a comment."
+                )
         elif place == graded:
             into.add_answer(part.number, part.cell, question.name, open_text(part.source), points)
         elif part.block == "question":
@@ -213,7 +234,7 @@ def _graded(parts: Sequence[_Part], stripped: Sequence[bool]) -> int | None:
 
 def _points_by_hand(question: _Question, into: Converted) -> float:
     points = question.config.get("points") or 0
-    if type(points) not in (int, float) or points < 0:
+    if not are_points(points):
         raise Unknown.at(question.number, f"the points of {question.name} are no number, or less than nothing")
     if not points:
         into.notes.append(f"{question.name} is graded by hand and has no points: give it some in JupyterLab's sidebar.")
@@ -224,8 +245,8 @@ def _tests(question: _Question, config: Config) -> QuestionTests:
     points = question.config.get("points")
     if isinstance(points, dict):
         each = points.get("each", 1)
-        if type(each) not in (int, float):
-            raise Unknown.at(question.number, f"{question.name} has points that are no numbers")
+        if not are_points(each):
+            raise Unknown.at(question.number, f"{question.name} has points that are no numbers, or less than nothing")
         points = each * len(question.cases)
     cases = question.cases if config.doctests else of_functions(question.cases)
     return QuestionTests(question.name, cases, points, bool(question.config.get("all_or_nothing", False)))

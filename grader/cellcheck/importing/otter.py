@@ -1,14 +1,17 @@
 """From an assignment of Otter-Grader's to one of nbgrader's, with equal marks."""
 
+import json
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode, reader, v4
+from nbformat.validator import normalize
 from traitlets.config import Config as Settings
 
 from cellcheck.errors import GraderError
@@ -76,14 +79,37 @@ def read(path: Path) -> Imported:
         raise Unknown(
             f"Nothing was written: {path} isn't a notebook (.ipynb), and R Markdown and Quarto aren't known here."
         )
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # of cells without ids, and of code that is only moved from here to there
+        notebook = _read(path)
+        try:
+            insist_on_python(path, notebook.metadata)
+        except GraderError:
+            raise Unknown(f"Nothing was written: {path} isn't in Python, and nothing else is graded here.") from None
+        try:
+            return _converted(path, notebook)
+        except (RecursionError, MemoryError):
+            raise Unknown(f"Nothing was written: {path} has code that is nested too deeply to be read.") from None
+
+
+def _read(path: Path) -> NotebookNode:
+    """The notebook in a file.
+
+    Raises:
+        GraderError: when there is none, or it isn't as the format wants it.
+    """
     try:
-        notebook = nbformat.read(path, as_version=4)
+        _, notebook = normalize(nbformat.convert(reader.reads(path.read_text("utf-8-sig")), 4))
+        nbformat.validate(notebook)
+        json.dumps(notebook, ensure_ascii=False).encode()  # half a character can be read, and never be written
     except Exception as error:  # nbformat raises errors of many kinds
-        raise GraderError(f"{path} can't be read: {error}.") from error
-    try:
-        insist_on_python(path, notebook.metadata)
-    except GraderError:
-        raise Unknown(f"Nothing was written: {path} isn't in Python, and nothing else is graded here.") from None
+        why = str(error).strip() or "it is no notebook"
+        raise GraderError(f"{path} can't be read: {why.splitlines()[0].rstrip('.')[:200]}.") from error
+    return notebook
+
+
+def _converted(path: Path, notebook: NotebookNode) -> Imported:
     config, into = Config(path.parent), Converted()
     if master.is_master(notebook):
         master.convert(notebook, config, into)
@@ -96,13 +122,11 @@ def read(path: Path) -> Imported:
             )
         student.convert(notebook, tests, into)
         into.notes += _others(path)
-    for number, cell in enumerate(into.cells, start=1):
-        cell.id = cell.metadata.get("nbgrader", {}).get("grade_id", f"cell-{number}")[:64]
     metadata = {key: value for key, value in notebook.metadata.items() if key != "otter"}
     return Imported(
         re.sub(r"[^\w-]+", "_", path.stem),
         v4.new_notebook(cells=into.cells, metadata={"kernelspec": _KERNEL, **metadata}),
-        dict(_files(config)),
+        dict(_files(path, config)),
         into.tested,
         into.by_hand,
         tuple(sorted(config.left_out | into.left_out)),
@@ -124,13 +148,13 @@ def insist_on_usual_delimiters(settings: Settings) -> None:
             )
 
 
-def _files(config: Config) -> Iterator[tuple[Path, Path]]:
+def _files(notebook: Path, config: Config) -> Iterator[tuple[Path, Path]]:
     """The files that a master notebook names, those in named folders among them. Nothing outside of its folder is one.
 
     Raises:
         Unknown: when one isn't there, or lies elsewhere.
     """
-    folder = config.folder.absolute()
+    folder = Path(os.path.abspath(config.folder))
     for named in config.files:
         top = Path(os.path.normpath(folder / named))
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
@@ -138,6 +162,10 @@ def _files(config: Config) -> Iterator[tuple[Path, Path]]:
                 raise Unknown(f"Nothing was written: {named}, which files names, isn't in the notebook's folder.")
             if not path.exists():
                 raise Unknown(f"Nothing was written: {named}, which files names, isn't there.")
+            if path.is_file() and path.samefile(notebook):
+                raise Unknown(
+                    f"Nothing was written: {named}, which files names, holds the notebook with its solutions."
+                )
             if path.is_file():
                 yield path.relative_to(folder), path
 

@@ -3,92 +3,23 @@
 The tests are in a folder beside the notebook, or in the notebook's metadata.
 """
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
 from cellcheck.importing.answers import open_text
+from cellcheck.importing.calls import LEFT_OUT, Read, Reader
 from cellcheck.importing.cases import QuestionTests, of_file, of_specification
 from cellcheck.importing.converted import Converted
 from cellcheck.importing.unknown import Unknown
-from cellcheck.syntax import syntax_tree
 
-_MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
-_SUSPECT = re.compile(r"\botter\b|\.check\(")
-_FOR_LEARNERS = {"check_all", "export", "to_pdf", "add_plugin_files"}
-"""What does nothing while Otter grades."""
 _QUESTION = re.compile(r"<!-- (?:BEGIN|END) QUESTION -->")
 """Around what a person grades."""
 _ANSWER, _SOLVED = "otter_answer_cell", "otter_assign_solution_cell"
 """The tags of what learners write into, and of what graders have there instead."""
-
-
-@dataclass(frozen=True)
-class _Read:
-    """What is in a code cell."""
-
-    rest: str
-    """Its text without Otter."""
-    checks: tuple[str, ...] = ()
-    """The questions that are checked there."""
-    used: bool = False
-    """Whether there was anything of Otter's."""
-
-
-@dataclass
-class _Reader:
-    """Tells Otter's own statements from the others."""
-
-    graders: set[str] = field(default_factory=set)
-    """What the notebook calls Otter's object."""
-
-    def read(self, number: int, source: str) -> _Read:
-        """What is in a code cell.
-
-        Raises:
-            Unknown: when Otter is used in a way that isn't known here.
-        """
-        try:
-            body = syntax_tree(_MAGIC.sub(r"\1pass", source)).body
-        except (SyntaxError, ValueError):
-            if _SUSPECT.search(source):
-                raise Unknown.at(number, "Otter is used, and the cell isn't valid Python") from None
-            return _Read(source)
-        lines: list[str | None] = [*source.split("\n")]
-        checks: list[str] = []
-        for statement in body:
-            if self._is_otters(number, statement, checks):
-                assert statement.end_lineno is not None
-                for place in range(statement.lineno - 1, statement.end_lineno):
-                    lines[place] = None
-        rest = [line for line in lines if line is not None]
-        bare = all(not line.strip() or line.lstrip().startswith("#") for line in rest)
-        used = len(rest) < len(lines)
-        return _Read("" if used and bare else "\n".join(rest).strip("\n"), tuple(checks), used)
-
-    def _is_otters(self, number: int, statement: ast.stmt, checks: list[str]) -> bool:
-        """Whether a statement is Otter's and nothing else; adds the question that it checks."""
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            module = statement.module if isinstance(statement, ast.ImportFrom) else statement.names[0].name
-            return (module or "").split(".")[0] == "otter"
-        value = statement.value if isinstance(statement, ast.Assign | ast.Expr) else None
-        if isinstance(value, ast.Call) and ast.unparse(value.func) in ("otter.Notebook", "Notebook"):
-            if isinstance(statement, ast.Assign):
-                self.graders |= {ast.unparse(target) for target in statement.targets}
-            return True
-        if not any(isinstance(node, ast.Name) and node.id in self.graders for node in ast.walk(statement)):
-            return False
-        match value:
-            case ast.Call(func=ast.Attribute(value=ast.Name(), attr="check"), args=[ast.Constant(value=str(name))]):
-                checks.append(name)
-                return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attribute)) if attribute in _FOR_LEARNERS:
-                return True
-        raise Unknown.at(number, f"Otter is called in a way that isn't known here: {ast.unparse(statement)[:60]}")
 
 
 def tests_of(path: Path, notebook: NotebookNode) -> dict[str, tuple[str, QuestionTests]]:
@@ -97,11 +28,15 @@ def tests_of(path: Path, notebook: NotebookNode) -> dict[str, tuple[str, Questio
     Raises:
         Unknown: when they aren't written as Otter writes them.
     """
-    otter = notebook.metadata.get("otter", {})
+    otter = _of_otter(notebook)
+    specified = otter.get("tests") or {}
+    if not isinstance(specified, dict):
+        raise Unknown.at(f"the metadata of {path.name}", "tests aren't written as Otter writes them")
     tests: dict[str, tuple[str, QuestionTests]] = {}
-    for name, said in otter.get("tests", {}).items():
+    for name, said in specified.items():
         where = f"the metadata of {path.name} (tests, {name})"
-        tests[name] = where, of_specification(where, said) if otter.get("OK_FORMAT") else of_file(where, said, False)
+        is_specification = bool(otter.get("OK_FORMAT"))
+        tests[name] = where, of_specification(where, said) if is_specification else of_file(where, str(said), False)
     for file in sorted((path.parent / "tests").glob("*.py")):
         where = f"tests/{file.name}"
         try:
@@ -126,7 +61,7 @@ def convert(notebook: NotebookNode, tests: Mapping[str, tuple[str, QuestionTests
             raise Unknown.at(
                 number, "there is a solution, since otter assign made this notebook for graders: import the master"
             )
-    reader = _Reader()
+    reader = Reader()
     numbered = list(enumerate(notebook.cells, start=1))
     read = {number: reader.read(number, cell.source) for number, cell in numbered if cell.cell_type == "code"}
     checks = {number: (*(read[number].checks if number in read else ()), *_noted(cell)) for number, cell in numbered}
@@ -138,7 +73,7 @@ def convert(notebook: NotebookNode, tests: Mapping[str, tuple[str, QuestionTests
     for number, cell in numbered:
         source = read[number].rest if number in read else cell.source
         if number in read and read[number].used and not source:
-            into.left_out.add("the cells in which Otter is set up and called")
+            into.left_out.add(LEFT_OUT)
         elif number in answers:
             into.add_answer(number, cell, answers[number], open_text(source))
         elif number in by_hand:
@@ -161,7 +96,7 @@ def convert(notebook: NotebookNode, tests: Mapping[str, tuple[str, QuestionTests
 
 
 def _answers(
-    numbered: Sequence[tuple[int, NotebookNode]], read: Mapping[int, _Read], checks: Mapping[int, Sequence[str]]
+    numbered: Sequence[tuple[int, NotebookNode]], read: Mapping[int, Read], checks: Mapping[int, Sequence[str]]
 ) -> tuple[dict[int, str], list[int]]:
     """The code cells that answer a question, each with its name; and the numbers of those that a person grades.
 
@@ -190,5 +125,11 @@ def _is_answer(cell: NotebookNode) -> bool:
 
 def _noted(cell: NotebookNode) -> Sequence[str]:
     """The questions that Otter checks after a cell without a word."""
-    names: Sequence[str] = cell.metadata.get("otter", {}).get("tests", ())
-    return names
+    names = _of_otter(cell).get("tests")
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def _of_otter(noted: NotebookNode) -> Mapping[str, Any]:
+    """What Otter has noted in a notebook or a cell."""
+    said = noted.metadata.get("otter")
+    return said if isinstance(said, dict) else {}

@@ -205,7 +205,12 @@ def _leave_out_blanks(cells: Sequence[Cell], source: Cells, symbols: Collection[
         ]
         # A variable is simply set again: an untouched cell that sets it is needed by what comes next.
         again = name in symbols or _FUNCTION.search(known.source) is not None
-        blanks = [(place, cell) for place, cell in having if known.is_untouched(cell)]
+        # Another answer's own cell may have the same text: it is blank for its own sake.
+        blanks = [
+            (place, cell)
+            for place, cell in having
+            if known.is_untouched(cell) and (cell.grade_id == name or cell.grade_id not in source)
+        ]
         attempts = [(place, cell) for place, cell in having if not known.is_untouched(cell)]
         for place, blank in blanks:
             blank.left_out |= any(
