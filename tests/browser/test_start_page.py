@@ -108,6 +108,14 @@ def test_links_stay_within_the_learners_own_server(ada: Visitor, folder: Path) -
     assert all(address.startswith(f"{BASE}/") for address in addresses)
 
 
+def test_a_menu_leads_there_from_the_notebook(ada: Visitor) -> None:
+    settings = json.loads(ada.get("/lab/api/settings/@jupyterlab/mainmenu-extension:plugin"))
+    menu = settings["schema"]["jupyter.lab.menus"]["main"]
+    menus = [*menu, *settings["schema"]["properties"]["menus"]["default"]]
+    (course,) = [each for each in menus if each["label"] == "Course"]
+    assert course["items"][0]["args"]["url"] == f"{BASE}/course"
+
+
 def test_what_an_address_makes_up_is_not_repeated(ada: Visitor, folder: Path) -> None:
     (folder / "secret").write_text("")
     names = ("secret", "../../etc/passwd", "nothing", f"{LESSON}/earlier", "<script>", "a\0b", "x" * 5000)

@@ -65,6 +65,8 @@ def test_jupyters_kernels_run_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
             @staticmethod
             def add_handlers(*_: object) -> None: ...
 
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # the menu adds to it
     monkeypatch.setenv("PYTHONSTARTUP", "")  # whatever it is, it is as before when this ends
     del os.environ["PYTHONSTARTUP"]
     lab._load_jupyter_server_extension(Server)

@@ -169,6 +169,15 @@ def opens(page: Page, hub: Hub, name: str) -> Notebook:
     return Notebook.on(page)
 
 
+def goes_back_by_the_menu(page: Page, hub: Hub, name: str) -> None:
+    page.get_by_role("menubar").first.get_by_role("menuitem").filter(has_text="Course").click()
+    with page.expect_popup() as opened:
+        page.locator(".lm-Menu-item:visible", has_text="All lessons").click()
+    expect(opened.value).to_have_title("Transformers, cell by cell")
+    assert opened.value.url == f"{hub.address}/user/{name}/course"
+    opened.value.close()
+
+
 def solves(notebook: Notebook, learner: Learner) -> None:
     """Writes answers into their cells."""
     notebook.run("Set-up: run this cell first")
@@ -234,6 +243,7 @@ def test_two_learners_open_solve_hand_in_and_read_their_feedback(
             link, token = keys(service, name)
             page = pages[name] = comes(browser, hub, name)
             notebook = opens(page, hub, name)
+            goes_back_by_the_menu(page, hub, name)
             solves(notebook, learner)
             handed[name] = hands_in(notebook, token)
             page.goto(link)
