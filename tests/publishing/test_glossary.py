@@ -48,17 +48,17 @@ def test_each_word_leads_to_where_it_is_introduced() -> None:
     page = glossary([(OFFER, lesson())])
     part = "05_masks/a-two-minute-test.ipynb"  # the text is so short that it has one part
     link = f"{part}#causal_mask"
-    assert f"\n[mask]{{#term-mask}}\n: a grid of yes and no ([lesson 5: `causal_mask`]({link}))\n" in page
-    leak = f"[lesson 5: Part 1 · The leak]({part}#part-1--the-leak)"
-    assert f"\n[leak]{{#term-leak}}\n: a way to read ahead ({leak})\n" in page
-    assert f"([lesson 5: Glossary]({part}#glossary))" in page
+    assert f'\n[mask]{{#term-mask}}\n: A grid of yes and no ([lesson 5]({link} "causal_mask"))\n' in page
+    leak = f'[lesson 5]({part}#part-1--the-leak "Part 1 · The leak")'
+    assert f"\n[leak]{{#term-leak}}\n: A way to read ahead ({leak})\n" in page
+    assert f'([lesson 5]({part}#glossary "Glossary"))' in page
 
 
 def test_two_lessons_may_explain_the_same_word() -> None:
     other = Offer("06_more", Head("More", (30,), (), ()), ())
     page = glossary([(OFFER, lesson()), (other, lesson(TABLE.replace("| mask | a grid", "| Mask | a table")))])
-    assert page.count("\n[mask]{#term-mask}\n: a grid") == 1
-    assert "\n: a table of yes and no ([lesson 6" in page
+    assert page.count("\n[mask]{#term-mask}\n: A grid") == 1
+    assert "\n: A table of yes and no ([lesson 6" in page
 
 
 def test_words_stand_below_their_letter() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -25,6 +26,7 @@ _ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
 _EXERCISE = re.compile(r"^Exercise: (`\w+`).*")
 """The heading of an exercise, which is its name alone on its page."""
 _HEADING = re.compile(r"^(##+) (.+)$", re.MULTILINE)
+_MARKS = re.compile(r"[*`$]")
 PAGE = "lessons/glossary"
 _PREFIX = "term-"
 _SIGNS = "Signs and numbers"
@@ -48,11 +50,12 @@ class _Entry:
 
     @property
     def line(self) -> str:
+        """The meaning, with a short link: the section's title is read when one points at it."""
         title = _EXERCISE.sub(r"\1", self.section)
         anchor = f"#{default_slugify(title)}" if title else ""
-        where = f": {title}" if title else ""
+        pointed_at = " " + json.dumps(_MARKS.sub("", title), ensure_ascii=False) if title else ""
         page = f"{self.lesson.name}/{self.page}" if self.page else self.lesson.name
-        return f"{self.meaning} ([lesson {self.lesson.number}{where}]({page}.ipynb{anchor}))"
+        return f"{_begun(self.meaning)} ([lesson {self.lesson.number}]({page}.ipynb{anchor}{pointed_at}))"
 
 
 def glossary(lessons: Iterable[tuple[Offer, NotebookNode]]) -> str:
@@ -115,13 +118,25 @@ def link_words(app: Sphinx, doctree: nodes.document) -> None:
         place += link
 
 
+def _begun(meaning: str) -> str:
+    """As a sentence begins, unless it begins with a symbol.
+
+    >>> _begun("a grid of yes and no")
+    'A grid of yes and no'
+    >>> _begun("x is added to what a layer makes of it")
+    'x is added to what a layer makes of it'
+    """
+    first = re.split(r"\W", meaning, maxsplit=1)[0]
+    return meaning[:1].upper() + meaning[1:] if first == "a" or len(first) > 1 else meaning
+
+
 def _bare(word: str) -> str:
     """A word without marks, in lower case.
 
     >>> _bare(" **Byte pair** ")
     'byte pair'
     """
-    return " ".join(re.sub(r"[*`$]", "", word).lower().split())
+    return " ".join(_MARKS.sub("", word).lower().split())
 
 
 def _sorted_as(term: str) -> str:
