@@ -18,6 +18,7 @@ from cellcheck.demo.learners import Learner
 from cellcheck.demo.run import exchange_step, hand_in, make_course
 from cellcheck.gradebook.course import Course
 from cellcheck.repository import Repository
+from tests.browser.axe import violations
 from tests.warm import run
 from transformer_course.lessons.lesson_01.demo import HONEST, LESSON
 
@@ -160,3 +161,22 @@ def test_a_feedback_page(graded: Class, page: Page, width: int) -> None:
     assert outside == []
     assert [address for address in asked if not address.startswith("file:")] == []  # it needs nothing else
     assert re.search(r"\beli\b", page.content()) is None
+    is_open_to_everybody(page)
+
+
+def is_open_to_everybody(page: Page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert violations(page) == [], scheme
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_class_page(graded: Class, page: Page, width: int) -> None:
+    made = graded.course.root / "class.html"
+    done = run(["cellcheck", "report", LESSON, "--html", made.name], graded.course.root)
+    assert done.code == 0, done.said
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(made.as_uri())
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    is_open_to_everybody(page)

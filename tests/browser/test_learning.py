@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from cellcheck.learning import progress
 from cellcheck.learning.offers import offers, released
 from cellcheck.learning.opened import as_opened
+from tests.browser.axe import violations
 from tests.browser.driving import RAN, Notebook, new_page, worst_contrast
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def test_it_reads_well_on_a_telephone_and_in_the_dark(page: Page, place: Place, 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     contrast, text = worst_contrast(page.locator("body"))
     assert contrast >= READABLE, text
+    assert violations(page) == []
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     # JupyterLab's side bar leaves nothing of a telephone; Jupyter's simple view of a notebook fits.
     opens = page.get_by_role("link", name="Open lesson 2").get_attribute("href")

@@ -336,3 +336,10 @@ def test_lists_and_texts_are_shown_as_python_writes_them(expected: Any, got: Any
     text = read(with_evidence(expected, got)).text
     assert all(part in text for part in shown)
     assert len(text) < 1500
+
+
+def test_what_stands_between_backticks_is_code() -> None:
+    shown = card(verdict(message="You call `x.mean(<b>)`; what of `y`? An odd ` is one."))
+    codes = re.findall(r"<code[^>]*>(.*?)</code>", shown)
+    assert codes[1:] == ["x.mean(&lt;b&gt;)", "y"]  # the first is the symbol
+    assert "An odd ` is one." in shown

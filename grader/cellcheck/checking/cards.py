@@ -5,6 +5,7 @@ card goes dark where the page says that it is dark, as JupyterLab does; elsewher
 """
 
 import html
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,7 @@ def _paint(what: str, tone: Tone, before: str = "") -> str:
 
 
 _INKED = _paint("color", _INK)
+_CODE = re.compile(r"`([^`\n]+)`")
 
 
 def points(score: float) -> str:
@@ -140,10 +142,11 @@ def card(verdict: Verdict) -> str:
     ]
     if verdict.status not in (MISSING, PASSED):
         parts.append(
-            f'<p style="margin:8px 0;max-width:42em;font-size:16px;line-height:1.45">{html.escape(verdict.message)}</p>'
+            f'<p style="margin:8px 0;max-width:42em;font-size:16px;line-height:1.45;overflow-wrap:anywhere">'
+            f"{_prose(verdict.message)}</p>"
         )
     if verdict.status == MISSING:
-        parts.append(f'<div style="margin-top:4px">{html.escape(verdict.message)}</div>')
+        parts.append(f'<div style="margin-top:4px">{_prose(verdict.message)}</div>')
     elif verdict.status == PASSED:
         parts.append(_held(verdict))
     else:
@@ -153,7 +156,8 @@ def card(verdict: Verdict) -> str:
     if verdict.printed:
         parts.append(
             f'<details style="margin-top:8px"><summary>What it printed</summary>'
-            f'<pre style="{_INKED};background:none">{html.escape(verdict.printed)}</pre></details>'
+            f'<pre tabindex="0" style="{_INKED};background:none;overflow-x:auto">'
+            f"{html.escape(verdict.printed)}</pre></details>"
         )
     # What learners wrote may hold dollar signs: the classes tell MathJax, old and new, that they aren't formulas.
     return (
@@ -161,8 +165,13 @@ def card(verdict: Verdict) -> str:
         f'aria-label="{title}: {html.escape(verdict.symbol)}" style="'
         f"{_paint('border-left', accent, '4px solid ')};{_paint('background', ground)};{_INKED};"
         f"padding:10px 14px;border-radius:4px;margin:4px 0;font-family:system-ui,sans-serif;"
-        f'font-size:14px;line-height:1.5;overflow-x:auto">{"".join(parts)}</div>'
+        f'font-size:14px;line-height:1.5">{"".join(parts)}</div>'
     )
+
+
+def _prose(text: str) -> str:
+    """Sentences; what stands between backticks is code."""
+    return _CODE.sub(rf'<code style="background:none;{_INKED}">\1</code>', html.escape(text))
 
 
 def _asked_for(aspect: AspectResult) -> str:
@@ -205,7 +214,7 @@ def _evidence(evidence: Evidence) -> str:
     what = html.escape(f"{evidence.called or place(evidence.path)}, seen {evidence.label}")
     return (
         f'<div style="margin-top:10px"><div style="font-size:13px">{what[:1].upper()}{what[1:]}:</div>'
-        f'<div style="display:flex;flex-wrap:wrap;gap:24px">{tables}</div></div>'
+        f'<div tabindex="0" style="display:flex;flex-wrap:wrap;gap:24px;overflow-x:auto">{tables}</div></div>'
     )
 
 
