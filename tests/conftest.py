@@ -5,6 +5,7 @@ Long tests stand in folders called `long` and run with --long only. Those of the
 Of the others, `make test` leaves some to the nightly run: see `tests/nightly.py`.
 """
 
+import gc
 import math
 import os
 import signal
@@ -102,6 +103,12 @@ def ctrl_c_is_for_pytest() -> Iterator[None]:
     yield
     if signal.getsignal(signal.SIGINT) is not before:
         signal.signal(signal.SIGINT, before)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: nobody is to look for garbage in it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 _seconds = Counter[str]()

@@ -307,7 +307,8 @@ FIRST = {
 """Of each lesson that opens in part, its first exercise there, and a cell with a picture that uses it."""
 
 
-@pytest.mark.parametrize("lesson", ["02_tokenizer", pytest.param("01_pytorch_basics", marks=later)])
+@later
+@pytest.mark.parametrize("lesson", FIRST)
 def test_part_of_a_lesson_that_needs_pytorch(visitor: Page, address: str, lesson: str) -> None:
     symbol, cell = FIRST[lesson]
     notebook = opened(visitor, address, lesson)

@@ -32,6 +32,7 @@ from cellcheck.publishing.weights import table
 from cellcheck.repository import Repository
 from cellcheck.syllabus import lesson_names, load_lesson, syllabi
 from tests import sphinx_apart
+from tests.browser.axe import violations
 from tests.nightly import later
 from transformer_course.attention import scaled_dot_product_attention
 from transformer_course.sampling import top_k_filter, top_p_filter
@@ -73,7 +74,6 @@ MORE_KINDS = (
 )
 MORE_KINDS += tuple(f"lessons/{name}/{part}.html" for name, part in FIGURED)
 MORE_KINDS += ("api/transformer_course.training_well.html", "genindex.html", "mistakes/05_causal_masks.html")
-ALL_KINDS = (*KINDS, *MORE_KINDS)
 WIDTHS = {"phone": 360, "desktop": 1280}
 FRONT_PAGE, FIRST_SCREEN = 250_000, 400_000
 """At most so many bytes travel until a page can be seen."""
@@ -583,48 +583,6 @@ CUT_OFF = """() => [...document.querySelectorAll('main *, header *, footer *')].
 """Texts that begin within the window and end beyond it, where nobody can scroll to them."""
 
 
-LOOKS = """() => {
-  const grounds = new Map(), shown = new Map();
-  const ground = element => {
-    if (!element) return "";
-    if (!grounds.has(element)) {
-      const style = getComputedStyle(element);
-      const { backgroundColor, backgroundImage, opacity, filter, position, mixBlendMode } = style;
-      const own = [backgroundColor, backgroundImage, opacity, filter, position, mixBlendMode];
-      grounds.set(element, `${own} on ${ground(element.parentElement)}`);
-    }
-    return grounds.get(element);
-  };
-  return [...document.body.querySelectorAll("*")].filter(element => {
-    const text = [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    if (!(text || element.matches("input, select, textarea")) || !element.checkVisibility()) return false;
-    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
-    const look = `${[color, fontSize, fontWeight, textShadow]} on ${ground(element)}`;
-    shown.set(look, (shown.get(look) ?? 0) + 1);
-    return shown.get(look) <= 2;
-  });
-}"""
-"""Of all texts with the same colours, letters and grounds, the first two: the contrast of the others is theirs."""
-
-AXE = """async every => {
-  const only = { resultTypes: ["violations"] };
-  if (every) return (await axe.run(document, only)).violations;
-  const contrast = "color-contrast";
-  const others = await axe.run(document, { ...only, rules: { [contrast]: { enabled: false } } });
-  const looks = await axe.run({ include: (%s)() }, { ...only, runOnly: [contrast] });
-  return [...others.violations, ...looks.violations];
-}"""
-
-
-def violations(page: Page, *, every: bool = False) -> list[str]:
-    """What axe finds on a page, of whatever weight; the contrast of each look or, which takes long, of `every` text."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    page.evaluate(Axe().axe_script)
-    found = page.evaluate(AXE % LOOKS, every)
-    return [f"{violation['id']}: {node['html'][:200]}" for violation in found for node in violation["nodes"]]
-
-
 def test_what_cannot_be_read_is_found_by_its_look(visit: Visit) -> None:
     page = visit(LESSON)
     assert violations(page) == []
@@ -643,7 +601,7 @@ def test_what_cannot_be_read_is_found_by_its_look(visit: Visit) -> None:
     ],
     ids=["phone-dark-desktop-light", "phone-light-desktop-dark"],
 )
-@pytest.mark.parametrize("name", ALL_KINDS)
+@pytest.mark.parametrize("name", [*KINDS, *(pytest.param(name, marks=later) for name in MORE_KINDS)])
 def test_every_kind_of_page_is_open_to_everybody(visit: Visit, name: str, looks: dict[str, Any]) -> None:
     page = visit(name, WIDTHS["phone"], looks["phone"])
     for width, scheme in looks.items():
@@ -944,15 +902,29 @@ def test_figures_without_javascript(browser: Browser, address: str) -> None:
     page.close()
 
 
-PICTURED = {"front": "index.html", "lesson": LESSON, "part": PART, "search": "search.html?q=causal+mask"}
+ALL_PICTURES = """Promise.all([...document.images].map(image => {
+  image.loading = "eager";
+  return image.decode().catch(() => {});
+}))"""
+"""Also of those that are loaded when somebody scrolls to them."""
+PICTURED = {
+    "front": "index.html",
+    "lessons": "lessons/index.html",
+    "exercises": "lessons/exercises.html",
+    "lesson": LESSON,
+    "part": PART,
+    "search": "search.html?q=causal+mask",
+}
 
 
 def test_screenshots_are_kept(visit: Visit, tmp_path: Path) -> None:
     """Where CI keeps pictures, it says so in SCREENSHOTS: somebody may look at what a change makes of the pages."""
     folder = Path(os.environ.get("SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
-    looks = list(itertools.product(PICTURED, (390, 1440), ("light", "dark")))
+    looks = list(itertools.product(PICTURED, (390, 820, 1440), ("light", "dark")))
     for name, width, scheme in looks if "SCREENSHOTS" in os.environ else looks[:1]:
         path = folder / f"{name}-{width}-{scheme}.png"
-        visit(PICTURED[name], width, scheme).screenshot(path=path)
+        page = visit(PICTURED[name], width, scheme)
+        page.evaluate(ALL_PICTURES)
+        page.screenshot(path=path, full_page=name in ("front", "lessons"))
         assert path.stat().st_size > 10_000

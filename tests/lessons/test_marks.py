@@ -33,7 +33,7 @@ from tests.lessons.marks import (
     recorded,
     seen_of,
 )
-from tests.nightly import drawn
+from tests.nightly import drawn, later
 
 every_lesson = pytest.mark.parametrize("lesson", lesson_names())
 ROUNDING = 0.005  # marks have two digits behind the point
@@ -98,9 +98,19 @@ def test_answers_of_each_kind_are_held_out(lesson: str) -> None:
 
 # --- whether it is so
 
-ALL = [(*pair, seed) for name in lesson_names() for pair in exercises(name) for seed in SEEDS]
+LONG = {f"08-{symbol}" for symbol in ("Decoder", "DecoderLayer", "EncoderLayer", "Transformer")}
+LONG |= {"09-Transformer", "11-DecoderOnlyTransformer"}
+"""Exercises whose answers take five to twenty processor seconds with each seed: these are for the night."""
+
+
+def _case(lesson: str, symbol: str, seed: int) -> object:
+    name = f"{lesson[:2]}-{symbol}"
+    return pytest.param(lesson, symbol, seed, id=f"{name}-{seed}", marks=later if name in LONG else ())
+
+
 every_exercise_on_every_seed = pytest.mark.parametrize(
-    ("lesson", "symbol", "seed"), ALL, ids=[f"{lesson[:2]}-{symbol}-{seed}" for lesson, symbol, seed in ALL]
+    ("lesson", "symbol", "seed"),
+    [_case(*pair, seed) for name in lesson_names() for pair in exercises(name) for seed in SEEDS],
 )
 a_sample = drawn(30)
 
