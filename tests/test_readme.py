@@ -39,6 +39,16 @@ def test_it_is_short_and_says_what_there_is() -> None:
     assert f"]({in_colab(REPOSITORY, lessons[0].name)})" in README
 
 
+def test_it_says_what_the_wild_set_says() -> None:
+    """Of the half that nobody tuned for, the line of all lessons."""
+    wild = (ROOT / "docs" / "wild.md").read_text("utf-8").partition("**The half that was kept aside**")[2]
+    line = next(line for line in wild.splitlines() if line.startswith("| all |"))
+    _, (caught, of), (named, _), _ = re.findall(r"(\d+) of (\d+)", line)
+    told = " ".join(re.sub(r"\]\(\S+\)", "]", README).split())
+    sentence = "Of {} wrong answers that [people really gave] and nobody tuned for, {} are caught and {} named."
+    assert sentence.format(of, caught, named) in told
+
+
 def test_its_links_lead_somewhere_from_the_package_index_too() -> None:
     links = re.findall(r"\]\(([^)\s]+)\)", README)
     assert len(links) > 30

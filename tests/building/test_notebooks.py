@@ -27,6 +27,7 @@ from cellcheck.building.origins import downloads_of, made_from
 from cellcheck.building.source import EXPERIMENT
 from cellcheck.errors import GraderError
 from cellcheck.repository import Repository
+from cellcheck.soundness import insist_on_sound
 from cellcheck.syllabus import load_lesson
 from tests.nightly import by_day
 from tests.warm import run
@@ -62,6 +63,12 @@ def by_grade_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
 @every_lesson
 def test_what_is_committed_is_in_step(lesson: str) -> None:
     assert building.out_of_step(REPOSITORY, lesson) == []
+
+
+@by_day("05")
+def test_a_lesson_is_fit_to_be_built(lesson: str) -> None:
+    """What is in step may be so with exercises that the next build refuses."""
+    insist_on_sound(load_lesson(lesson))
 
 
 def test_two_builds_give_the_same_bytes() -> None:
