@@ -127,7 +127,7 @@ def test_what_can_not_be_taken_is_refused_in_a_sentence(
         ("c.ClearHiddenTests.end_test_delimeter = 3", "nbgrader refuses what nbgrader_config.py says: The 'end_test"),
         ("c.CourseDirectory.ignore = [3]", "c.CourseDirectory.ignore has something else than text"),
         ("c.Autograde.permissions = 999", "c.Autograde.permissions is 999: write three digits from 0 to 7"),
-        ("c.Autograde.exclude_overwriting = {'hw': 3}", "c.Autograde.exclude_overwriting of hw is no list"),
+        ("c.Autograde.exclude_overwriting = {'hw': 3}", "c.Autograde.exclude_overwriting of hw isn't a list"),
         ("c.CourseDirectory.autograded_directory = './submitted'", "so one would overwrite the other: name two."),
     ],
 )
@@ -411,12 +411,15 @@ def test_a_source_that_is_no_assignment_is_refused_in_a_sentence(
     ("change", "sentence"),
     [
         ({"cell_type": None}, "cell 1 is damaged: its cell_type is neither code nor markdown nor raw."),
-        ({"source": 3}, "cell 1 is damaged: its source is no text."),
-        ({"metadata": []}, "cell 1 is damaged: its metadata are no dictionary."),
-        ({"metadata": {"tags": 3}}, "cell 1 is damaged: its tags are no list."),
-        ({"metadata": {"nbgrader": "x"}}, "cell 1 is damaged: what its metadata say about nbgrader is no dictionary."),
-        ({"metadata": {"nbgrader": {"schema_version": "3"}}}, "cell 1 is damaged: its schema_version is no number."),
-        ({"metadata": {"nbgrader": {"grade_id": ["a"]}}}, "cell 1 is damaged: its grade_id is no text."),
+        ({"source": 3}, "cell 1 is damaged: its source isn't text."),
+        ({"metadata": []}, "cell 1 is damaged: its metadata aren't a dictionary."),
+        ({"metadata": {"tags": 3}}, "cell 1 is damaged: its tags aren't a list."),
+        (
+            {"metadata": {"nbgrader": "x"}},
+            "cell 1 is damaged: what its metadata say about nbgrader isn't a dictionary.",
+        ),
+        ({"metadata": {"nbgrader": {"schema_version": "3"}}}, "cell 1 is damaged: its schema_version isn't a number."),
+        ({"metadata": {"nbgrader": {"grade_id": ["a"]}}}, "cell 1 is damaged: its grade_id isn't text."),
     ],
     ids=str,
 )

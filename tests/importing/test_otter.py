@@ -225,17 +225,20 @@ TESTED = "OK_FORMAT = True\ntest = "
         (question("name: q1\npoints: [1, 2]", *ASKED), "in cell 1, q1 has points for 2 test cases, and 1 cases."),
         (
             question("name: q1\npoints: -1", *ASKED),
-            "in cell 1, q1 has points that are no numbers, or less than nothing.",
+            "in cell 1, q1 has points that aren't numbers, or are less than nothing.",
         ),
-        (question("name: q1\npoints: .inf", *ASKED), "in cell 1, q1 has points that are no numbers, or less than"),
-        (question("name: q1\npoints: {each: .nan}", *ASKED), "in cell 1, q1 has points that are no numbers, or less"),
+        (question("name: q1\npoints: .inf", *ASKED), "in cell 1, q1 has points that aren't numbers, or are less"),
+        (
+            question("name: q1\npoints: {each: .nan}", *ASKED),
+            "in cell 1, q1 has points that aren't numbers, or are less",
+        ),
         (
             question("name: q1\nmanual: true\npoints: .nan", block("PROMPT", text("?"))),
-            "the points of q1 are no number",
+            "the points of q1 aren't a number",
         ),
         (question("name: q1\nmanual: true", *ASKED), "in cell 1, q1 is graded by hand and has tests: make two"),
         (question("name: q1\nmanual: true", text("Why?")), "q1 is graded by hand and has no cell to answer in."),
-        ([code("import random\nrandom.seed(1) # SEED")], "no assignment of Otter's"),
+        ([code("import random\nrandom.seed(1) # SEED")], "isn't an assignment of Otter's"),
         (question("name: q1", block("SOLUTION", code("x = 1 # SEED"))), "in cell 3, a line ends in # SEED"),
         (
             question("name: q1", block("SOLUTION", code("# BEGIN SOLUTION"))),
@@ -266,7 +269,7 @@ def test_what_is_refused(cells: Sequence[NotebookNode], sentence: str, tmp_path:
     ran = grader("import", "otter", path, "--into", tmp_path / "made")
     assert sentence in ran.err
     assert len(ran.err.splitlines()) == 1
-    assert ran.code == (2 if "no assignment of Otter's" in sentence else 1)
+    assert ran.code == (2 if "isn't an assignment of Otter's" in sentence else 1)
     assert not (tmp_path / "made").exists()
 
 

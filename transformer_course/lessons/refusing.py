@@ -1,5 +1,6 @@
-"""Arguments that a contract refuses with a ValueError: whether any error says so, and whether it is that one."""
+"""Arguments that a contract refuses: whether an error says so, whether it is the answer's own, and whether a ValueError."""
 
+import dis
 from collections.abc import Callable
 from typing import Any
 
@@ -20,17 +21,47 @@ def refused(name: str, weight: float) -> tuple[Aspect, Aspect]:
 
 
 def refusal(function: Callable[..., Any], *arguments: Any) -> dict[str, str]:
-    """What a function does with arguments that it should refuse, in words.
+    """What a function does with arguments that it should refuse, in words."""
+    result, error = _outcome(function, *arguments)
+    if error is None:
+        return {"refusal": _described(result), "kind": "no error"}
+    kind = "a ValueError" if isinstance(error, ValueError) else "another error than a ValueError"
+    return {"refusal": "an error", "kind": kind}
 
-    A blank answer raises an error as well, and refuses nothing.
+
+def own_refusal(function: Callable[..., Any], *arguments: Any) -> dict[str, str]:
+    """The same where any error will do that speaks of these arguments; one from within speaks of something else.
+
+    A ValueError will do, and so will whatever the function raises itself.
     """
+    result, error = _outcome(function, *arguments)
+    if error is None:
+        return {"refusal": _described(result)}
+    own = isinstance(error, ValueError) or _raised_by(function, error)
+    return {"refusal": "an error" if own else "only an error from within"}
+
+
+def _outcome(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
+    """The result, or the error. A blank answer raises one as well, and refuses nothing."""
     try:
-        result = function(*arguments)
+        return function(*arguments), None
     except NotImplementedError:
         raise
-    except ValueError:
-        return {"refusal": "an error", "kind": "a ValueError"}
-    except Exception:
-        return {"refusal": "an error", "kind": "another error than a ValueError"}
-    shape = f" of shape {tuple(result.shape)}" if isinstance(result, torch.Tensor) else ""
-    return {"refusal": f"a {type(result).__name__}{shape}", "kind": "no error"}
+    except Exception as error:
+        return None, error
+
+
+def _described(result: Any) -> str:
+    return f"a {type(result).__name__}" + (
+        f" of shape {tuple(result.shape)}" if isinstance(result, torch.Tensor) else ""
+    )
+
+
+def _raised_by(function: Callable[..., Any], error: Exception) -> bool:
+    """Whether a `raise` or an `assert` says it that stands where the function does."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_globals is not getattr(function, "__globals__", None):
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]

@@ -29,6 +29,7 @@ __all__ = [
     "gradients",
     "main",
     "modes",
+    "named_parts",
     "of_function",
     "of_module",
     "of_tensors",
@@ -197,7 +198,12 @@ LAYOUT = special("any layout in memory", "strided")
 def parts(weight: float = 1.0) -> Aspect:
     """A module's parts have the names and shapes of the docstring, and all of them are trained."""
     meaning = "The module's parts have the names and shapes that the docstring gives, and all of them are used."
-    return also("named parts, all in use", "parts", "unused", weight=weight, meaning=meaning)
+    return replace(also("named parts, all in use", "parts", "unused", weight=weight, meaning=meaning), formal=True)
+
+
+def named_parts(meaning: str, weight: float = 1.0) -> Aspect:
+    """The same where nobody looks at whether they are trained."""
+    return replace(also("named parts", "parts", weight=weight, meaning=meaning), formal=True)
 
 
 def modes(name: str = "train and eval mode untouched", weight: float = 0.5, meaning: str = "") -> Aspect:

@@ -60,7 +60,8 @@ class Aspect:
     none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
     of the right shape isn't work. `meaning` is one sentence for learners that explains the name ("The result keeps
     the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails. Where a
-    core aspect fails, only the core's are in the text.
+    core aspect fails, only the core's are in the text. An aspect that looks at values is `formal` all the same where these
+    say how an answer is built: that a module has a bias is a matter of form.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Aspect:
     core: bool = False
     tags: frozenset[str] = frozenset()
     meaning: str = ""
+    formal: bool = False
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from cellcheck.checking.compare import Comparing, Difference, compare, concerns
 from cellcheck.checking.diagnose import MOST_COMBINATIONS, Diagnosis, KnownMistakes, diagnose
 from cellcheck.checking.misjudged import misjudged
 from cellcheck.checking.shown import in_short, shown
-from cellcheck.checking.words import place, reports, say
+from cellcheck.checking.words import names_a_missing_part, place, reports, say
 
 Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
 PASSED: Final = "passed"
@@ -388,9 +388,9 @@ class Judge:
         )
 
     def _is_about_the_kind(self, aspect: Aspect, index: int, difference: Difference) -> bool:
-        """Whether an aspect asks for no values, and this difference concerns it: one of shape is told as one."""
-        formal = difference.kind != "error" and "values" not in aspect.kinds
-        return (formal or difference.key == "parts") and concerns(aspect, self.cases[index], difference)
+        """Whether an aspect is one of form, and this difference concerns it: one of shape is told as one."""
+        formal = aspect.formal or (difference.kind != "error" and "values" not in aspect.kinds)
+        return formal and concerns(aspect, self.cases[index], difference)
 
     def _first(self, differences: list[list[Difference]]) -> tuple[int, Difference] | None:
         """The place of the smallest failing case, and what is to be said first about it; None where none fails."""
@@ -404,8 +404,7 @@ class Judge:
 
 def _cause(difference: Difference, in_case: list[Difference]) -> Difference:
     """Numbers differ where a module has no bias; that it has none says more."""
-    missing = (other for other in in_case if other.key == "parts" and other.got == "missing")
-    return next(missing, difference) if difference.kind == "values" else difference
+    return next(filter(names_a_missing_part, in_case), difference) if difference.kind == "values" else difference
 
 
 def _can_be_shown(difference: Difference) -> bool:

@@ -99,6 +99,11 @@ def reports(difference: Difference) -> bool:
     return " " in got and got[:1].isupper() and got.endswith((".", "?"))
 
 
+def names_a_missing_part(difference: Difference) -> bool:
+    """Whether a module hasn't got a part, in the words of `cellcheck.authoring.modules`."""
+    return difference.key == "parts" and difference.got == "missing"
+
+
 def _say_part(path: str, expected: Any, got: str) -> str:
     name = path.removeprefix("parts['").removesuffix("']")
     if got == "missing":

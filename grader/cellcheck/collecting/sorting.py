@@ -348,7 +348,7 @@ class Sorter:
 
 
 def _time_of(labelled: Label) -> datetime | None:
-    """The time in one of Blackboard's names, which nbgrader takes for UTC, too; None where it is no time."""
+    """The time in one of Blackboard's names, which nbgrader takes for UTC, too; None where it isn't a time."""
     try:
         return datetime.strptime(str(labelled.rank[0]), "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:

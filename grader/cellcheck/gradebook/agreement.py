@@ -66,7 +66,7 @@ def in_source(folder: Path) -> Kinds:
     """The cells of the source notebooks in a folder; empty where there are none.
 
     Raises:
-        GraderError: when one can't be read, or is no assignment of nbgrader's.
+        GraderError: when one can't be read, or isn't an assignment of nbgrader's.
     """
     _insist_on_sound(folder)
     return {path.stem: _in_notebook(path) for path in sorted(folder.glob("*.ipynb"))}

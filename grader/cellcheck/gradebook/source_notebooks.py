@@ -48,22 +48,22 @@ def insist_on_shape(path: Path, notebook: Mapping[str, Any]) -> None:
 def _misshapen(cell: Any) -> str:
     """What is wrong with a cell's form; "" where nothing is."""
     if not isinstance(cell, dict):
-        return "it is no dictionary"
+        return "it isn't a dictionary"
     if cell.get("cell_type") not in ("code", "markdown", "raw"):
         return "its cell_type is neither code nor markdown nor raw"
     if not _is_text(cell.get("source")):
-        return "its source is no text"
+        return "its source isn't text"
     metadata = cell.get("metadata")
     if not isinstance(metadata, dict):
-        return "its metadata are no dictionary"
+        return "its metadata aren't a dictionary"
     if not isinstance(metadata.get("tags", []), list):
-        return "its tags are no list"
+        return "its tags aren't a list"
     marks = metadata.get("nbgrader", {})
     if not isinstance(marks, dict):
-        return "what its metadata say about nbgrader is no dictionary"
+        return "what its metadata say about nbgrader isn't a dictionary"
     if not isinstance(marks.get("schema_version", 0), int):
-        return "its schema_version is no number"
-    return "" if isinstance(marks.get("grade_id", ""), str) else "its grade_id is no text"
+        return "its schema_version isn't a number"
+    return "" if isinstance(marks.get("grade_id", ""), str) else "its grade_id isn't text"
 
 
 def _is_text(source: Any) -> bool:

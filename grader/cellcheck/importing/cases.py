@@ -68,7 +68,7 @@ class QuestionTests:
         if len(said) != len(self.cases):
             raise Unknown.at(where, f"{self.name} has points for {len(said)} test cases, and {len(self.cases)} cases")
         if not all(are_points(number) for number in (*said, total) if number is not None):
-            raise Unknown.at(where, f"{self.name} has points that are no numbers, or less than nothing")
+            raise Unknown.at(where, f"{self.name} has points that aren't numbers, or are less than nothing")
         given = sum(number for number in said if number is not None)
         if total is not None and given > total:
             raise Unknown.at(where, f"the test cases of {self.name} are worth more than the question")
@@ -77,7 +77,7 @@ class QuestionTests:
 
 
 def are_points(value: Any) -> bool:
-    """Whether a value is a number of points; YAML knows infinity, and what is no number."""
+    """Whether a value is a number of points; YAML knows infinity and NaN, too."""
     return type(value) in (int, float) and 0 <= value < math.inf
 
 

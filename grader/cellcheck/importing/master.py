@@ -235,7 +235,7 @@ def _graded(parts: Sequence[_Part], stripped: Sequence[bool]) -> int | None:
 def _points_by_hand(question: _Question, into: Converted) -> float:
     points = question.config.get("points") or 0
     if not are_points(points):
-        raise Unknown.at(question.number, f"the points of {question.name} are no number, or less than nothing")
+        raise Unknown.at(question.number, f"the points of {question.name} aren't a number, or are less than nothing")
     if not points:
         into.notes.append(f"{question.name} is graded by hand and has no points: give it some in JupyterLab's sidebar.")
     return float(points)
@@ -246,7 +246,9 @@ def _tests(question: _Question, config: Config) -> QuestionTests:
     if isinstance(points, dict):
         each = points.get("each", 1)
         if not are_points(each):
-            raise Unknown.at(question.number, f"{question.name} has points that are no numbers, or less than nothing")
+            raise Unknown.at(
+                question.number, f"{question.name} has points that aren't numbers, or are less than nothing"
+            )
         points = each * len(question.cases)
     cases = question.cases if config.doctests else of_functions(question.cases)
     return QuestionTests(question.name, cases, points, bool(question.config.get("all_or_nothing", False)))

@@ -104,7 +104,7 @@ def _read(path: Path) -> NotebookNode:
         nbformat.validate(notebook)
         json.dumps(notebook, ensure_ascii=False).encode()  # half a character can be read, and never be written
     except Exception as error:  # nbformat raises errors of many kinds
-        why = str(error).strip() or "it is no notebook"
+        why = str(error).strip() or "it isn't a notebook"
         raise GraderError(f"{path} can't be read: {why.splitlines()[0].rstrip('.')[:200]}.") from error
     return notebook
 
@@ -117,7 +117,7 @@ def _converted(path: Path, notebook: NotebookNode) -> Imported:
         tests = student.tests_of(path, notebook)
         if not tests:
             raise GraderError(
-                f"{path} is no assignment of Otter's: it has no # BEGIN QUESTION, and there are no tests in its "
+                f"{path} isn't an assignment of Otter's: it has no # BEGIN QUESTION, and there are no tests in its "
                 "metadata or in a folder tests beside it."
             )
         student.convert(notebook, tests, into)

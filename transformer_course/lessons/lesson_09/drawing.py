@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import also, main, special
+from cellcheck.authoring.aspects import also, main, named_parts, special
 from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, tagged
 
 Inputs = dict[str, Any]
@@ -129,7 +129,7 @@ def of_layer(
     ]
     if parts:
         meaning = "The weights have the names and shapes that the docstring gives."
-        wanted.append(also("named parts", "parts", weight=0.25, meaning=meaning))
+        wanted.append(named_parts(meaning, weight=0.25))
     if beginning:
         meaning = "A new layer's weights begin as the docstring says."
         wanted.append(also("the weights begin as they should", "beginning", weight=0.5, meaning=meaning))

@@ -203,7 +203,7 @@ TRIAL = Trial(
     shown=lambda case: {name: case.inputs[name] for name in ("x", "rank", "alpha")},
     aspects=explained(
         (
-            aspects.also("named parts", "parts", meaning="down and up have the names and shapes of the docstring."),
+            aspects.named_parts("down and up have the names and shapes of the docstring."),
             aspects.shape(),
             aspects.main("values", 6.0, meaning="The output is that of the base plus the scaled correction."),
             aspects.also("starts as the base", "start", "up", weight=16.0),

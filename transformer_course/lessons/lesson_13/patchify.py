@@ -9,7 +9,7 @@ import torch
 
 from cellcheck.authoring import Case, Trial, aspects, draw
 from cellcheck.authoring.calls import call_and_follow
-from transformer_course.lessons.lesson_13.refusals import refusal
+from transformer_course.lessons.refusing import own_refusal
 
 GREY = aspects.special("a single channel", weight=2.0, meaning="Grey images, with one channel, are cut right.")
 SQUARE = aspects.special("square images", meaning="Images as high as wide are cut right.")
@@ -55,7 +55,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The patches, and the gradients that flow back; where patches don't fit, how they are refused."""
     images, patch_size = inputs["images"], inputs["patch_size"]
     if images.shape[2] % patch_size or images.shape[3] % patch_size:
-        return {"refusal": refusal(symbol, images, patch_size)}
+        return own_refusal(symbol, images, patch_size)
     return call_and_follow(symbol, images, patch_size)
 
 

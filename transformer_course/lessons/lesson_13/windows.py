@@ -9,7 +9,7 @@ import torch
 
 from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects, draw
 from cellcheck.authoring.calls import in_order
-from transformer_course.lessons.lesson_13.refusals import refusal
+from transformer_course.lessons.refusing import own_refusal
 
 ONE = aspects.special("an input or a horizon of one", meaning="input_length and horizon may be one.")
 SINGLE = aspects.special("a single window", meaning="A series in which a single window fits gives that window.")
@@ -53,7 +53,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The windows; where the series is too short for one, how it is refused."""
     if len(inputs["series"]) < inputs["input_length"] + inputs["horizon"]:
-        return {"refusal": refusal(symbol, *inputs.values())}
+        return own_refusal(symbol, *inputs.values())
     return in_order(symbol, inputs)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from transformer_course.lessons.lesson_13.refusals import REFUSED, refusal
+from transformer_course.lessons.refusing import own_refusal, refusal
 
 
 def raised(size: int) -> None:
@@ -36,23 +36,36 @@ def indexed(size: int) -> int:
 @pytest.mark.parametrize(
     ("symbol", "said"),
     [
-        (raised, REFUSED),
-        (asserted, REFUSED),
-        (helped, REFUSED),
-        (a_value_error_of_python, REFUSED),
+        (raised, "an error"),
+        (asserted, "an error"),
+        (helped, "an error"),
+        (a_value_error_of_python, "an error"),
         (left_to_pytorch, "only an error from within"),
         (indexed, "only an error from within"),
-        (lambda size: torch.zeros(size, 2), "no error, and a result of shape (3, 2)"),
-        (lambda size: (size, size), "no error"),
+        (lambda size: torch.zeros(size, 2), "a Tensor of shape (3, 2)"),
+        (lambda size: (size, size), "a tuple"),
     ],
 )
 def test_what_becomes_of_such_arguments(symbol: Callable[..., Any], said: str) -> None:
-    assert refusal(symbol, 3) == said
+    assert own_refusal(symbol, 3) == {"refusal": said}
 
 
 def test_a_blank_answer_refuses_nothing() -> None:
     def blank(size: int) -> None:
         raise NotImplementedError
 
-    with pytest.raises(NotImplementedError):
-        refusal(blank, 3)
+    for asked in (refusal, own_refusal):
+        with pytest.raises(NotImplementedError):
+            asked(blank, 3)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "kind"),
+    [
+        (a_value_error_of_python, "a ValueError"),
+        (left_to_pytorch, "another error than a ValueError"),
+        (lambda size: size, "no error"),
+    ],
+)
+def test_where_the_docstring_names_the_error_its_kind_is_told(symbol: Callable[..., Any], kind: str) -> None:
+    assert refusal(symbol, 3)["kind"] == kind
