@@ -31,13 +31,13 @@ def merge_pair(tokens: Sequence[str], pair: tuple[str, str]) -> list[str]:
 def byte_pair_merges(words: list[str], num_merges: int) -> list[tuple[str, str]]:
     """Learn which pairs of neighbouring tokens to merge, the most frequent first.
 
-    `words` is a list of strings; a word that occurs often is in the list that often. At
-    first each character is a token. Then, `num_merges` times: count all pairs of
-    neighbours, take the most frequent one, and merge it in every word, from left to
-    right. A pair never spans two words. "aaa" contains two pairs. If several pairs are
-    equally frequent, take the lexicographically largest, as Python compares tuples:
-    `("b", "a") > ("a", "z")`. Returns the pairs in the order learnt; fewer than
-    `num_merges` if no pair is left.
+    `words` is a list of strings, which is left unchanged; a word that occurs often is
+    in the list that often. At first each character is a token. Then, `num_merges`
+    times: count all pairs of neighbours, take the most frequent one, and merge it in
+    every word, from left to right. A pair never spans two words. "aaa" contains two
+    pairs. If several pairs are equally frequent, take the lexicographically largest, as
+    Python compares tuples: `("b", "a") > ("a", "z")`. Returns the pairs in the order
+    learnt; fewer than `num_merges` if no pair is left.
 
     >>> byte_pair_merges(["aba", "aba", "bab"], num_merges=2)
     [('b', 'a'), ('a', 'ba')]
@@ -65,7 +65,7 @@ def apply_merges(word: str, merges: list[tuple[str, str]]) -> list[str]:
 
     At first each character is a token. Then each pair in `merges`, in the order learnt,
     is merged wherever it occurs in the word, from left to right. Characters that are in
-    no merge, spaces included, stay tokens of their own.
+    no merge, spaces included, stay tokens of their own. `merges` stays as it is.
 
     >>> apply_merges("whales", [("a", "l"), ("w", "h"), ("wh", "al")])
     ['whal', 'e', 's']
@@ -84,7 +84,7 @@ def byte_pair_vocabulary(merges: list[tuple[str, str]]) -> dict[str, int]:
     Ids 0 to 256 are taken: 0 is padding, and byte b (0 to 255) has id b + 1. So the
     token made by the first merge gets id 257, the next one 258, and so on, in the order
     learnt. Two merges may make the same token: it keeps its first id, and no id is left
-    out. Returns {merged token: id}; the bytes are not in it.
+    out. Returns {merged token: id}; the bytes are not in it. `merges` stays as it is.
 
     >>> byte_pair_vocabulary([("t", "h"), ("th", "e"), ("i", "n")])
     {'th': 257, 'the': 258, 'in': 259}
@@ -103,7 +103,7 @@ def byte_pair_ids(text: str, merges: list[tuple[str, str]], vocabulary: dict[str
 
     First `merges` cut the text into tokens. A token in `vocabulary` becomes its id. Any
     other token becomes its UTF-8 bytes, with id b + 1 for each byte b. No text is
-    refused.
+    refused. `merges` and `vocabulary` stay as they are.
 
     >>> byte_pair_ids("the ï", [("t", "h"), ("th", "e")], {"th": 257, "the": 258})
     [258, 33, 196, 176]
@@ -125,7 +125,7 @@ def ids_to_text(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
     Id 0 is padding and becomes nothing, wherever it is. Ids 1 to 256 are the bytes 0 to
     255; larger ids are the tokens of `vocabulary`. All bytes are put together first,
     and then decoded as UTF-8, since one character may take several. An id that stands
-    for nothing is an error.
+    for nothing is an error. `vocabulary` stays as it is.
 
     >>> ids_to_text([258, 33, 196, 176, 0, 0], {"th": 257, "the": 258})
     'the ï'

@@ -20,7 +20,8 @@ def greedy_decode(
     which is not returned. Returns ids (batch, columns) with at most `max_length`
     columns. A row stops at its first `end_id`, which is kept. After that it holds
     padding (id 0) while the other rows go on. A row that never ends is cut off after
-    `max_length` tokens. The model stays in the mode it is in, training or eval.
+    `max_length` tokens. The model stays in the mode it is in, training or eval, and
+    `source` stays as it is.
 
     >>> def count_down(source, target_input):  # writes source, source - 1, ...; 1 is the end, 9 the start
     ...     following = torch.where(target_input == 9, source, target_input - 1)
@@ -54,7 +55,7 @@ def ends_each_sequence(
     `decode(model, sources)` returns ids (batch, columns), padded on the right with id
     0; `sources` is (batch, source_length). The result is True when each source, decoded
     in a batch of its own, gets the same ids as it does among the others. Padding is
-    ignored: the number of columns may differ.
+    ignored: the number of columns may differ. `sources` stays as it is.
 
     >>> def stops_too_soon(model, sources):  # the whole batch stops at its shortest row
     ...     answers = model(sources)

@@ -13,11 +13,11 @@ import torch
 def sample_with_temperature(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> torch.Tensor:
     """Sample one token for each row, with probabilities softmax(logits / temperature).
 
-    `logits` is (batch, vocab_size); a token whose logit is -inf is never sampled.
-    Returns ids (batch,). Temperature 1 samples from the model's own distribution, a
-    lower temperature is more cautious, a higher one is bolder, and 0 always takes the
-    most likely token. All randomness comes from `generator`: the same seed gives the
-    same tokens.
+    `logits` is (batch, vocab_size), and stays as it is; a token whose logit is -inf is
+    never sampled. Returns ids (batch,). Temperature 1 samples from the model's own
+    distribution, a lower temperature is more cautious, a higher one is bolder, and 0
+    always takes the most likely token. All randomness comes from `generator`: the same
+    seed gives the same tokens.
 
     >>> logits = torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
     >>> sample_with_temperature(logits, 0.0, torch.Generator())

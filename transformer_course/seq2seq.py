@@ -62,7 +62,8 @@ class DecoderBlock(nn.Module):
     `forward(x, encoder_states, self_mask=None, encoder_mask=None)` takes x of shape
     (batch, target_length, d_model) and encoder states of shape
     (batch, source_length, d_model). `self_mask` is for the self-attention,
-    `encoder_mask` for the cross-attention. It returns the new x and nothing else.
+    `encoder_mask` for the cross-attention. It returns the new x and nothing else, and
+    leaves its arguments unchanged.
 
     >>> block = DecoderBlock(d_model=8, num_heads=2, d_ff=32)
     >>> block(torch.randn(3, 4, 8), torch.randn(3, 6, 8)).shape

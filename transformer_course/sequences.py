@@ -9,7 +9,7 @@ def shift_right(targets: torch.Tensor, start_id: int) -> torch.Tensor:
     place right, after a start token.
 
     `targets` is (batch, length), and so is the result. The last column is dropped:
-    nothing is written after it.
+    nothing is written after it. `targets` itself stays as it is.
 
     >>> shift_right(torch.tensor([[5, 7, 9]]), start_id=1)
     tensor([[1, 5, 7]])
@@ -24,9 +24,10 @@ def sequence_cross_entropy(logits: torch.Tensor, targets: torch.Tensor, pad_id: 
     """How surprised the model is by the right token, averaged over all tokens of the
     batch except padding.
 
-    `logits` is (batch, length, vocab_size), `targets` is (batch, length). Returns a
-    tensor of shape (): the mean of -log p(target) over all real tokens of the batch
-    together, in nats. A mean of row means would be a different number.
+    `logits` is (batch, length, vocab_size), `targets` is (batch, length); both stay as
+    they are. Returns a tensor of shape (): the mean of -log p(target) over all real
+    tokens of the batch together, in nats. A mean of row means would be a different
+    number.
 
     >>> even = torch.zeros(1, 3, 4)  # four symbols, all equally likely
     >>> sequence_cross_entropy(even, torch.tensor([[2, 3, 0]]))  # log(4)
@@ -89,10 +90,11 @@ def token_accuracy(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0)
 def exact_match(predictions: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -> torch.Tensor:
     """The share of rows in which every real token is predicted correctly.
 
-    `predictions` are ids (batch, any length), `targets` are ids (batch, length).
-    Whatever is predicted where the target is padding doesn't matter. Predictions
-    narrower than the targets count as if padding followed them; extra columns are
-    ignored. The result is one number: a tensor of shape () or a Python float.
+    `predictions` are ids (batch, any length), `targets` are ids (batch, length); both
+    stay as they are. Whatever is predicted where the target is padding doesn't matter.
+    Predictions narrower than the targets count as if padding followed them; extra
+    columns are ignored. The result is one number: a tensor of shape () or a Python
+    float.
 
     >>> exact_match(torch.tensor([[5, 7, 2], [5, 7, 9]]), torch.tensor([[5, 7, 0], [5, 8, 9]]))
     tensor(0.5000)

@@ -16,7 +16,8 @@ def batched_dot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     tensor([[[1., 2., 3.],
              [3., 4., 7.]]])
 
-    If the rows of `a` and `b` differ in length, PyTorch raises a RuntimeError.
+    If the rows of `a` and `b` differ in length, and neither has length 1, PyTorch
+    raises a RuntimeError.
     """
     ### BEGIN SOLUTION
     return torch.einsum("bnd,bmd->bnm", a, b)  # (batch, n, d) x (batch, m, d) -> (batch, n, m)

@@ -10,9 +10,10 @@ import torch
 def build_vocabulary(corpus: list[str]) -> dict[str, int]:
     """Give each character in the corpus a number, its id.
 
-    `corpus` is a list of strings. Returns {character: id}. The ids are 1, 2, 3, ...:
-    the most frequent character gets 1. Equally frequent characters are ranked in the
-    order in which they first appear. Id 0 is reserved for padding.
+    `corpus` is a list of strings, which is left unchanged. Returns {character: id}. The
+    ids are 1, 2, 3, ...: the most frequent character gets 1. Equally frequent
+    characters are ranked in the order in which they first appear. Id 0 is reserved for
+    padding.
 
     >>> build_vocabulary(["hello", "hole"])
     {'l': 1, 'h': 2, 'e': 3, 'o': 4}
@@ -47,8 +48,8 @@ def encode(text: str, vocabulary: dict[str, int]) -> list[int]:
 def decode(ids: Sequence[int], vocabulary: dict[str, int]) -> str:
     """Turn ids back into text.
 
-    `ids` is a list of integers. Id 0 is padding and becomes nothing, wherever it is.
-    Any other id that isn't in the vocabulary raises an error.
+    `ids` is a list of integers, which is left unchanged. Id 0 is padding and becomes
+    nothing, wherever it is. Any other id that isn't in the vocabulary raises an error.
 
     >>> decode([2, 4, 1, 3, 0, 0], {"l": 1, "h": 2, "e": 3, "o": 4})
     'hole'
@@ -92,7 +93,8 @@ def prepare_example(
 
     Returns (tokens, label). `tokens` is a LongTensor (max_length,): first the text's
     ids, then padding (0), and at the very end, at index -1, `cls_id`. The label is
-    passed on unchanged. A text that leaves no room for `cls_id` raises an error.
+    passed on unchanged, and `vocabulary` stays as it is. A text that leaves no room for
+    `cls_id` raises an error.
 
     >>> prepare_example("hole", 1, {"l": 1, "h": 2, "e": 3, "o": 4}, max_length=7, cls_id=5)
     (tensor([2, 4, 1, 3, 0, 0, 5]), 1)

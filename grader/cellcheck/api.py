@@ -234,5 +234,5 @@ def _with_choice(result: Result, folder: Path, job: Job) -> Result:
     from cellcheck.running.handed_in import choose
 
     assert job.assignment is not None
-    _, said = choose(folder, job.assignment)
-    return replace(result, repairs=(*said, *result.repairs))
+    _, notes = choose(folder, job.assignment)
+    return replace(result, repairs=(*notes, *result.repairs))

@@ -75,8 +75,8 @@ def marks(course: Course, lesson: str) -> list[Mark]:
         GraderError: when the gradebook does not know the lesson.
     """
     submitted = course.submitted_folder()
-    known = {key.rpartition("/")[0]: entry for key, entry in record(submitted).items() if key.endswith(f"/{lesson}")}
-    waiting = {student: entry["refused"] for student, entry in known.items() if "refused" in entry}
+    entries = {key.rpartition("/")[0]: entry for key, entry in record(submitted).items() if key.endswith(f"/{lesson}")}
+    waiting = {student: entry["refused"] for student, entry in entries.items() if "refused" in entry}
     waiting |= dict.fromkeys(course.handed_in(lesson), "It was handed in, and hasn't been graded.")
     with course.gradebook() as gradebook:
         try:
@@ -88,7 +88,7 @@ def marks(course: Course, lesson: str) -> list[Mark]:
         people = {student.id: student for student in gradebook.students}
         lines = []
         for name in {**people, **waiting}:
-            mark = _about(name, full, people.get(name), known.get(name, {}))
+            mark = _about(name, full, people.get(name), entries.get(name, {}))
             if name in graded:
                 submission, still_open = graded[name]
                 mark = replace(
@@ -106,8 +106,8 @@ def marks(course: Course, lesson: str) -> list[Mark]:
 
 def _about(student: str, full: float, person: Student | None, entry: Mapping[str, Any]) -> Mark:
     """A learner without a mark, with all that is known about them: in the gradebook, and from the platform."""
-    known = ("first_name", "last_name", "email", "lms_user_id")
-    first, last, email, lms = (str(getattr(person, name, None) or "") for name in known)
+    columns = ("first_name", "last_name", "email", "lms_user_id")
+    first, last, email, lms = (str(getattr(person, name, None) or "") for name in columns)
     platform, name = str(entry.get("platform", "")), str(entry.get("name", ""))
     by_name = platform in (MOODLE, CANVAS) and not (first or last or email or lms) and folder_name(name) == student
     if not first and not last:
@@ -210,8 +210,8 @@ def for_moodle(marks: Sequence[Mark], column: str) -> list[list[str]]:
     """Moodle's grade import, for which the teacher maps the columns; and its grading worksheet."""
     rows = [["Identifier", "First name", "Last name", "ID number", "Email address", column, "Last modified (grade)"]]
     for mark in marks:
-        known = "" if mark.by_name else mark.student
-        rows.append([_participant(mark), mark.first_name, mark.last_name, known, mark.email, mark.mark, ""])
+        number = "" if mark.by_name else mark.student
+        rows.append([_participant(mark), mark.first_name, mark.last_name, number, mark.email, mark.mark, ""])
     return rows
 
 

@@ -65,9 +65,9 @@ def _literal(name: str) -> str:
 
 def _forget_in_record(course: Course, student: str) -> Iterator[str]:
     folder = course.submitted_folder()
-    known = record(folder)
-    left = {key: entry for key, entry in known.items() if key.rpartition("/")[0] != student}
-    if left != known:
+    entries = record(folder)
+    left = {key: entry for key, entry in entries.items() if key.rpartition("/")[0] != student}
+    if left != entries:
         write_whole(folder / RECORD, json.dumps(left, indent=1, ensure_ascii=False) + "\n")
         yield f"the lines in {(folder / RECORD).relative_to(course.root)}"
 

@@ -53,21 +53,21 @@ class EngineExecutor(LocalAutogradeExecutor):  # type: ignore[misc]
     def _run(self) -> None:
         folder, out = Path(self.input_path), Path(self.output_path)
         seed = hidden_seed() if self.seed is None else self.seed
-        said = []
+        lines = []
         with Gradebook(str(out / GRADEBOOK)) as book:
             for title in sorted(book.model.notebook_id_set):
                 file = folder / f"{title}.ipynb"
                 if not file.exists():
                     cells = book.find_notebook(title).graded_cells
                     _write_marks(book, title, {cell.name: 0.0 for cell in cells})
-                    said.append(f"{title}: nothing was handed in.")
+                    lines.append(f"{title}: nothing was handed in.")
                     continue
-                result, made = self._grade(_released(book.find_notebook(title)), read_file(file), seed)
-                write_whole(out / file.name, made.notebooks[title])
-                _write_marks(book, title, {name: score for (_, name), score in made.scores.items()})
-                _write_comments(book, title, {name for _, name in made.blank})
-                said.append(_in_words(title, result))
-        self.grading_logs = "\n".join(said)
+                result, autograded = self._grade(_released(book.find_notebook(title)), read_file(file), seed)
+                write_whole(out / file.name, autograded.notebooks[title])
+                _write_marks(book, title, {name: score for (_, name), score in autograded.scores.items()})
+                _write_comments(book, title, {name for _, name in autograded.blank})
+                lines.append(_in_words(title, result))
+        self.grading_logs = "\n".join(lines)
 
     def _grade(self, assignment: Assignment, data: bytes, seed: int) -> tuple[Result, Draft]:
         get_ready(1)

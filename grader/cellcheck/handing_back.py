@@ -72,10 +72,10 @@ def feedback_pages(course: Course, lesson: str) -> dict[str, Path]:
 
 def _places(course: Course, lesson: str, platform: str, pages: Mapping[str, Path]) -> dict[str, str]:
     """Where each page goes, for those who have a place of their own: a team's members share theirs."""
-    known = record(course.submitted_folder())
+    entries = record(course.submitted_folder())
     named = {}
     for student in pages:
-        entry = known.get(f"{student}/{lesson}", {})
+        entry = entries.get(f"{student}/{lesson}", {})
         if entry.get("platform") == platform and isinstance(entry.get("from"), str):
             named[student] = as_named(platform, entry["from"])
     shared = Counter(named.values())

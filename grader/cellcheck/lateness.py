@@ -66,14 +66,14 @@ def _shown(time: datetime) -> str:
 def told_about_time(course: Course, lesson: str) -> list[str]:
     """Sentences on whose lateness isn't known, or of whom two records say two things."""
     due, extensions = _due(course, lesson)
-    known = record(course.submitted_folder())
+    entries = record(course.submitted_folder())
     called: list[str] = []
     unknown: list[str] = []
     clocks: list[str] = []
     disagree: list[str] = []
     handed_in = course.handed_in(lesson)
     for student in handed_in:
-        entry: Mapping[str, Any] = known.get(f"{student}/{lesson}", {})
+        entry: Mapping[str, Any] = entries.get(f"{student}/{lesson}", {})
         late, clock = entry.get("late"), _time(entry.get("clock"))
         try:
             time = timestamp(course.submission(student, lesson))
@@ -91,10 +91,10 @@ def told_about_time(course: Course, lesson: str) -> list[str]:
         if own and clock is not None and theirs is not None and clock > theirs:
             clocks.append(f"{student} ({clock:%Y-%m-%d %H:%M} UTC)")
     about_unknown = _UNKNOWN if len(unknown) < len(handed_in) else _NONE_KNOWN
-    told = ((_CALLED, called), (about_unknown, unknown), (_CLOCKS, clocks), (_DISAGREE, disagree))
+    doubts = ((_CALLED, called), (about_unknown, unknown), (_CLOCKS, clocks), (_DISAGREE, disagree))
     return [
         sentence.format(who=named(students, 20), some=len(students), all=len(handed_in))
-        for sentence, students in told
+        for sentence, students in doubts
         if students
     ]
 

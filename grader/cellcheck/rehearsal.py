@@ -198,9 +198,21 @@ class _Rehearsal:
             )
         if self.judge.right_so_far(seen):
             raise GraderError(
-                f"{self.symbol}: the mistake {mistake.name!r}{self._at(mistake.name)} gets full marks. Add a case in "
-                "which it goes wrong; or does the probe, or the canonical form, leave out what it gets wrong?"
+                f"{self.symbol}: the mistake {mistake.name!r}{self._at(mistake.name)} gets full marks. "
+                f"{self._what_to_add(seen)}"
             )
+
+    def _what_to_add(self, seen: list[Observation]) -> str:
+        """What shows that a mistake is one. A call may stop by itself where the course's own answer refuses it."""
+        for case, right, observation in zip(self.judge.cases, self.judge.references[0], seen, strict=True):
+            if "error" in observation and observation["error"]["type"] != right["error"]["type"]:
+                return (
+                    f"It stops {case.label} with {observation['error']['type']}, and any error counts where one is "
+                    "asked for. Add a case in which it returns something, or take the mistake out."
+                )
+        return (
+            "Add a case in which it goes wrong; or does the probe, or the canonical form, leave out what it gets wrong?"
+        )
 
     def _is_a_slip(self) -> bool:
         """Whether it comes from how a mistake is written down, and not from what it gets wrong.

@@ -122,13 +122,13 @@ def _insist_on_cases(exercise: Exercise, where: str, root: Path, folder: Path) -
             raise GraderError(
                 f"{symbol} in {where} has no case for its aspect {aspect.name!r}: give a case the tag {tags!r}."
             )
-    known = USUAL.union(*(aspect.tags for aspect in exercise.aspects))
+    all_tags = USUAL.union(*(aspect.tags for aspect in exercise.aspects))
     for case in cases:
-        for tag in sorted(case.tags - known):
+        for tag in sorted(case.tags - all_tags):
             raise GraderError(
                 f"{symbol}: no aspect looks at the tag {tag!r} of the case {case.label!r}, in "
                 f"{written(line_of(tag, folder), where)}. Give an aspect this tag, or the case another: "
-                f"there are {', '.join(sorted(known))}."
+                f"there are {', '.join(sorted(all_tags))}."
             )
 
 

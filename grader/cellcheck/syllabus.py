@@ -382,7 +382,10 @@ def syllabi() -> tuple[Syllabus, ...]:
     around = course_around(_working_folder())
     courses = (around,) if around is not None else installed()
     if not courses:
-        raise UnknownLesson("There is no course here: name its folder of lessons, as in cellcheck --lessons FOLDER.")
+        raise UnknownLesson(
+            "There is no course here: go to its folder, install it, or name its folder of lessons, as in "
+            "cellcheck --lessons FOLDER."
+        )
     return courses
 
 
@@ -429,11 +432,14 @@ def find_lesson(name: str) -> tuple[Syllabus, str]:
         UnknownLesson: when there is none.
         GraderError: when there are several.
     """
-    there = [(syllabus, known) for syllabus in syllabi() for known in syllabus.called(name)]
-    called = [(syllabus, known) for syllabus, known in there if known == name]
+    there = [(syllabus, full_name) for syllabus in syllabi() for full_name in syllabus.called(name)]
+    called = [(syllabus, full_name) for syllabus, full_name in there if full_name == name]
     names = called or there
     if not names:
-        sentence = f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}."
+        sentence = (
+            f"There is no lesson {name!r}. These exist: {', '.join(lesson_names())}. If it is another course's, go to "
+            "that course's folder, or install it."
+        )
         installed.cache_clear()  # a notebook may install its course, and ask again
         raise UnknownLesson(sentence)
     if len(names) > 1:

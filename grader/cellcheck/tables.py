@@ -151,14 +151,14 @@ class ClassMistake:
     told: str
 
 
-def mistakes(results: Mapping[str, Result], known: Lesson | None) -> list[ClassMistake]:
+def mistakes(results: Mapping[str, Result], lesson: Lesson | None) -> list[ClassMistake]:
     """The class's mistakes, the most common of an exercise first.
 
     What matches no known mistake is listed by what is wrong with it, and by what one of them was told, and
     whether the others were told the same.
     """
     lines = []
-    for exercise in known.exercises if known is not None else ():
+    for exercise in lesson.exercises if lesson is not None else ():
         by_reason: dict[tuple[str, str], dict[str, str]] = {}
         advice = {mistake.name: mistake.advice for mistake in exercise.mistakes}
         for name, result in results.items():
@@ -183,7 +183,7 @@ def mistakes(results: Mapping[str, Result], known: Lesson | None) -> list[ClassM
     return lines
 
 
-def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table:
+def mistakes_table(results: Mapping[str, Result], lesson: Lesson | None) -> Table:
     """A line for each mistake that the class made: who made it, and the advice."""
     table = Table(box=None, pad_edge=False, show_lines=False)
     table.add_column("exercise", overflow="fold")
@@ -191,7 +191,7 @@ def mistakes_table(results: Mapping[str, Result], known: Lesson | None) -> Table
     table.add_column("learners", justify="right")
     table.add_column("who")
     table.add_column("what they were told")
-    for each in mistakes(results, known):
+    for each in mistakes(results, lesson):
         what, mistake, told = (visible(text, limit=1000) for text in (each.title, each.mistake, each.told))
         cells = (what, mistake, str(len(each.who)), ", ".join(map(visible, each.who)), told)
         table.add_row(*map(escape, cells))

@@ -61,4 +61,8 @@ def _of(judges: Sequence[Judge], exercise: Exercise, seeds: Sequence[int]) -> It
                 f"{exercise.points:g} points, more than two thirds: give the aspects it fails more weight."
             )
         if len(set(scores)) > 1:
-            yield f"{exercise.symbol}: what the mistake {mistake.name!r} earns depends on the seed: {scores}."
+            earned = ", ".join(f"{score:g} with {seed}" for score, seed in zip(scores, seeds, strict=True))
+            yield (
+                f"{exercise.symbol}: what the mistake {mistake.name!r} earns depends on the seed: {earned}. "
+                "Draw inputs on which it goes wrong every time."
+            )

@@ -22,14 +22,14 @@ def refuse_answers(probes: str, lessons: str, root: Path, lesson: Lesson) -> Non
             symbols.
     """
     answers = sorted(f"{e.references[0].__module__}.{e.symbol}" for e in lesson.exercises)
-    known: set[str] = set()
+    modules: set[str] = set()
     waiting = [probes]
     while waiting:
         name = waiting.pop()
         path = file_of(name, root)
-        if name in known or path is None:
+        if name in modules or path is None:
             continue
-        known.add(name)
+        modules.add(name)
         package = name if path.stem == "__init__" else name.rpartition(".")[0]
         tree = parsed(path)
         if any(isinstance(n, ast.Constant) and str(n.value).endswith(ANSWERS) for n in ast.walk(tree)):
@@ -38,13 +38,13 @@ def refuse_answers(probes: str, lessons: str, root: Path, lesson: Lesson) -> Non
                 f"{ANSWERS}, which knows the answers: take that out."
             )
         for imported_name in imported(tree, package):
-            told = [
+            leaks = [
                 answer
                 for answer in answers
                 if answer == imported_name or f"{answer.rpartition('.')[0]}.*" == imported_name
             ]
-            if told:
-                raise GraderError(_sentence(path, root, f"{told[0]}, which the learner is to write"))
+            if leaks:
+                raise GraderError(_sentence(path, root, f"{leaks[0]}, which the learner is to write"))
             if not f"{imported_name}.".startswith(f"{lessons}."):
                 continue
             if SECRET & set(imported_name.split(".")):

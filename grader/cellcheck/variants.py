@@ -96,8 +96,8 @@ def drawn_for(locked: Iterable[str], cells: Iterable[str]) -> str | None:
     if not asked:
         return None
     given = re.compile(rf"^({'|'.join(asked)})[ \t]*=[ \t]*(?:\"([^\"\n]*)\"|'([^'\n]*)'|(\d+))", re.MULTILINE)
-    found = [max(values) for text in cells for _, *values in given.findall(text)]
-    return (found[-1] or None) if found else None
+    draws = [max(values) for text in cells for _, *values in given.findall(text)]
+    return (draws[-1] or None) if draws else None
 
 
 def told_about_draw(drawn: str, student: str, known_as: Iterable[str]) -> str | None:

@@ -199,8 +199,8 @@ def _scored(folders: Mapping[str, Path], run: ContestRun, file: Path | None) -> 
         with closing(score_all(folders, run)) as scored:
             for outcome in scored:
                 standings = standings.with_one_more(outcome)
-                known = run.earlier is not None and outcome in run.earlier.outcomes.values()
-                if file is not None and not known:  # a power cut costs no more than what is being scored
+                scored_before = run.earlier is not None and outcome in run.earlier.outcomes.values()
+                if file is not None and not scored_before:  # a power cut costs no more than what is being scored
                     _write(standings, file)
                 yield standings
     finally:

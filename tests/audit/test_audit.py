@@ -183,7 +183,10 @@ def test_what_is_missed_stands_on_lines_of_its_own() -> None:
     for number in range(MOST_LINES + 3):
         row.mutants.add(False, f"f(a, 'b') -> f(a, {number})")
     diagnosed, mutants_ = row.below()
-    assert diagnosed == "diagnosed: 1 / 2 is below 95%:\n    off_by_one is taken for swapped"
+    assert diagnosed == (
+        "diagnosed: 1 / 2 is below 95%. Where two do the same in all cases, add a case that tells them apart, or make "
+        "them one:\n    off_by_one is taken for swapped"
+    )
     head, first, *_, last = mutants_.split("\n    ")
     assert head.startswith("mutants: 0 / 15 is below 98%. Add a case that notices them;")
     assert first == "- `f(a, 'b')` → `f(a, 0)`"

@@ -108,6 +108,13 @@ def test_a_mistake_is_an_edit_or_stands_in_full(library: ModuleType, body: str, 
     assert library.spread([3.0, 4.0]) == 12.5**0.5  # nobody else gets the slip
 
 
+def test_where_a_mistake_was_reported_is_no_part_of_the_advice(library: ModuleType) -> None:
+    text = mistake("- `/ count` → `/ 2`\n- reported in: some-body/a.project_1#17")
+    (slip,) = written(library, text).mistakes
+    assert (slip.reported_in, slip.advice) == ("some-body/a.project_1#17", "Which root?")
+    assert written(library, mistake("- `/ count` → `/ 2`")).mistakes[0].reported_in == ""
+
+
 def test_classes_keep_super_decorators_and_their_modules_future(library: ModuleType) -> None:
     edited = only(library, mistake("- `2 * self.count` → `3 * self.count`"), "Counter")
     counter = edited(5)  # type: ignore[operator]
@@ -352,6 +359,14 @@ FAULTS = {
         mistake("- `total / count` → `total /`"),
         "line 3: with these edits, spread is not valid",
     ),
+    "a report without a number": (
+        mistake("- `0.0` → `1.0`\n- reported in: owner/project"),
+        "line 6: where a mistake was reported is written so: - reported in: owner/project#17",
+    ),
+    "a report of a right answer": (
+        f"# Right answers\n\n## ours\n\n- reported in: owner/project#17\n\n{BLOCK}\n",
+        "line 5: where a mistake was reported",
+    ),
     "an edit without backticks": (mistake("- `total` → sum"), "line 5: an edit is one line"),
     "edits and a block": (mistake(f"- `0.0` → `1.0`\n\n{BLOCK}"), "line 3: slip needs edits, .*, and has both"),
     "neither": (mistake("It is wrong."), "line 3: slip needs edits"),
@@ -380,6 +395,10 @@ FAULTS = {
     "a text before all": ("People get this wrong.\n", "line 1: a text before the first heading"),
     "a central right answer": (f"# Right answers\n\n## ours, central\n\n{BLOCK}\n", "line 3: only a mistake can be"),
     "a mutant without reason": ("# Equivalent mutants\n\n- `a` → `b`\n", "line 3: an equivalent mutant is an edit"),
+    "a mutant with its reason beside it": (
+        "# Equivalent mutants\n\n- `a` → `b`: the same\n",
+        "line 3: an edit is one line: .* → nothing\\. Its reason goes on a line of its own, below\\.",
+    ),
     "a mutant with a name": ("# Equivalent mutants\n\n## one\n", "line 3: a mutant has no name"),
 }
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from cellcheck import syllabus
 from cellcheck.errors import GraderError
 from cellcheck.running.setting import setting_of
 from cellcheck.running.zygotes import borrowed
 from cellcheck.starting import new_course, new_lesson
-from cellcheck.syllabus import VARIABLE, Syllabus, course_around
+from cellcheck.syllabus import VARIABLE, Syllabus, UnknownLesson, course_around, find_lesson
 from cellcheck.testing import faults
 from tests.shell import Run
 
@@ -74,6 +75,18 @@ def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
         assert done.returncode == 0, done.stdout
 
 
+def test_a_check_that_works_by_luck(root: Path) -> None:
+    """With some seeds a name is in capitals, and somebody who leaves small letters as they are gets it right."""
+    drawn = 'name=("a b", "A B")[draw.whole_number(generator, 0, 1)]'
+    edit(lesson_folder(root) / "initials.py", 'name=" ".join(draw.words(generator, 2))', drawn)
+    (sentence,) = faults(LESSON)
+    assert re.fullmatch(
+        r"initials: what the mistake 'small_letters_kept' earns depends on the seed: \S+ with 0, .*, \S+ with 12345\. "
+        r"Draw inputs on which it goes wrong every time\.",
+        sentence,
+    ), sentence
+
+
 @pytest.mark.parametrize("name", ["My Course", "1st", "a--b", "café", "-x"])
 def test_a_bad_name_for_a_course(name: str, refused: Say, tmp_path: Path) -> None:
     said = refused("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
@@ -109,6 +122,15 @@ def test_only_packages_are_courses(root: Path) -> None:
     assert found.folder == lesson_folder(root).parent
     (found.folder / "__init__.py").unlink()
     assert course_around(root) is None
+
+
+def test_a_notebook_outside_its_course(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownLesson, match=r"These exist: 01_first_steps\. If it is another course's, go to that"):
+        find_lesson("02_sums")
+    monkeypatch.chdir(root.parent)
+    monkeypatch.setattr(syllabus, "installed", tuple)
+    with pytest.raises(UnknownLesson, match="There is no course here: go to its folder, install it, or name its"):
+        find_lesson("02_sums")
 
 
 def test_a_lesson_needs_a_course(refused: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

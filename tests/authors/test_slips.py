@@ -316,6 +316,23 @@ def test_an_answer_may_stop_where_an_aspect_asks_for_it_but_not_before_it_is_cal
     insist_on_sound(load_lesson(LESSON))
 
 
+def test_a_mistake_that_stops_by_itself_where_the_answer_refuses(root: Path) -> None:  # noqa: F811
+    """Any error is a refusal, so nothing tells a check that was left out from one that is there."""
+    check = '    if "   " in name:\n        raise ValueError("many")\n'
+    edit(library(root), "    return", f'{check}    assert "   " not in name\n    return')
+    edit(lesson_folder(root) / TRIED, *REFUSING)
+    deleted = "".join(f"-{line}\n" for line in check.splitlines())
+    answers = lesson_folder(root) / ANSWERS
+    edit(answers, MISTAKE, f"```diff\n{deleted}```")
+    answers.write_text(answers.read_text("utf-8").partition("# Right answers")[0], "utf-8")
+    assert re.search(
+        r"'small_letters_kept' \(\S+initials\.md, line 3\) gets full marks\. It stops with many spaces between the "
+        r"names with AssertionError, and any error counts where one is asked for\. Add a case in which it returns "
+        r"something, or take the mistake out\.",
+        said := refused(),
+    ), said
+
+
 def test_what_stops_before_the_answer_is_called_is_no_refusal(root: Path) -> None:  # noqa: F811
     """The misspelt name in the probe stops in the very case in which an error is asked for."""
     edit(lesson_folder(root) / TRIED, *REFUSING)

@@ -63,6 +63,32 @@ def test_what_answers_a_guess_is_folded(lesson: str) -> None:
             assert before.count("<details>") > before.count("</details>"), asks[:200]
 
 
+COURSE_WIDE = (
+    "**How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. "
+    "Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.",
+    "One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on "
+    "with our version.",
+    "**How to submit.** Save the notebook and hand it in the way your class does. "
+    "Working on your own? The checks are all you need.",
+    "Fewer? Read the linked pages first, then come back.",
+    "Run the next cell first: it loads the tools",
+    "## How good were your guesses? Here are your guesses next to what happened",
+    "## Recap Answer from memory, then check.",
+)
+
+
+@every_lesson
+def test_what_each_lesson_says_it_says_in_the_same_words(lesson: str) -> None:
+    text = text_of(lesson)
+    prose = " ".join(re.sub(r"^# ?", "", text, flags=re.MULTILINE).split())
+    assert [prose.count(words) for words in COURSE_WIDE] == [1] * len(COURSE_WIDE)
+    opened = re.findall(r"<summary>([^<]*(?:[Oo]pen|[Rr]an|[Rr]un the)[^<]*)</summary>", text)
+    assert {re.sub(r" \(with `\w+` installed\)$", "", words).rstrip("s") for words in opened} == {
+        "Open this once you have run the cell"
+    }
+    assert set(re.findall(r"\*\*(What you\b.*?)[.,]?\*\*", prose)) == {"What you've built", "What you should see"}
+
+
 @every_lesson
 def test_every_cell_that_asks_for_a_guess_is_known_as_one(lesson: str) -> None:
     """Two guesses in a line count, too: what gives a guess away is told by that line."""

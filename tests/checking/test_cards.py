@@ -132,6 +132,11 @@ def test_plain_lines() -> None:
         "  Right already: shape.",
         "  It printed: hello",
     ]
+    assert "good company" not in plain(verdict())
+    assert plain(verdict(reported_in="owner/project")).splitlines()[-2:] == [
+        "  You're in good company: the same slip has been reported in owner/project.",
+        "  Right already: shape.",
+    ]
     assert plain(verdict(PASSED)).splitlines() == ["pick: right, 2 of 2 points", "  [x] shape", "  [x] values"]
     assert plain(verdict(MISSING)).splitlines() == [
         "pick: still blank, 0 of 2 points",

@@ -10,7 +10,7 @@ from nbformat import NotebookNode, v4
 
 from cellcheck.importing import otter
 from cellcheck.importing.answers import answer_text
-from cellcheck.importing.cases import Case, QuestionTests, cell_text, of_file
+from cellcheck.importing.cases import OtterCase, QuestionTests, cell_text, of_file
 from cellcheck.importing.unknown import Unknown
 from tests.assignments.sources import CONFIG
 from tests.importing.assignments import ASSIGNMENTS, Assignment, block, code, question, raw, text
@@ -148,34 +148,36 @@ def test_answers(written: str, expected: str) -> None:
 def test_points_are_shared_out_by_otters_rules(
     total: float | list[float | None] | None, each: list[float | None], worth: list[float]
 ) -> None:
-    assert QuestionTests("q", [Case("", points=points) for points in each], total).worth(1) == worth
+    assert QuestionTests("q", [OtterCase("", points=points) for points in each], total).worth(1) == worth
 
 
 def test_a_test_is_the_learners_only_where_otter_has_it_so() -> None:
     """A doctest sees the learner's names, and a function does not: `sum = 3` costs nobody a mark there."""
     names: dict[str, object] = {"sum": 3, "total": 6}
-    function = Case(
+    function = OtterCase(
         "def test(total, env):\n    assert sum([1, 2, 3]) == total == env['total']", "test", ("total", "env")
     )
     exec(cell_text(function, "one"), names)
     assert set(names) == {"sum", "total", "one", "__builtins__"}
-    shows = Case(
+    shows = OtterCase(
         ">>> sum\n3\n>>> print('a\\n\\nb')\na\n<BLANKLINE>\nb\n>>> 1 / 0\nTraceback (most recent call last):\n"
         "ZeroDivisionError: division by zero\n>>> range(99) # doctest: +ELLIPSIS\nrange(...)"
     )
     exec(cell_text(shows, "two"), names)
     with pytest.raises(AssertionError, match=r"Look again\."):
-        exec(cell_text(Case(">>> total\n7", failure="Look again."), "three"), names)
+        exec(cell_text(OtterCase(">>> total\n7", failure="Look again."), "three"), names)
     with pytest.raises(AssertionError, match=r"^$"):  # what is expected stays hidden
-        exec(cell_text(Case(">>> total\n7", hidden=True), "four"), names)
+        exec(cell_text(OtterCase(">>> total\n7", hidden=True), "four"), names)
 
 
 def test_no_line_of_a_test_is_taken_for_a_prompt() -> None:
     """IPython takes `>>>` away wherever a line begins so; the doctest would then compare nothing."""
     from IPython.core.inputtransformer2 import TransformerManager
 
-    described = Case('def test(f):\n    """\n    >>> f(1)\n    ...\n    """\n    assert f(1) == 1\n', "test", ("f",))
-    shown = Case(">>> for i in range(2):\n...     print(i, '\\n...')\n0\n...\n1\n...")
+    described = OtterCase(
+        'def test(f):\n    """\n    >>> f(1)\n    ...\n    """\n    assert f(1) == 1\n', "test", ("f",)
+    )
+    shown = OtterCase(">>> for i in range(2):\n...     print(i, '\\n...')\n0\n...\n1\n...")
     for case in (described, shown):
         source = cell_text(case, "one")
         assert ast.dump(ast.parse(TransformerManager().transform_cell(source))) == ast.dump(ast.parse(source))

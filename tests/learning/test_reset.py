@@ -35,9 +35,9 @@ def test_the_whole_notebook(mine: Path, tmp_path: Path) -> None:
     before = mine.read_bytes()
     done = reset(mine)
     assert mine.read_bytes() == as_opened(released()[LESSON].read_bytes())
-    assert done.kept.read_bytes() == before
-    assert done.kept.parent == mine.parent / "earlier"
-    assert done.kept.name.startswith(f"{LESSON} 20")
+    assert done.copy.read_bytes() == before
+    assert done.copy.parent == mine.parent / "earlier"
+    assert done.copy.name.startswith(f"{LESSON} 20")
     assert progress.read(tmp_path) == {LESSON: {}, "02_tokenizer": {"encode": 1.0}}
 
 
@@ -50,7 +50,7 @@ def test_one_exercise(mine: Path, tmp_path: Path) -> None:
         assert (now[name]["outputs"], now[name]["execution_count"]) == ([], None)
     assert now["batched_dot"]["source"] == OTHER
     assert now["batched_dot"]["outputs"]
-    assert done.kept.read_bytes() == before
+    assert done.copy.read_bytes() == before
     assert progress.read(tmp_path)[LESSON] == {"batched_dot": 1.0}
     nbformat.validate(nbformat.read(mine, as_version=4))
     submission = read_submission(mine.read_bytes())
@@ -83,9 +83,9 @@ def test_of_doubled_cells_one_blank_stays(mine: Path) -> None:
 
 
 def test_twice_in_a_second_keeps_both(mine: Path) -> None:
-    kept = {reset(mine).kept for _ in range(3)}
-    assert len(kept) == 3
-    assert all(path.is_file() for path in kept)
+    copies = {reset(mine).copy for _ in range(3)}
+    assert len(copies) == 3
+    assert all(path.is_file() for path in copies)
 
 
 def test_a_renamed_notebook_is_known_by_its_set_up_cell(mine: Path, tmp_path: Path) -> None:

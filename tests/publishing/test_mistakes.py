@@ -101,6 +101,7 @@ HOSTILE = """\
 
 ## edited
 - `return text` → `return "</pre><script>edit()</script>" + text`
+- reported in: owner/project#17
 
 </p><script>advise()</script> [a](javascript:b) **&amp;**
 
@@ -147,6 +148,8 @@ def test_what_authors_write_stays_text(tmp_path: Path, monkeypatch: pytest.Monke
     assert [" ".join(p.text_content().split()) for p in article.xpath(".//p[@class='advice']")] == [
         mistake.advice for mistake in exercise.mistakes
     ]
+    (report,) = article.xpath(".//p[@class='reported']/a")
+    assert (report.text, report.get("href")) == ("owner/project#17", "https://github.com/owner/project/issues/17")
     edit, full = ("".join(box.itertext()) for box in article.xpath(".//pre"))
     assert '+    return "</pre><script>edit()</script>" + text' in edit
     assert '"</details><script>full()</script>"' in full

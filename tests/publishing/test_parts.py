@@ -56,7 +56,7 @@ def test_from_the_question_in_ones_own_words_on_all_is_one_part() -> None:
         prose(f"## One\n\n{LONG}"),
         prose(f"## Explain it\n\n{LONG}"),
         prose("Because.", solution=True, grade_id="explain"),
-        prose(f"## To recall\n\n{LONG}\n\n## Papers\n\n{LONG}"),
+        prose(f"## Recap\n\n{LONG}\n\n## Papers\n\n{LONG}"),
     )
     assert (ending.title, ending.gathered) == (ENDING, True)
     assert len(ending.pieces) == 4

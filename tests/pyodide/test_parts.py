@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from cellcheck.browser.lessons import notebook
-from cellcheck.browser.parts import Part, names_in, part_of, without
+from cellcheck.browser.parts import BrowserPart, names_in, part_of, without
 from cellcheck.repository import Repository
 from tests.nightly import later
 from transformer_course.lessons.lesson_01 import experiments, in_browser
@@ -50,7 +50,7 @@ except ImportError as error:
 
 
 @cache
-def part(lesson: str) -> Part:
+def part(lesson: str) -> BrowserPart:
     return part_of(HERE, lesson, ["torch"])
 
 

@@ -190,3 +190,14 @@ def test_a_lesson_whose_modules_are_missing_is_one_sentence() -> None:
         zygotes.Zygote(
             replace(setting_of(LESSON), lesson="99_nothing", probes=("transformer_course.lessons.lesson_99.probes",))
         )
+
+
+def test_so_is_one_that_ends_as_often_as_it_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise ConnectionError("it ended")
+
+    monkeypatch.setattr(zygotes.Zygote, "_fork", ended)
+    zygote = zygotes.Zygote(setting_of(LESSON))
+    with pytest.raises(GraderError, match="starts, and ends at once: it gave no reason"):
+        zygote.fork(QUICK)
+    zygote.close()

@@ -46,7 +46,7 @@ from cellcheck.serving.app import create_app
 from cellcheck.serving.lti import CLAIM, Tool, tool_in
 from cellcheck.serving.lti_marks import Teller
 from cellcheck.serving.lti_pages import registration_link
-from cellcheck.serving.lti_tables import Course, Destination, Identity, Platform, Used
+from cellcheck.serving.lti_tables import Destination, Identity, Platform, PlatformCourse, Used
 from cellcheck.serving.queue import Queue
 from cellcheck.serving.store import Store, open_store
 from cellcheck.serving.tables import TOKEN, Key, Person
@@ -211,7 +211,7 @@ def register(store: Store, there: Moodle) -> None:
         session.add(new)
         session.flush()
         key = {"platform_id": new.id, "deployment": "deployment 1", "context": "course 3"}
-        session.add(Course(**key, title="Deep learning", admitted=True))
+        session.add(PlatformCourse(**key, title="Deep learning", admitted=True))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -649,7 +649,7 @@ def test_a_course_comes_in_when_an_instructor_has_admitted_it(
     teacher.post("/class/platforms/1/remove", client="client 1")
     assert "not registered" in browser.get(moodle.starts(), 403)
     with place.store.reading() as session:
-        assert session.query(Course).count() == session.query(Identity).count() == 0
+        assert session.query(PlatformCourse).count() == session.query(Identity).count() == 0
 
 
 def test_in_a_frame_it_offers_a_window_of_its_own(place: Place, moodle: Moodle) -> None:

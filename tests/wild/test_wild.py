@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cellcheck.syllabus import load_lesson
+from cellcheck.syllabus import lesson_names, load_lesson
 from tests.wild import answers, figures
 from tests.wild.answers import ASIDE, TUNED, VARIANT, WildAnswer, wild_answers
 from tests.wild.elsewhere import ADAPTERS, NOT_ASKED
@@ -30,6 +30,24 @@ def test_each_answer_is_to_an_exercise_that_there_is() -> None:
         defined = {node.name for node in ast.parse(answer.code).body if hasattr(node, "name")}
         assert answer.symbol in defined, answer
         assert set(answer.named) <= {mistake.name for mistake in exercise.mistakes}, answer
+
+
+def test_what_the_catalogue_says_was_reported_is_in_the_set() -> None:
+    reports = {
+        (answer.lesson, answer.symbol, name, source)
+        for answer in wild_answers()
+        for name in answer.named
+        for source in answer.source.split("; ")
+    }
+    said = [
+        (lesson, exercise.symbol, mistake.name, mistake.reported_in)
+        for lesson in lesson_names()
+        for exercise in load_lesson(lesson).exercises
+        for mistake in exercise.mistakes
+        if mistake.reported_in
+    ]
+    assert len(said) >= 50
+    assert set(said) <= reports
 
 
 def test_names_are_unique() -> None:

@@ -1,4 +1,4 @@
-"""Arguments that a contract refuses: whether an error says so, whether it is the answer's own, and whether a ValueError."""
+"""Arguments that a contract refuses: whether an error says so, whether it is the answer's own, and of which kind."""
 
 import dis
 from collections.abc import Callable

@@ -39,6 +39,7 @@ LESSON_FLOORS = {"second_slip": 0.85, "not_misnamed": 0.9}
 """Asked of a lesson as a whole: two mistakes of one exercise may differ in nothing but what a slip can do as well."""
 MOST_LINES = 12
 _ADVICE = {
+    "diagnosed": ". Where two do the same in all cases, add a case that tells them apart, or make them one:",
     "mutants": ". Add a case that notices them; those that are as right as your answer go into its .md file, "
     "below # Equivalent mutants, each with the reason:",
     "second_slip": ". With a second slip, these mistakes are no longer recognised:",
@@ -183,8 +184,8 @@ def _pairs(judge: Judge, row: Row) -> None:
     for combination in both[:: max(1, len(both) // MOST_PAIRS)]:
         verdict = judge.verdict(judge.observe(combination.answer.implementation))
         if not _full(verdict):
-            told = all(without_praise(mistake.advice) in verdict.advice for mistake in combination.mistakes)
-            row.pairs.add(told, combination.answer.name)
+            diagnosed = all(without_praise(mistake.advice) in verdict.advice for mistake in combination.mistakes)
+            row.pairs.add(diagnosed, combination.answer.name)
 
 
 def _second_slips(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:

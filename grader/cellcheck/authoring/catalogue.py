@@ -21,7 +21,8 @@ then what to tell the learner.
 **Edits.** Each item changes one place; what it names must stand in the right answer exactly once. (Docstrings don't
 count, so that they can be reworded.) `nothing` takes it out. Whole lines are changed by a fenced `diff`: lines with a
 `-` are replaced by those with a `+`, and lines that begin with a space stay, and help to find the place. A name with
-`, central` behind it is a mistake that misses what the exercise is there to teach.
+`, central` behind it is a mistake that misses what the exercise is there to teach. Where somebody made it in public, a
+line `- reported in: owner/project#17` names the issue, or the pull request, on GitHub.
 
 **In full.** What is no slip in the right answer is written out in a fenced `python` block, as a learner would write it
 into the notebook's cell: it defines the symbol. The right answer is at hand there under the name `right`, and so is all
@@ -90,6 +91,7 @@ RIGHT = "right"
 
 _NAME = re.compile(r"(?P<name>\w[\w '+-]*)(?P<central>, central)?")
 _EDIT = re.compile(r"- (`+)(?P<old>.+?)\1 (?:→|->) (?:(`+)(?P<new>.+?)\3|nothing)")
+_REPORT = re.compile(r"- reported in: (?P<report>[\w.-]+/[\w.-]+#[0-9]+)")
 _FENCE = re.compile(r"```(\w*)")
 _END = "```"
 
@@ -127,6 +129,7 @@ class CatalogueEntry:
     name: str
     line: int
     central: bool = False
+    report: str = ""
     edits: list[Edit] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
@@ -214,7 +217,14 @@ class Catalogue:
     def mistakes(self) -> Iterator[WrittenMistake]:
         """The mistakes, none of them compiled."""
         for entry in self.entries(MISTAKES):
-            yield WrittenMistake(entry.name, advice=entry.text, central=entry.central, entry=entry, catalogue=self)
+            yield WrittenMistake(
+                entry.name,
+                advice=entry.text,
+                central=entry.central,
+                reported_in=entry.report,
+                entry=entry,
+                catalogue=self,
+            )
 
     def answers(self, section: str) -> Mapping[str, Any]:
         """The functions or classes of a section by name, none of them compiled."""
@@ -237,8 +247,8 @@ class Catalogue:
                         (mistake,), f"{mistake.name}, in {variant.name}", partial(self._changed, text, mistake.edits)
                     )
         pairs = (pair for pair in combinations(mistakes, 2) if pair[0].edits or pair[1].edits)
-        known = ((surprise(pair), pair) for pair in pairs)
-        ranked = [(how_much, pair) for how_much, pair in known if how_much is not None]
+        surprises = ((surprise(pair), pair) for pair in pairs)
+        ranked = [(how_much, pair) for how_much, pair in surprises if how_much is not None]
         for _, (one, other) in sorted(ranked, key=itemgetter(0)):
             yield from self._combination((one, other), f"{one.name}, {other.name}", partial(self._both, one, other))
 
@@ -431,6 +441,8 @@ class _MarkdownReader:
                 self._fenced(fence[1], number, list(_until_the_end(numbered, number, self._fault)))
             elif line.startswith("- `"):
                 self._edit(line.rstrip(), number)
+            elif line.startswith("- reported in"):
+                self._report(line.rstrip(), number)
             elif line.strip() and not self._section:
                 raise self._fault(number, f"a text before the first heading. Begin with one of: {_listed(SECTIONS)}.")
             elif self._entry is not None:
@@ -459,6 +471,12 @@ class _MarkdownReader:
             raise self._fault(number, f"{name['name']!r} should be in small letters, with _ between words.")
         self._begin(CatalogueEntry(name["name"], number, bool(name["central"])))
 
+    def _report(self, line: str, number: int) -> None:
+        report = _REPORT.fullmatch(line)
+        if report is None or self._entry is None or self._section != MISTAKES:
+            raise self._fault(number, "where a mistake was reported is written so: - reported in: owner/project#17.")
+        self._entry.report = report["report"]
+
     def _begin(self, entry: CatalogueEntry) -> CatalogueEntry:
         self._entry = entry
         self.sections[self._section].append(entry)
@@ -486,7 +504,8 @@ class _MarkdownReader:
     def _edit(self, line: str, number: int) -> None:
         edit = _EDIT.fullmatch(line)
         if edit is None:
-            raise self._fault(number, "an edit is one line: - `old` → `new`, or - `old` → nothing.")
+            reason = " Its reason goes on a line of its own, below." if self._section == EQUIVALENTS else ""
+            raise self._fault(number, f"an edit is one line: - `old` → `new`, or - `old` → nothing.{reason}")
         entry = self._entry
         if self._section == EQUIVALENTS and (entry is None or entry.text):
             entry = self._begin(CatalogueEntry("", number))

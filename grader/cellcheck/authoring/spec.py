@@ -60,8 +60,8 @@ class Aspect:
     none of `kinds`. When no case passes a `core` aspect, the whole exercise earns nothing: a zero-filled tensor
     of the right shape isn't work. `meaning` is one sentence for learners that explains the name ("The result keeps
     the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails. Where a
-    core aspect fails, only the core's are in the text. An aspect that looks at values is `formal` all the same where these
-    say how an answer is built: that a module has a bias is a matter of form.
+    core aspect fails, only the core's are in the text. An aspect that looks at values is `formal` all the same where
+    these say how an answer is built: that a module has a bias is a matter of form.
     """
 
     name: str
@@ -82,12 +82,15 @@ class Mistake:
     on ("Your result is the sum of the squared errors. Which division turns a sum into a mean?").
 
     A `central` mistake misses what the exercise is there to teach. It costs at least a third of the points.
+    `reported_in` is where somebody made it in public: a project on GitHub and the number of an issue or a pull request,
+    "karpathy/nanoGPT#240". Cards name the project, and not the number: the correction may stand there.
     """
 
     name: str
     implementation: Any
     advice: str
     central: bool = False
+    reported_in: str = ""
 
 
 @dataclass(frozen=True)

@@ -79,17 +79,17 @@ def wheels_of(repository: Repository, interpreter: Interpreter) -> list[Wheel]:
     What isn't, such as PyTorch, is not there in the browser: a lesson that needs it doesn't open.
     """
     grader = "cellcheck"
-    found: dict[str, Wheel] = {}
+    wheels: dict[str, Wheel] = {}
 
     def had(names: Iterable[str]) -> list[str]:
         """Which of these packages there will be."""
         there = []
         for name in names:
-            if name not in interpreter.packages | set(found) | {grader} and name not in LEFT_OUT:
+            if name not in interpreter.packages | set(wheels) | {grader} and name not in LEFT_OUT:
                 with suppress(NotPure):
                     wheel = of_installed(name)
-                    found[name] = replace(wheel, depends=tuple(had(needs(distribution(name).requires or ()))))
-            if name in interpreter.packages | set(found) | {grader}:
+                    wheels[name] = replace(wheel, depends=tuple(had(needs(distribution(name).requires or ()))))
+            if name in interpreter.packages | set(wheels) | {grader}:
                 there.append(name)
         return there
 
@@ -102,7 +102,7 @@ def wheels_of(repository: Repository, interpreter: Interpreter) -> list[Wheel]:
     package = repository.package.split(".")[0]
     without = WITHOUT if "torch" in depends else (*WITHOUT, *WEIGHTS)
     course = built(repository.root, dict.fromkeys([grader, *depends]), [package], without)
-    return [replace(engine, depends=("numpy",)), course, *found.values()]
+    return [replace(engine, depends=("numpy",)), course, *wheels.values()]
 
 
 def needs(lines: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from cellcheck.browser.interpreter import FOLDER as PYTHON
 from cellcheck.browser.lessons import file_name, write_notebooks
-from cellcheck.browser.parts import Part
+from cellcheck.browser.parts import BrowserPart
 from cellcheck.errors import GraderError
 from cellcheck.repository import Repository
 
@@ -40,7 +40,7 @@ def address(repository: Repository, lesson: str) -> str:
     return f"{FOLDER}/notebooks/index.html?path={quote(file_name(repository, lesson))}"
 
 
-def build(repository: Repository, site: Path, lessons: Mapping[str, Part | None]) -> None:
+def build(repository: Repository, site: Path, lessons: Mapping[str, BrowserPart | None]) -> None:
     """Puts JupyterLite into the site's folder.
 
     Raises:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from cellcheck.browser.parts import Part, cut
+from cellcheck.browser.parts import BrowserPart, cut
 from cellcheck.building.frame import BADGE
 from cellcheck.errors import GraderError
 from cellcheck.repository import Repository
@@ -21,8 +21,8 @@ _ASKING = """
 import json, sys
 from importlib.machinery import PathFinder
 missing, lessons = json.loads(sys.argv[1])
-found = PathFinder.find_spec
-PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in missing else found(name, *more)
+usual = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in missing else usual(name, *more)
 from cellcheck.errors import GraderError
 from cellcheck.syllabus import find_lesson, load_lesson, load_probes
 runs = []
@@ -70,7 +70,7 @@ def file_name(repository: Repository, lesson: str) -> str:
     return f"{lesson}-{repository.version}.ipynb"
 
 
-def notebook(repository: Repository, lesson: str, there: Iterable[str], part: Part | None = None) -> str:
+def notebook(repository: Repository, lesson: str, there: Iterable[str], part: BrowserPart | None = None) -> str:
     """The learner's notebook for the browser: without pictures from elsewhere, and it says where the work is kept.
 
     Of a lesson that runs only in part, it is that part.
@@ -96,7 +96,7 @@ def notebook(repository: Repository, lesson: str, there: Iterable[str], part: Pa
     return str(nbformat.writes(released)) + "\n"
 
 
-def write_notebooks(repository: Repository, folder: Path, lessons: Mapping[str, Part | None]) -> None:
+def write_notebooks(repository: Repository, folder: Path, lessons: Mapping[str, BrowserPart | None]) -> None:
     """All of them, into a folder: whole lessons, and those that have a part."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, part in lessons.items():

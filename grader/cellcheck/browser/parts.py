@@ -50,7 +50,7 @@ _BOUND = ("check", "submit", "get_ipython")
 
 
 @dataclass(frozen=True)
-class Part:
+class BrowserPart:
     """What of a lesson runs without some packages."""
 
     lesson: str
@@ -70,7 +70,7 @@ class Part:
         return " and ".join(NAMES.get(name, name) for name in self.missing)
 
 
-def part_of(repository: Repository, lesson: str, missing: Iterable[str]) -> Part:
+def part_of(repository: Repository, lesson: str, missing: Iterable[str]) -> BrowserPart:
     """What of a lesson runs without these packages, found out in a process that can't find them.
 
     Raises:
@@ -82,17 +82,17 @@ def part_of(repository: Repository, lesson: str, missing: Iterable[str]) -> Part
     lines = [line for line in done.stdout.splitlines() if line.startswith("PART ")]
     if not lines:
         raise GraderError(f"What of {lesson} runs in a browser can't be told: {done.stderr.strip()[-500:]}")
-    found = json.loads(lines[0].removeprefix("PART "))
-    if not found["symbols"]:
+    part = json.loads(lines[0].removeprefix("PART "))
+    if not part["symbols"]:
         raise GraderError(
             f"No exercise of {lesson} runs without {' and '.join(names)}: it has no part for the browser."
         )
-    return Part(
+    return BrowserPart(
         lesson,
         names,
-        tuple(found["symbols"]),
-        tuple(found["cells"]),
-        found["setup"],
+        tuple(part["symbols"]),
+        tuple(part["cells"]),
+        part["setup"],
         len(load_lesson(lesson).exercises),
     )
 
@@ -110,20 +110,20 @@ class Reading:
     """What the set-up leaves."""
     gone: set[str] = field(default_factory=set)
     """What would have come from something that is missing."""
-    made: set[str] = field(default_factory=set)
+    defined: set[str] = field(default_factory=set)
     """What earlier cells leave."""
 
     def runs(self, source: str) -> bool:
         """Whether a cell runs; what it leaves is there from now on, or gone."""
         chains, left = names_in(source)
         runs = not any(self.leads_away(*chain) for chain in chains)
-        (self.made if runs else self.gone).update(left)
-        (self.gone if runs else self.made).difference_update(left)
+        (self.defined if runs else self.gone).update(left)
+        (self.gone if runs else self.defined).difference_update(left)
         return runs
 
     def leads_away(self, name: str, *attributes: str) -> bool:
         """Whether a name, or an attribute of it, leads to what is missing."""
-        if name in self.made:
+        if name in self.defined:
             return False
         return name in self.gone or name not in self.namespace or self.needs(self.namespace[name], attributes)
 
@@ -247,7 +247,7 @@ def _found(syllabus: Syllabus, lesson: str, missing: tuple[str, ...]) -> dict[st
         elif symbol in exercises:
             exercise = exercises[symbol]
             runs = not reading.needs(exercise.references[0]) and _can_be_tried(exercise, probes[symbol])
-            (reading.made if runs else reading.gone).add(symbol)
+            (reading.defined if runs else reading.gone).add(symbol)
             symbols += [symbol] if runs else []
         elif symbol.startswith(_TEST):
             runs = symbol.removeprefix(_TEST) in symbols
@@ -272,10 +272,10 @@ def _grade_id(cell: Any) -> str:
 
 def main(name: str, *missing: str) -> None:
     """Says what of a lesson runs."""
-    found = PathFinder.find_spec
+    usual = PathFinder.find_spec
 
     def find_spec(module: str, *more: Any) -> Any:
-        return None if module.partition(".")[0] in missing else found(module, *more)
+        return None if module.partition(".")[0] in missing else usual(module, *more)
 
     PathFinder.find_spec = find_spec  # type: ignore[method-assign, assignment]
     stand_in(*missing)
@@ -306,7 +306,7 @@ class Section:
         return any(cell.metadata.get("nbgrader", {}).get("solution") for cell in self.cells)
 
 
-def cut(repository: Repository, notebook: Any, part: Part) -> None:
+def cut(repository: Repository, notebook: Any, part: BrowserPart) -> None:
     """Leaves of a learner's notebook what runs.
 
     A section goes of which nothing runs, and so does a chapter, or whose exercises don't; its name stays. So does a
@@ -375,7 +375,7 @@ def _at_headings(text: str) -> list[str]:
     return ["\n".join(piece).strip("\n") for piece in pieces]
 
 
-def _kept(sections: Iterable[Section], part: Part) -> Iterator[Any]:
+def _kept(sections: Iterable[Section], part: BrowserPart) -> Iterator[Any]:
     for section in sections:
         for cell in section.cells:
             if cell.cell_type != "code" or cell.id in part.cells:
@@ -385,7 +385,7 @@ def _kept(sections: Iterable[Section], part: Part) -> Iterator[Any]:
                 yield nbformat.v4.new_markdown_cell(text, id=f"without-{cell.id[:50]}")
 
 
-def _left_out(repository: Repository, first: Section, titles: Iterable[str], part: Part) -> Any:
+def _left_out(repository: Repository, first: Section, titles: Iterable[str], part: BrowserPart) -> Any:
     where = in_colab(repository, part.lesson)
     why = f"since it needs {part.needed}, or what was made with it; [the whole lesson]({where}) opens in Colab"
     listed = "\n".join(f"> - {title}" for title in titles if title)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cellcheck.browser import lab
 from cellcheck.browser.interpreter import LEFT_OUT, Interpreter, needs, wheels_of
 from cellcheck.browser.lessons import running_without
-from cellcheck.browser.parts import Part, part_of
+from cellcheck.browser.parts import BrowserPart, part_of
 from cellcheck.browser.wheels import Wheel
 from cellcheck.repository import Repository
 
@@ -46,7 +46,7 @@ class InBrowser:
         return _wheels(self) if self.folder else []
 
     @property
-    def lessons(self) -> dict[str, Part | None]:
+    def lessons(self) -> dict[str, BrowserPart | None]:
         """The lessons that open there, in order; with each that runs only in part, that part."""
         return _lessons(self) if self.folder else {}
 
@@ -70,7 +70,7 @@ def _wheels(site: InBrowser) -> list[Wheel]:
 
 
 @cache
-def _lessons(site: InBrowser) -> dict[str, Part | None]:
+def _lessons(site: InBrowser) -> dict[str, BrowserPart | None]:
     """Those that need only what Pyodide brings, those of which the owner says that they run with an own wheel, and the
     parts that the owner names, of lessons that need more.
     """

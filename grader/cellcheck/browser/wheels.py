@@ -65,10 +65,13 @@ def built(root: Path, depends: Iterable[str], imports: Iterable[str], without: I
     with tempfile.TemporaryDirectory() as folder:
         (path,) = map(Path, WheelBuilder(str(root)).build(directory=folder, versions=["standard"]))
         with zipfile.ZipFile(path) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
+            files = {
+                name: archive.read(name)
+                for name in archive.namelist()
+                if not any(fnmatch(name, pattern) for pattern in without)
+            }
     name, version = path.stem.split("-")[:2]
-    kept = {each: data for each, data in files.items() if not any(fnmatch(each, pattern) for pattern in without)}
-    return Wheel(name.replace("_", "-"), version, packed(kept), tuple(depends), tuple(imports))
+    return Wheel(name.replace("_", "-"), version, packed(files), tuple(depends), tuple(imports))
 
 
 def of_installed(name: str) -> Wheel:

@@ -123,7 +123,11 @@ def _execute(repository: Repository, notebook: NotebookNode, lesson: str) -> Non
     variables = {VARIABLE: str(repository.folder), "JPY_SESSION_NAME": ""}  # nobody sits before it, to be asked
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
-            notebook, timeout=CELL_SECONDS, record_timing=False, resources={"metadata": {"path": folder}}
+            notebook,
+            timeout=CELL_SECONDS,
+            record_timing=False,
+            resources={"metadata": {"path": folder}},
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it warns of others on this machine: nobody is to worry
         )
         try:
             client.execute(env=os.environ | variables)

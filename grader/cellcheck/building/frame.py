@@ -39,11 +39,11 @@ def get_ready(address, parts, commit):
     pip = [sys.executable, "-m", "pip", "install", "-qq", {options}*sources]
     if not any(map(installed, parts)):
         done = subprocess.run(pip, capture_output=True, text=True, errors="replace")
-        said = done.stderr.strip() or "pip says nothing"
-        known = {{"No module named pip": "pip is missing here", "find command 'git'": "git is missing here",
+        reason = done.stderr.strip() or "pip says nothing"
+        plain = {{"No module named pip": "pip is missing here", "find command 'git'": "git is missing here",
                  "externally-managed": "this Python belongs to its system, and pip may not install into it",
                  "unable to access": "is there a network?"}}
-        why = [sentence for words, sentence in known.items() if words in said] or said.splitlines()[-1:]
+        why = [sentence for words, sentence in plain.items() if words in reason] or reason.splitlines()[-1:]
         if done.returncode:
             raise NotReady(f"The course could not be fetched: {{why[0]}} (When that is mended, run this cell again.)")
     if any(installed(name) != commit for name in parts):

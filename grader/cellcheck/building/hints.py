@@ -12,8 +12,7 @@ _RUN = re.compile(rf"(?:^{_HINT})+", re.MULTILINE | re.DOTALL)
 _FOLD = f"""\
 <details><summary>{GO_ON}</summary>
 
-One exercise should not keep you from the rest of the lesson. Put this line at the end of the exercise's cell,
-below your own, and run the cell:
+Put this line at the end of the exercise's cell, below your own, and run the cell:
 
 ```python
 {{line}}

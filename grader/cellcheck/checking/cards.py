@@ -124,7 +124,7 @@ def plain(verdict: Verdict) -> str:
     stands = standing(verdict)
     if stands.wrong is not None:
         lines.append(f"  [ ] {_asked_for(stands.wrong)}")
-    lines += [f"  {line}" for line in stands.lines]
+    lines += [f"  {line}" for line in (_company(verdict), *stands.lines) if line]
     if verdict.printed:
         lines.append(f"  It printed: {verdict.printed}")
     return "\n".join(lines)
@@ -150,7 +150,7 @@ def card(verdict: Verdict) -> str:
     elif verdict.status == PASSED:
         parts.append(_held(verdict))
     else:
-        parts.append(_standing(standing(verdict)))
+        parts.append(_standing(standing(verdict), _company(verdict)))
     if verdict.evidence is not None:
         parts.append(_evidence(verdict.evidence))
     if verdict.printed:
@@ -174,6 +174,12 @@ def _prose(text: str) -> str:
     return _CODE.sub(rf'<code style="background:none;{_INKED}">\1</code>', html.escape(text))
 
 
+def _company(verdict: Verdict) -> str:
+    """That others made the same mistake."""
+    project = verdict.reported_in
+    return f"You're in good company: the same slip has been reported in {project}." if project else ""
+
+
 def _asked_for(aspect: AspectResult) -> str:
     return f"{aspect.name}. What is asked for: {aspect.meaning}" if aspect.meaning else aspect.name
 
@@ -193,12 +199,12 @@ def _sign(aspect: AspectResult) -> str:
     )
 
 
-def _standing(stands: Standing) -> str:
+def _standing(stands: Standing, company: str) -> str:
     wrong = ""
     if stands.wrong is not None:
         meaning = f" What is asked for: {html.escape(stands.wrong.meaning)}" if stands.wrong.meaning else ""
         wrong = f'<div style="margin-top:6px;font-size:13px">{_sign(stands.wrong)}{meaning}</div>'
-    grey = "".join(f"<div>{html.escape(line)}</div>" for line in stands.lines)
+    grey = "".join(f"<div>{html.escape(line)}</div>" for line in (company, *stands.lines) if line)
     return wrong + (f'<div style="margin-top:6px;font-size:13px;{_paint("color", _GREY)}">{grey}</div>' if grey else "")
 
 

@@ -34,7 +34,7 @@ class KnownMistakes:
     """What a mistake does in the case at that place. It is expensive: most mistakes differ from an answer at once."""
     combinations: int = MOST_COMBINATIONS
     """How many of each kind are tried."""
-    known: Comparing = field(default_factory=Comparing)
+    comparing: Comparing = field(default_factory=Comparing)
     """Compares mistakes with right answers."""
 
 
@@ -187,8 +187,8 @@ class _Search:
         """Whether one of two words is asked for, True or False, say, and these never give both."""
         if not self.says_little:  # nobody writes large answers out to find that
             return False
-        right, said = ({repr(one.get(key)) for one in of for key in self.core_keys} for of in (self.expected, seen))
-        return not right <= said
+        right, words = ({repr(one.get(key)) for one in of for key in self.core_keys} for of in (self.expected, seen))
+        return not right <= words
 
     @cached_property
     def failing(self) -> frozenset[str]:
@@ -232,7 +232,7 @@ class _Search:
 
     def _spoilt_at(self, mistake: Mistake, place: int) -> list[Difference]:
         """How a mistake differs from the right answer in one case."""
-        return self.catalogue.known(self.expected[place], self.catalogue.seen_of(mistake, place))
+        return self.catalogue.comparing(self.expected[place], self.catalogue.seen_of(mistake, place))
 
     def _apart(
         self, mistake: Mistake, place: int, keys: tuple[str, ...] = (), recast: bool = False
@@ -288,14 +288,14 @@ class _Search:
         """The mistake that agrees with the answer in the core and is wrong there; of several, the closest elsewhere."""
         if self.says_little:
             return next((m for m in self.exercise.mistakes if self._same_everywhere(m, self.core_keys)), None)
-        found = []
+        candidates = []
         for order, mistake in enumerate(self.exercise.mistakes):
             if not self._agrees_in_the_core(mistake, recast):
                 continue
             apart = set().union(*(self._unaccounted(mistake, place, recast) for place in self.places))
             if apart <= self.failing:
-                found.append((len(apart), order, mistake))
-        return min(found)[2] if found else None
+                candidates.append((len(apart), order, mistake))
+        return min(candidates)[2] if candidates else None
 
     def _unaccounted(self, mistake: Mistake, place: int, recast: bool) -> set[str]:
         """The aspects in which answer and mistake disagree in one case, other than where the answer is wrong anyway."""
@@ -311,12 +311,12 @@ class _Search:
             if self._wrong_in_the_core(place, self._apart(mistake, place, self.core_keys, recast)):
                 return False
             seen, expected = self.catalogue.seen_of(mistake, place), self.expected[place]
-            found = (
+            differences = (
                 compare(self._core_of(expected), _as_in(expected, seen, self.core_keys))
                 if recast and "error" not in seen
                 else self._spoilt_at(mistake, place)
             )
-            if self._wrong_in_the_core(place, found):
+            if self._wrong_in_the_core(place, differences):
                 # In the core an error has to say the same. A result that is not there tells nothing at all.
                 if "error" in seen:
                     wrong |= _says_the_same(seen["error"], self.got[place]["error"])
@@ -331,7 +331,7 @@ class _Search:
         words come out. None where two mistakes explain it equally well: to go on where an error is asked for looks
         alike whatever the reason.
         """
-        found = []
+        scored = []
         for mistake in self.exercise.mistakes:
             own = self._spoilt(mistake)
             if not own & left or mistake in but or (not but and not self._alike_where_refused(mistake)):
@@ -341,9 +341,9 @@ class _Search:
             if not shown or (but and all(self._says_nothing(self.got, place) for place in shown)):
                 continue
             if alike & left and (alike == own or (2 * len(alike) > len(own) and not self.says_little)):
-                found.append((len(own - alike), -len(alike & left), mistake))
-        best = min((one[:2] for one in found), default=None)
-        candidates = [mistake for *score, mistake in found if tuple(score) == best]
+                scored.append((len(own - alike), -len(alike & left), mistake))
+        best = min((one[:2] for one in scored), default=None)
+        candidates = [mistake for *score, mistake in scored if tuple(score) == best]
         return candidates[0] if candidates and (len(candidates) == 1 or not but) else None
 
     def _alike_where_refused(self, mistake: Mistake) -> bool:

@@ -100,6 +100,8 @@ class Verdict:
     """Not part of the JSON."""
     advice: str = ""
     """What the known mistakes' authors say to those who make them: part of the message. Not part of the JSON."""
+    reported_in: str = ""
+    """The project in which somebody made the known mistake in public. Not part of the JSON."""
     patients: str = ""
     """Which patients a learner's test misjudges, by their labels: part of the message. Not part of the JSON."""
     printed: str = ""
@@ -170,14 +172,14 @@ class Judge:
     def without(self, mistake: Mistake) -> Self:
         """The same judge, who has never heard of this mistake."""
         other = copy(self)
-        known = replace(
+        exercise = replace(
             self.exercise,
             mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake),
             combinations=lambda surprise: (
                 c for c in self.exercise.combinations(surprise) if mistake not in c.mistakes
             ),
         )
-        other.exercise, other._catalogue = known, replace(self._catalogue, exercise=known)
+        other.exercise, other._catalogue = exercise, replace(self._catalogue, exercise=exercise)
         return other
 
     def observe(self, symbol: Any) -> list[Observation]:
@@ -261,13 +263,13 @@ class Judge:
     def looked_up(self) -> frozenset[tuple[str, int]]:
         """The mistakes, by name, and the places of the cases in which it is known what they do."""
         names = {mistake.name for mistake in self.exercise.mistakes}
-        return frozenset(known for known in self._seen if known[0] in names)
+        return frozenset((name, place) for name, place in self._seen if name in names)
 
     def look_up(self, mistake: str, place: int) -> None:
         """Finds out what the mistake of that name does in the case at that place, if there are such."""
-        known = [each for each in self.exercise.mistakes if each.name == mistake]
-        if known and 0 <= place < len(self.cases):
-            self._seen_of(known[0], place)
+        matches = [each for each in self.exercise.mistakes if each.name == mistake]
+        if matches and 0 <= place < len(self.cases):
+            self._seen_of(matches[0], place)
 
     def memory(self) -> Memory:
         """What references and mistakes do, as far as it is known."""
@@ -350,6 +352,7 @@ class Judge:
             diagnosis.mistakes[0].name if diagnosis.mistakes else None,
             self._evidence(*first, expected, got) if first and _can_be_shown(first[1]) else None,
             advice,
+            diagnosis.mistakes[0].reported_in.partition("#")[0] if diagnosis.mistakes else "",
             patients,
         )
 
@@ -446,11 +449,11 @@ def _advice(diagnosis: Diagnosis) -> str:
 
 def without_praise(advice: str) -> str:
     """Advice whose author thought of one mistake: "The order is right, but your ids ..." isn't true of two."""
-    found = _PRAISE.match(advice)
-    if found is None:
+    praise = _PRAISE.match(advice)
+    if praise is None:
         return advice
-    rest = advice[found.end() :]
-    return f"{found['subject']} {rest}" if found["pronoun"] else rest[0].upper() + rest[1:]
+    rest = advice[praise.end() :]
+    return f"{praise['subject']} {rest}" if praise["pronoun"] else rest[0].upper() + rest[1:]
 
 
 def _too_large(right: Observation) -> Observation:

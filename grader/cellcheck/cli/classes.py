@@ -49,8 +49,8 @@ def collect(
 
     name, plain = None, None
     if lesson is not None:
-        name, is_lesson = known_assignment(lesson)
-        if is_lesson is None:
+        name, its_lesson = known_assignment(lesson)
+        if its_lesson is None:
             from cellcheck.gradebook.course import Course
             from cellcheck.gradebook.writer import released_aside
 
@@ -61,8 +61,9 @@ def collect(
 
         course = Course.open(Path.cwd())
         into = course.submitted_folder()
-    known = Roster.read(roster) if roster is not None else None
-    collected = collect_all(paths, into, name, known, ask if sys.stdin.isatty() and err.is_terminal else None, plain)
+    class_list = Roster.read(roster) if roster is not None else None
+    asking = ask if sys.stdin.isatty() and err.is_terminal else None
+    collected = collect_all(paths, into, name, class_list, asking, plain)
     if not collected.placed and not collected.doubts:
         raise GraderError(f"There is no notebook in {named([str(path) for path in paths])}.")
     if collected.placed:
@@ -73,8 +74,8 @@ def collect(
         out.print(escape(line), highlight=False, soft_wrap=True)
     out.print(escape(in_a_line(collected)), highlight=False, soft_wrap=True)
     if course is not None:
-        if known is not None:
-            course.enrol({student: asdict(person) for student, person in known.people.items()})
+        if class_list is not None:
+            course.enrol({student: asdict(person) for student, person in class_list.people.items()})
         for collected_lesson in sorted({submission.lesson for submission, _ in collected.placed}):
             say_about_time(course, collected_lesson)
     if collected.doubts:
@@ -149,8 +150,8 @@ def similar(
     from cellcheck.similarity.pairs_page import CAUTION, page, table
     from cellcheck.similarity.texts import of_class
 
-    name, known = known_assignment(lesson)
-    written, given, unread = of_class(Course.open(Path.cwd()), name, plain=known is None)
+    name, its_lesson = known_assignment(lesson)
+    written, given, unread = of_class(Course.open(Path.cwd()), name, plain=its_lesson is None)
     pairs = [pair for pair in alike(written, given) if pair.listed]
     for line in unread:
         err.print(escape(line), highlight=False, soft_wrap=True)

@@ -173,9 +173,9 @@ def feedback(lesson: Annotated[str, typer.Argument(help=ASSIGNMENT)]) -> None:
     from cellcheck.gradebook.autograde import write_pages_again
     from cellcheck.gradebook.course import Course
 
-    name, known = known_assignment(lesson)
+    name, its_lesson = known_assignment(lesson)
     course = Course.open(Path.cwd())
-    count = write_pages_again(course, name, plain=known is None)
+    count = write_pages_again(course, name, plain=its_lesson is None)
     out.print(f"Feedback for {counted(count, 'learner')}, written again.", highlight=False, soft_wrap=True)
 
 
@@ -201,17 +201,17 @@ def report(
     from cellcheck.running.result import Result
     from cellcheck.tables import Summary, mistakes_table
 
-    name, known = known_assignment(lesson)
+    name, its_lesson = known_assignment(lesson)
     course = Course.open(Path.cwd())
     journal = Journal(course.root, name)
     journal.go_on()
     if not (graded := journal.results()):
         raise GraderError(f"{name} hasn't been graded here yet: run cellcheck autograde {name} first.")
-    stand = as_they_stand(course, name, graded, plain=known is None)
+    stand = as_they_stand(course, name, graded, plain=its_lesson is None)
     results = {student: outcome for student, outcome in stand if isinstance(outcome, Result)}
     _print_summary(Summary.of(results.values()))
     out.print()
-    table = mistakes_table(results, known)
+    table = mistakes_table(results, its_lesson)
     out.print(table if table.row_count else "Nobody made a mistake in what they handed in.")
     if again is not None:
         out.print()
@@ -219,7 +219,7 @@ def report(
     if html is not None:
         from cellcheck.reporting.class_page import page_of
 
-        write_text(html, page_of(course, name, results, known))
+        write_text(html, page_of(course, name, results, its_lesson))
         out.print(escape(f"\n{html}: a page about the class, for you alone."), highlight=False, soft_wrap=True)
 
 

@@ -37,7 +37,7 @@ def reset(
     done = put_back(notebook, exercise)
     what = f"{exercise} is blank again in" if exercise else "Blank again:"
     out.print(escape(f"{what} {done.notebook}"), highlight=False, soft_wrap=True)
-    out.print(escape(f"What was there is in {done.kept}"), highlight=False, soft_wrap=True)
+    out.print(escape(f"What was there is in {done.copy}"), highlight=False, soft_wrap=True)
     out.print("Is it open in JupyterLab? Choose File > Reload Notebook from Disk there.", highlight=False)
 
 

@@ -26,14 +26,14 @@ def due(
     from cellcheck.gradebook.course import Course
     from cellcheck.lateness import due_lines, set_due
 
-    name, known = known_assignment(lesson)
+    name, its_lesson = known_assignment(lesson)
     course = Course.open(Path.cwd())
     if when is not None:
         try:
             time = time_of(when)
         except ValueError:
             raise GraderError(f"{when!r} is not a time: write it as '2026-03-01 23:59'.") from None
-        course.ensure_assignment(name, plain=known is None)
+        course.ensure_assignment(name, plain=its_lesson is None)
         set_due(course, name, time, student)
     elif student is not None:
         raise GraderError(f"Say until when {student} has time.")

@@ -201,9 +201,9 @@ class Cluster:
         """Sees who has come and who is gone, asks those who have come, and hears those who have answered."""
         there: dict[str, int] = self.client.nthreads()
         had_some = bool(self._threads)
-        for known in (self._threads, self._refused, self._asked):
-            for gone in known.keys() - there.keys():
-                del known[gone]
+        for workers in (self._threads, self._refused, self._asked):
+            for gone in workers.keys() - there.keys():
+                del workers[gone]
         self._stranded |= had_some and not self._threads
         for address in there.keys() - self._threads.keys() - self._refused.keys() - self._asked.keys():
             asking = self.client.get_executor(pure=False, workers=[address], allow_other_workers=False)

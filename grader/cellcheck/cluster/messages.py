@@ -69,14 +69,14 @@ class Order:
             GraderError: when the lesson is not known here.
         """
         fields = json.loads(message)
-        known = fields["assignment"]
+        content = fields["assignment"]
         cells = {
             title: {name: _cell(cell) for name, cell in notebook.items()}
-            for title, notebook in known["notebooks"].items()
+            for title, notebook in content["notebooks"].items()
         }
-        lesson = None if known["lesson"] is None else load_lesson(known["lesson"])
+        lesson = None if content["lesson"] is None else load_lesson(content["lesson"])
         assignment = Assignment(
-            known["name"], cells, lesson, _bytes(known["files"]), known["skipped"], several=known["several"]
+            content["name"], cells, lesson, _bytes(content["files"]), content["skipped"], several=content["several"]
         )
         job = Job(fields["seed"], fields["lesson"], limits=Limits(**fields["limits"]), assignment=assignment)
         return cls(fields["run"], job, fields["code"], fields["versions"])

@@ -82,7 +82,7 @@ class _Budget:
 
     files: int
     size: int
-    said: bool = False
+    exceeded: bool = False
 
 
 @dataclass
@@ -234,8 +234,8 @@ class DownloadReader:
             shares.append(everything)
         share = shares[0]
         if share.files < 1 or share.size < size:
-            told, share.said = share.said, True
-            return [] if told else [Found(parts, problem=_ask_for_less("this and the rest of it were left out"))]
+            first, share.exceeded = not share.exceeded, True
+            return [Found(parts, problem=_ask_for_less("this and the rest of it were left out"))] if first else []
         for each in shares:
             each.files, each.size = each.files - 1, each.size - size
         return None

@@ -95,13 +95,13 @@ def _people(events: Iterator[Any]) -> Iterator[tuple[str, str, str]]:
         if not isinstance(event, yaml.MappingStartEvent):
             _skip(event, events)
             continue
-        known = {}
+        texts = {}
         for key in _keys(events):
             if key in _KNOWN:
-                known[key] = _scalar(events)
+                texts[key] = _scalar(events)
             else:
                 _skip(next(events), events)
-        yield known.get(":name", ""), known.get(":sid", ""), known.get(":email", "")
+        yield texts.get(":name", ""), texts.get(":sid", ""), texts.get(":email", "")
 
 
 def _scalar(events: Iterator[Any]) -> str:

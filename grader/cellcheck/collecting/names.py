@@ -188,11 +188,11 @@ def without_teams(names: Sequence[str]) -> dict[str, str]:
     'Anne-Marie Bo'
     """
     prefixes = {name: [match.end() for match in re.finditer("-", name)] for name in set(names)}
-    known = Counter(name[:end] for name, ends in prefixes.items() for end in ends)
-    if not all(prefixes.values()) or max(known.values(), default=0) < 2:
+    counts = Counter(name[:end] for name, ends in prefixes.items() for end in ends)
+    if not all(prefixes.values()) or max(counts.values(), default=0) < 2:
         return {name: name for name in names}
     cut = {
-        name: max((end for end in ends if known[name[:end]] > 1), default=ends[0]) for name, ends in prefixes.items()
+        name: max((end for end in ends if counts[name[:end]] > 1), default=ends[0]) for name, ends in prefixes.items()
     }
     return {name: name[cut[name] :].strip() or name for name in names}
 

@@ -23,9 +23,9 @@ def notebook_in(data: bytes) -> bytes:
         upload.mkdir()
         spool.mkdir()
         (upload / "upload.zip").write_bytes(data)
-        found = DownloadReader(spool).read(upload)
-        notebooks = [one for one in found if is_notebook(one.name)]
-        problem = next((one.problem for one in (*notebooks, *found) if one.problem), "")
+        files = DownloadReader(spool).read(upload)
+        notebooks = [one for one in files if is_notebook(one.name)]
+        problem = next((one.problem for one in (*notebooks, *files) if one.problem), "")
         if len(notebooks) == 1 and not notebooks[0].problem:
             return notebooks[0].data
         if problem:

@@ -53,9 +53,9 @@ class SubmittedFolder:
             self._check(submission.student, folder)
             there = folder.exists()
             if there and _same(folder, submission):
-                known = self._record.get(key, {})
+                entry = self._record.get(key, {})
                 # The run that put it there could not say where it came from; or its time is known only now.
-                if "from" not in known or (submission.time is not None and _stamped(folder) != _stamp(submission)):
+                if "from" not in entry or (submission.time is not None and _stamped(folder) != _stamp(submission)):
                     _write_stamp(folder, submission)
                     self._remember(key, submission)
                 return ALREADY
@@ -101,10 +101,10 @@ class SubmittedFolder:
 
     def _newer(self, key: str, submission: Submission) -> bool:
         """Whether the platform itself says that this came after what is there."""
-        known = self._record.get(key, {})
-        if known.get("platform") != submission.owner.platform or not submission.rank:
+        entry = self._record.get(key, {})
+        if entry.get("platform") != submission.owner.platform or not submission.rank:
             return False
-        rank = known.get("rank")
+        rank = entry.get("rank")
         return (
             isinstance(rank, list)
             and all(isinstance(r, int) for r in rank)

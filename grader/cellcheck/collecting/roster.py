@@ -57,7 +57,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Person:
+class ListedPerson:
     """What a class list says about a learner; empty where it doesn't."""
 
     first_name: str = ""
@@ -71,9 +71,9 @@ class Roster:
 
     def __init__(
         self,
-        known: Iterable[tuple[str, str]],
+        names: Iterable[tuple[str, str]],
         teams: Iterable[tuple[str, str]] = (),
-        people: Mapping[str, Person] = {},
+        people: Mapping[str, ListedPerson] = {},
         times: Mapping[str, datetime] = {},
     ) -> None:
         self.people = people
@@ -82,7 +82,7 @@ class Roster:
         """By learner: when they handed in."""
         self._students: dict[str, set[str]] = {}
         self._teams: dict[str, set[str]] = {}
-        for by_text, pairs in ((self._students, known), (self._teams, teams)):
+        for by_text, pairs in ((self._students, names), (self._teams, teams)):
             for text, student in pairs:
                 if text:
                     by_text.setdefault(text, set()).add(student)
@@ -110,9 +110,9 @@ class Roster:
         column = next((columns[name] for name in STUDENT_COLUMNS if name in columns), None)
         if column is None:
             raise GraderError(f"The roster {path} has no column student (or id) with nbgrader's ids, or no learner.")
-        known: list[tuple[str, str]] = []
+        names: list[tuple[str, str]] = []
         teams: list[tuple[str, str]] = []
-        people: dict[str, Person] = {}
+        people: dict[str, ListedPerson] = {}
         times: dict[str, datetime] = {}
         for number, row in enumerate(rows, start=2):
             student = (row[column] or "").strip()
@@ -131,8 +131,8 @@ class Roster:
                         where = f"The roster {path}, line {number}"
                         raise GraderError(f"{where}: {time!r} is not a time: write it as 2026-03-01 23:59.") from None
             people[nfc(student)] = _person(cells)
-            known += [(text, nfc(student)) for text in _texts(cells)]
-        return cls(known, teams, people, times)
+            names += [(text, nfc(student)) for text in _texts(cells)]
+        return cls(names, teams, people, times)
 
     def find(self, owner: Owner) -> Match | None:
         """The learner; None when nobody or more than one person fits."""
@@ -164,14 +164,14 @@ def numbered(platform: str, digits: str) -> str:
     return f"{platform} {digits}" if digits else ""
 
 
-def _person(cells: Mapping[str, str]) -> Person:
+def _person(cells: Mapping[str, str]) -> ListedPerson:
     """Who somebody is, in nbgrader's terms. A name that is not in two parts is kept whole, as the last one."""
     first, last = (_first_of(cells, names) for names in NAME_COLUMNS)
     number = re.search(r"\d+", _first_of(cells, LMS_COLUMNS))
     if not last:
         first, last = "", _first_of(cells, FULL_NAME_COLUMNS) or first
     fields = (first, last, _first_of(cells, EMAIL_COLUMNS), number[0] if number else "")
-    return Person(*(text[:MAX_FIELD] for text in fields))
+    return ListedPerson(*(text[:MAX_FIELD] for text in fields))
 
 
 def _first_of(cells: Mapping[str, str], names: Iterable[str]) -> str:

@@ -146,9 +146,9 @@ class Sorter:
         }
         self._noted = {file.parts[:-1]: file.path for file in files if file.name == TIMESTAMP and file.path is not None}
         files = [file for file in files if file.name != TIMESTAMP]
-        known = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
+        names = lesson_names() if self.plain is None else [self.plain.name, *self.plain.notebooks]
         entries = entry_folders() if self.plain is None else frozenset()
-        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, known, entries)) for file in files]
+        labels = [(file, label(file.parts) or plain_label(file.parts, file.holder, names, entries)) for file in files]
         of_moodle = {
             labelled.owner.name
             for _, labelled in labels
@@ -233,7 +233,7 @@ class Sorter:
             )
         clock = note.time if note is not None else None
         by = labelled.owner or Owner("", "")
-        told: list[str] = []
+        notes: list[str] = []
         rank = labelled.rank or ((int(clock.timestamp()),) if clock else ())
         if by.platform == GRADESCOPE:
             rank = (int(handed_in.timestamp()) if handed_in else 0, int(by.id[:18]))
@@ -242,7 +242,7 @@ class Sorter:
         elif (beside := self._note_beside(file, by)) is not None:
             handed_in = time_noted(beside)
             if handed_in is None:
-                told.append(f"its {TIMESTAMP} holds no time")
+                notes.append(f"its {TIMESTAMP} holds no time")
             else:
                 handed_in = handed_in.replace(tzinfo=UTC)
                 rank = (int(handed_in.timestamp()),)
@@ -256,7 +256,7 @@ class Sorter:
         if note is not None:  # in its zip file, or unpacked among others: only what it names
             others = _packed_with(note, others)
         if (more := len(others) - MAX_OTHER_FILES) > 0:
-            told.append(f"{counted(more, 'file')} beside it left out: at most {MAX_OTHER_FILES} are taken")
+            notes.append(f"{counted(more, 'file')} beside it left out: at most {MAX_OTHER_FILES} are taken")
             others = dict(islice(others.items(), MAX_OTHER_FILES))
         digest = hashlib.sha256(data)
         for name, other in sorted(others.items()):
@@ -281,7 +281,7 @@ class Sorter:
                     late=labelled.late if by.platform == CANVAS else None,
                     person=together == 1 and not match.team,
                     others=others,
-                    notes=(*told, *([f"handed in by {together} together"] if together > 1 else [])),
+                    notes=(*notes, *([f"handed in by {together} together"] if together > 1 else [])),
                     title=title,
                 )
                 for match in matches
@@ -332,10 +332,10 @@ class Sorter:
                 "column team."
             )
         # Gradescope's learners have a number and an address, which tell people of one name apart.
-        known = next((text for text in (*owner.others, owner.name) if folder_name(text)), "")
-        if not known:
+        name = next((text for text in (*owner.others, owner.name) if folder_name(text)), "")
+        if not name:
             raise GraderError(f"{owner.shown or 'Its learner'} has a name that no folder can have: use --roster.")
-        return [Match(folder_name(known), sure=bool(owner.others))]
+        return [Match(folder_name(name), sure=bool(owner.others))]
 
     def _matches(self, owner: Owner) -> list[Match]:
         """The learners of the roster whom an owner stands for: a person, or a team."""

@@ -16,7 +16,7 @@ def who_table(collected: Collected) -> Table:
     for column in ("handed in by", "learner", "lesson", "", "to know"):
         table.add_column(column, overflow="fold")
     for submission, done in collected.placed:
-        told = (
+        caller = (
             submission.owner.shown
             if submission.owner.platform == "folder"
             else f"{submission.owner.shown}, {submission.owner.platform}"
@@ -24,7 +24,7 @@ def who_table(collected: Collected) -> Table:
         table.add_row(
             *(
                 escape(visible(text))
-                for text in (told, submission.student, submission.lesson, done, to_know(submission))
+                for text in (caller, submission.student, submission.lesson, done, to_know(submission))
             )
         )
     return table

@@ -63,13 +63,13 @@ class Learner:
 def _written_otherwise(lesson: str) -> Iterator[tuple[str, str]]:
     """For each exercise, the first right answer of its NAME.md that stands by itself in a notebook."""
     syllabus, name = find_lesson(lesson)
-    known = {*dir(builtins), *_names(syllabus.setup(name), ast.Store)}
+    names = {*dir(builtins), *_names(syllabus.setup(name), ast.Store)}
     for exercise in load_lesson(name).exercises:
         catalogue = Catalogue(syllabus.place(name) / f"{exercise.symbol}.md", exercise.references[0])
-        known.add(exercise.symbol)
+        names.add(exercise.symbol)
         entries = (*catalogue.entries(VARIANTS), *catalogue.entries(HONEST))
         texts = (catalogue.text_of(entry).rstrip() for entry in entries if entry.blocks)
-        text = next((text for text in texts if _names(text, ast.Load) - _names(text, ast.Store) <= known), None)
+        text = next((text for text in texts if _names(text, ast.Load) - _names(text, ast.Store) <= names), None)
         if text is not None:
             yield exercise.symbol, text
 

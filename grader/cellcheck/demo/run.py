@@ -82,9 +82,9 @@ def _say_what_to_look_at(
     def say(line: str) -> None:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
-    told = next((verdict for verdict in results[learner].verdicts if verdict.diagnosis), None)
-    if told is not None:
-        say(f"What {learner} reads of one exercise:\n\n{indent(plain(told), '    ')}\n")
+    verdict = next((verdict for verdict in results[learner].verdicts if verdict.diagnosis), None)
+    if verdict is not None:
+        say(f"What {learner} reads of one exercise:\n\n{indent(plain(verdict), '    ')}\n")
     make = (repository.root / "Makefile").is_file()
     jupyter = Path(sys.executable).parent / "jupyter"
     for what, line in (

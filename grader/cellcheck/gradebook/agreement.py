@@ -81,14 +81,14 @@ def bring_source(release: Path, source: Path) -> None:
         OSError: when the source can't be written.
     """
     try:
-        found = nbformat.read(release, as_version=4)
+        notebook = nbformat.read(release, as_version=4)
     except Exception as error:  # nbformat raises errors of many kinds
         raise GraderError(f"{release} can't be read: {error}.") from error
-    for cell in found.cells:
+    for cell in notebook.cells:
         if utils.is_solution(cell) and cell.cell_type == "code":
             cell.source = _STUB.sub(r"\1### BEGIN SOLUTION\n\1### END SOLUTION", cell.source)
     source.mkdir(parents=True, exist_ok=True)
-    write_whole(source / release.name, nbformat.writes(found).encode("utf-8"))
+    write_whole(source / release.name, nbformat.writes(notebook).encode("utf-8"))
 
 
 def _in_notebook(path: Path) -> dict[str, Kind]:

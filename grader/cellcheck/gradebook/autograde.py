@@ -265,8 +265,8 @@ def _drafted(writer: Writer, student: str, folder: Path, outcome: Result | Draft
     if isinstance(outcome, Failure):
         return dataclasses.replace(outcome, notebook=name)
     result = outcome.result if isinstance(outcome, Drafted) else outcome
-    told = _told_about_draws(writer, student, chosen)
-    result = dataclasses.replace(result, notebook=name, repairs=(*told, *repairs, *left_out(folder), *result.repairs))
+    draws = _told_about_draws(writer, student, chosen)
+    result = dataclasses.replace(result, notebook=name, repairs=(*draws, *repairs, *left_out(folder), *result.repairs))
     if isinstance(outcome, Drafted):
         return Drafted(result, outcome.draft)
     notebooks, _ = handed_in(folder, assignment)
@@ -282,8 +282,8 @@ def _told_about_draws(writer: Writer, student: str, chosen: Mapping[str, Path]) 
         with contextlib.suppress(Unreadable):  # whoever grades it says why
             cells = read_apart("cells", read_file(path))
             drawn = drawn_for(locked, (cell["source"] for cell in cells if cell["kind"] == "code"))
-            if drawn is not None and (told := told_about_draw(drawn, student, writer.book.names(student))):
-                yield told
+            if drawn is not None and (sentence := told_about_draw(drawn, student, writer.book.names(student))):
+                yield sentence
 
 
 def _written_together(

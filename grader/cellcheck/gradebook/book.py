@@ -53,7 +53,7 @@ class _Sheet:
         self.commented: dict[str, str] = {cell.name: cell.id for cell in answers}
         points = {cell.name: float(cell.max_score) for cell in [*notebook.grade_cells, *notebook.task_cells]}
         tasks = {cell.name for cell in notebook.task_cells}
-        found = {
+        cells = {
             cell.name: SourceCell(
                 cell.cell_type,
                 cell.locked,
@@ -67,7 +67,7 @@ class _Sheet:
             )
             for cell in notebook.source_cells
         }
-        self.cells = {name: found[name] for name in (*(n for n in source if n in found), *(found.keys() - {*source}))}
+        self.cells = {name: cells[name] for name in (*(n for n in source if n in cells), *(cells.keys() - {*source}))}
 
 
 class Book:
@@ -243,8 +243,8 @@ class Book:
     def _write(self, entries: Sequence[GradebookEntry]) -> None:
         by_student = {entry.student: entry for entry in entries}
         table = api.Student
-        known = set(self._db.scalars(select(table.id).where(table.id.in_(list(by_student)))))
-        self._insert(table, [{"id": student} for student in by_student if student not in known])
+        enrolled = set(self._db.scalars(select(table.id).where(table.id.in_(list(by_student)))))
+        self._insert(table, [{"id": student} for student in by_student if student not in enrolled])
         notebooks = self._notebooks(self._write_submissions(by_student))
         self._write_scores(by_student, notebooks)
         self._write_comments(by_student, notebooks)
@@ -295,9 +295,9 @@ class Book:
         new = []
         for student, submission in submissions.items():
             for title, sheet in self._sheets.items():
-                known = there.get((submission, sheet.id))
-                notebooks[student, title] = known or api.new_uuid()
-                if known is None:
+                ident = there.get((submission, sheet.id))
+                notebooks[student, title] = ident or api.new_uuid()
+                if ident is None:
                     row = {"id": notebooks[student, title], "assignment_id": submission, "notebook_id": sheet.id}
                     new.append(row | {"flagged": False})
         self._insert(table, new)

@@ -76,19 +76,19 @@ class Course:
             with contextlib.chdir(root):
                 app.load_config_file()
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+            reason = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
             raise GraderError(
-                f"nbgrader's settings can't be read. {_place(error)} stops with {said}. Mend it."
+                f"nbgrader's settings can't be read. {_place(error)} stops with {reason}. Mend it."
             ) from error
         return app
 
     @staticmethod
     def _insist_on_root(root: Path, config: Config) -> None:
         """Refuses a configuration that says that the course is in another folder."""
-        said = config.CourseDirectory.get("root", root)
-        if Path(root, str(said)).resolve() != root.resolve():
+        folder = config.CourseDirectory.get("root", root)
+        if Path(root, str(folder)).resolve() != root.resolve():
             raise GraderError(
-                f"{CONFIGURATION} sets c.CourseDirectory.root to {said}, and a course is the folder that its "
+                f"{CONFIGURATION} sets c.CourseDirectory.root to {folder}, and a course is the folder that its "
                 f"{CONFIGURATION} lies in. Move that file there and go there, or leave the line out."
             )
 
@@ -256,10 +256,10 @@ class Course:
         with self.gradebook() as gradebook:
             there = {student.id: student for student in gradebook.students}
             for student, fields in people.items():
-                said = {name: text for name, text in fields.items() if text}
-                known = there.get(student)
-                if known is None or any(getattr(known, name) != text for name, text in said.items()):
-                    gradebook.update_or_create_student(student, **said)
+                texts = {name: text for name, text in fields.items() if text}
+                record = there.get(student)
+                if record is None or any(getattr(record, name) != text for name, text in texts.items()):
+                    gradebook.update_or_create_student(student, **texts)
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         """Keeps other graders off the gradebook.

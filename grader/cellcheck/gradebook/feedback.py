@@ -9,7 +9,7 @@ from cellcheck.checking.cards import card, points, worth
 from cellcheck.checking.judge import MISSING, PARTIAL, PASSED, Verdict
 from cellcheck.errors import GraderError
 from cellcheck.gradebook.draft import Key
-from cellcheck.gradebook.handed import Handed
+from cellcheck.gradebook.handed import CodeCell
 from cellcheck.plain import template, visible_lines
 from cellcheck.running.result import HandResult, OwnResult, Part, Result, title_of
 from cellcheck.syllabus import find_lesson
@@ -34,7 +34,7 @@ def page(
     student: str,
     cards: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
-    handed: Mapping[Key, Sequence[Handed]] | None = None,
+    handed: Mapping[Key, Sequence[CodeCell]] | None = None,
     when: datetime | None = None,
 ) -> str:
     """The feedback page of one submission.
@@ -75,7 +75,7 @@ def page(
     )
 
 
-def _handed(part: HandResult, handed: Mapping[Key, Sequence[Handed]]) -> Sequence[Handed]:
+def _handed(part: HandResult, handed: Mapping[Key, Sequence[CodeCell]]) -> Sequence[CodeCell]:
     """What was handed in for an answer; a single notebook needs no name."""
     return next(
         (cells for (title, name), cells in handed.items() if (part.notebook or title, part.name) == (title, name)), ()

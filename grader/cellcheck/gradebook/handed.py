@@ -10,7 +10,7 @@ from cellcheck.running.assignment import Assignment
 
 
 @dataclass(frozen=True)
-class Handed:
+class CodeCell:
     """A cell of code."""
 
     code: str
@@ -18,17 +18,17 @@ class Handed:
     """As they stand in the autograded notebook."""
 
 
-def handed_for(assignment: Assignment, notebooks: Mapping[str, str]) -> dict[Key, list[Handed]]:
+def handed_for(assignment: Assignment, notebooks: Mapping[str, str]) -> dict[Key, list[CodeCell]]:
     """By answer its cells of code: its own, or below a task those that the learner put there.
 
     Args:
         assignment: as it was released.
         notebooks: the text of each autograded notebook, by its name.
     """
-    handed: dict[Key, list[Handed]] = {}
+    handed: dict[Key, list[CodeCell]] = {}
     for title, text in notebooks.items():
         cells = assignment.notebooks[title]
-        if not any(known.by_hand for known in cells.values()):
+        if not any(cell.by_hand for cell in cells.values()):
             continue
         task = ""
         for cell in json.loads(text)["cells"]:
@@ -37,5 +37,5 @@ def handed_for(assignment: Assignment, notebooks: Mapping[str, str]) -> dict[Key
                 task = name if name in cells and cells[name].task else ""
             of = name if name in cells and cells[name].by_hand else task
             if of and cell["cell_type"] == "code" and cell["source"].strip():
-                handed.setdefault((title, of), []).append(Handed(cell["source"], cell.get("outputs", [])))
+                handed.setdefault((title, of), []).append(CodeCell(cell["source"], cell.get("outputs", [])))
     return handed

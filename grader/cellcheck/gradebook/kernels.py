@@ -89,12 +89,11 @@ def _missing(folder: Path, assignment: Assignment) -> list[str]:
     }
     course = {str(folder), str(folder.parent.parent)}  # nbgrader's plugins lie there, and no learner sees it
     places = [place for place in sys.path if place not in course]
-    known = sys.stdlib_module_names | own
     # An editable installation may bring a finder of its own. Python's own one for files looks in the course, too.
     others = [finder for finder in sys.meta_path if finder is not PathFinder and hasattr(finder, "find_spec")]
     return sorted(
         name
-        for name in needed - known
+        for name in needed - sys.stdlib_module_names - own
         if PathFinder.find_spec(name, places) is None
         and not any(finder.find_spec(name, None) is not None for finder in others)
     )

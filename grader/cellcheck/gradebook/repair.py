@@ -36,7 +36,7 @@ def sound_notebook(data: bytes, assignment: Assignment, title: str) -> tuple[Not
         {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": dict(KERNEL)}, "cells": []}
     )
     outputs: dict[str, list[Any]] = {}
-    if any(known.by_hand for known in source.values()):
+    if any(cell.by_hand for cell in source.values()):
         with contextlib.suppress(Unreadable):  # it is too hard to read: its text isn't
             outputs = read_apart("outputs", data)
     notebook.cells = [
@@ -46,34 +46,34 @@ def sound_notebook(data: bytes, assignment: Assignment, title: str) -> tuple[Not
     return notebook, frozenset(cell.grade_id for cell in cells if cell.lost and cell.grade_id is not None)
 
 
-def _sound_cell(ident: str, cell: Cell, known: SourceCell | None, outputs: Sequence[Any]) -> NotebookNode:
+def _sound_cell(ident: str, cell: Cell, original: SourceCell | None, outputs: Sequence[Any]) -> NotebookNode:
     """A cell as `nbformat.v4` makes it, which would validate each by itself at ten times the cost.
 
     What a test shows is ours to say, and what a locked cell showed with another text is nothing that it shows.
     """
     fields: dict[str, Any] = {"cell_type": cell.kind, "id": ident, "metadata": {}, "source": cell.source}
     if cell.kind == "code":
-        theirs = not (known is not None and known.is_test) and not (cell.released and cell.as_released is False)
+        theirs = not (original is not None and original.is_test) and not (cell.released and cell.as_released is False)
         fields |= {"execution_count": None, "outputs": outputs if theirs else []}
     elif cell.pictures:
         fields["attachments"] = cell.pictures
     fields["metadata"]["tags"] = [tag for tag in cell.tags if _TAG.fullmatch(tag)]
-    if known is not None and cell.grade_id is not None:
-        fields["metadata"]["nbgrader"] = _marks(cell.grade_id, known)
+    if original is not None and cell.grade_id is not None:
+        fields["metadata"]["nbgrader"] = _marks(cell.grade_id, original)
     return nbformat.from_dict(fields)
 
 
-def _marks(name: str, known: SourceCell) -> dict[str, Any]:
+def _marks(name: str, original: SourceCell) -> dict[str, Any]:
     """nbgrader's metadata of a cell, as it was released."""
-    graded = known.points is not None
+    graded = original.points is not None
     marks = {
         "schema_version": 3,
         "grade_id": name,
-        "cell_type": known.cell_type,
-        "task": known.task,
-        "locked": known.locked,
-        "checksum": known.checksum,
-        "grade": graded and not known.task,
-        "solution": known.answer and not known.task,
+        "cell_type": original.cell_type,
+        "task": original.task,
+        "locked": original.locked,
+        "checksum": original.checksum,
+        "grade": graded and not original.task,
+        "solution": original.answer and not original.task,
     }
-    return marks | ({"points": known.points} if graded else {})
+    return marks | ({"points": original.points} if graded else {})

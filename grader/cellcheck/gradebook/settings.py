@@ -66,8 +66,8 @@ def insist_on_values(root: Path, directory: CourseDirectory, config: Config) -> 
     insist(not set(str(grading.permissions)) - {*"01234567"}, settings)
     names = "write a list of names or patterns, such as ['*.csv']"
     insist(_texts(directory.ignore), f"c.CourseDirectory.ignore has something else than text: {names}")
-    for assignment, kept in grading.exclude_overwriting.items():
-        insist(_texts(kept), f"c.Autograde.exclude_overwriting of {assignment} isn't a list: {names}")
+    for assignment, patterns in grading.exclude_overwriting.items():
+        insist(_texts(patterns), f"c.Autograde.exclude_overwriting of {assignment} isn't a list: {names}")
     steps: dict[str, str] = {}
     for step in _FOLDERS:
         folder = os.path.realpath(root / str(getattr(directory, f"{step}_directory")))

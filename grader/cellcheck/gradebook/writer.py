@@ -116,8 +116,8 @@ class Writer:
         cards, answers = _shown_in(graded) if result.verdicts else ({}, {})
         handed = handed_for(self.assignment, self._autograded(student))
         try:
-            kept = _kept(cards, result, stands)
-            self._write_page(student, page(stands, student, kept, answers, handed, self._when(student)))
+            cards = _kept(cards, result, stands)
+            self._write_page(student, page(stands, student, cards, answers, handed, self._when(student)))
         except OSError as error:
             raise unwritten(error, self.course.root) from error
 

@@ -95,16 +95,16 @@ def without_ignored(number: int, source: str) -> str:
     Raises:
         Unknown: when it doesn't say where that ends.
     """
-    kept = []
-    lines = iter(source.split("\n"))
-    for line in lines:
+    lines = []
+    remaining = iter(source.split("\n"))
+    for line in remaining:
         if line.rstrip().endswith("# IGNORE"):
             continue
         if _IGNORE.match(line):
-            _until(number, lines, "# END IGNORE")
+            _until(number, remaining, "# END IGNORE")
         else:
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _region(parts: list[str | _Region], indent: str) -> _Region:

@@ -17,7 +17,7 @@ _MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 _SUSPECT = re.compile(r"^[ \t]*(?:import|from)[ \t]+otter\b|\botter\.\w|\.check\(", re.MULTILINE)
 
 
-class Names:
+class OtterNames:
     """What a text calls the things of Otter's: after `from otter import Notebook as N`, N is otter.Notebook."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Read:
 class Reader:
     """Tells Otter's own statements from the others, cell by cell."""
 
-    _names: Names = field(default_factory=Names)
+    _names: OtterNames = field(default_factory=OtterNames)
 
     def read(self, number: int, source: str) -> Read:
         """What is in a code cell.

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from nbformat import NotebookNode
 
-from cellcheck.importing.calls import Names
+from cellcheck.importing.calls import OtterNames
 from cellcheck.importing.unknown import Unknown
 from cellcheck.syntax import syntax_tree
 
@@ -33,7 +33,7 @@ Points = float | list[float | None] | None
 
 
 @dataclass(frozen=True)
-class Case:
+class OtterCase:
     """One test case."""
 
     text: str
@@ -53,7 +53,7 @@ class QuestionTests:
     """The tests of one question."""
 
     name: str
-    cases: Sequence[Case]
+    cases: Sequence[OtterCase]
     points: Points = None
     all_or_nothing: bool = False
 
@@ -64,16 +64,16 @@ class QuestionTests:
             Unknown: where Otter itself would stop, and for less than nothing.
         """
         total = None if isinstance(self.points, list) else self.points
-        said = self.points if isinstance(self.points, list) else [case.points for case in self.cases]
-        if len(said) != len(self.cases):
-            raise Unknown.at(where, f"{self.name} has points for {len(said)} test cases, and {len(self.cases)} cases")
-        if not all(are_points(number) for number in (*said, total) if number is not None):
+        points = self.points if isinstance(self.points, list) else [case.points for case in self.cases]
+        if len(points) != len(self.cases):
+            raise Unknown.at(where, f"{self.name} has points for {len(points)} test cases, and {len(self.cases)} cases")
+        if not all(are_points(number) for number in (*points, total) if number is not None):
             raise Unknown.at(where, f"{self.name} has points that aren't numbers, or are less than nothing")
-        given = sum(number for number in said if number is not None)
+        given = sum(number for number in points if number is not None)
         if total is not None and given > total:
             raise Unknown.at(where, f"the test cases of {self.name} are worth more than the question")
         rest = total - given if total is not None else 0 if given else 1
-        return [rest / said.count(None) if number is None else number for number in said]
+        return [rest / points.count(None) if number is None else number for number in points]
 
 
 def are_points(value: Any) -> bool:
@@ -81,7 +81,7 @@ def are_points(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < math.inf
 
 
-def of_cell(number: int, cell: NotebookNode, doctests: bool) -> Case:
+def of_cell(number: int, cell: NotebookNode, doctests: bool) -> OtterCase:
     """The case in a test cell of a master notebook.
 
     Raises:
@@ -108,7 +108,7 @@ def of_cell(number: int, cell: NotebookNode, doctests: bool) -> Case:
     return _configured(case, config)
 
 
-def of_functions(cases: Sequence[Case]) -> list[Case]:
+def of_functions(cases: Sequence[OtterCase]) -> list[OtterCase]:
     """Cases that go into one file: of two functions of one name, Otter knows the second only, in the first's place."""
     return list({case.function: case for case in cases}.values())
 
@@ -120,19 +120,19 @@ def of_file(where: str, source: str, doctests: bool | None = None) -> QuestionTe
         Unknown: when it isn't written as Otter writes it.
     """
     body = parsed(where, source)
-    said = {
+    settings = {
         statement.targets[0].id: _literal(where, statement.value)
         for statement in body
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
         if statement.targets[0].id in ("OK_FORMAT", "test", "name", "points", "all_or_nothing")
     }
-    if said.get("OK_FORMAT", doctests) is None:
+    if settings.get("OK_FORMAT", doctests) is None:
         raise Unknown.at(where, "OK_FORMAT isn't set, so nobody knows how its tests are written")
-    if said.get("OK_FORMAT", doctests):
-        return of_specification(where, said.get("test"))
-    if not isinstance(said.get("name"), str):
+    if settings.get("OK_FORMAT", doctests):
+        return of_specification(where, settings.get("test"))
+    if not isinstance(settings.get("name"), str):
         raise Unknown.at(where, "there is no name")
-    tests, before, names = [], [], Names()
+    tests, before, names = [], [], OtterNames()
     for statement in body:
         decorators = statement.decorator_list if isinstance(statement, ast.FunctionDef) else []
         config = _of_decorator(where, decorators[0], names) if len(decorators) == 1 else None
@@ -142,14 +142,14 @@ def of_file(where: str, source: str, doctests: bool | None = None) -> QuestionTe
             tests.append(_configured(_of_function(statement, source), config))
         elif names.occur_in(statement):
             raise Unknown.at(where, "test_case is used for more than to mark a function")
-        elif not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) not in said:
+        elif not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) not in settings:
             before.append(f"{ast.unparse(statement)}\n")
     cases, first = of_functions(tests), "".join(before)
     if len(cases) > 1 and not all(isinstance(statement, _DEFINITIONS) for statement in parsed(where, first)):
         cases = [replace(case, common=first) for case in cases]
     else:
         cases = [replace(case, text=first + case.text) for case in cases]
-    return QuestionTests(said["name"], cases, said.get("points"), bool(said.get("all_or_nothing", False)))
+    return QuestionTests(settings["name"], cases, settings.get("points"), bool(settings.get("all_or_nothing", False)))
 
 
 def of_specification(where: str, test: Any) -> QuestionTests:
@@ -177,7 +177,7 @@ def of_specification(where: str, test: Any) -> QuestionTests:
     )
 
 
-def cell_text(case: Case, function: str) -> str:
+def cell_text(case: OtterCase, function: str) -> str:
     """The code that does in nbgrader what a case does in Otter; nothing of it stays among the learner's names.
 
     Args:
@@ -267,20 +267,20 @@ def _example(statement: ast.stmt) -> str:
     return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
 
 
-def _of_doctest(where: int | str, text: str) -> Case:
+def _of_doctest(where: int | str, text: str) -> OtterCase:
     try:
         DocTestParser().get_examples(text)
     except ValueError as error:
         raise Unknown.at(where, f"a doctest isn't written as Python wants it ({error})") from None
-    return Case(text)
+    return OtterCase(text)
 
 
-def _of_function(function: ast.FunctionDef, source: str) -> Case:
+def _of_function(function: ast.FunctionDef, source: str) -> OtterCase:
     parameters = tuple(argument.arg for argument in (*function.args.args, *function.args.kwonlyargs))
-    return Case(ast.get_source_segment(source, function) or "", function.name, parameters)
+    return OtterCase(ast.get_source_segment(source, function) or "", function.name, parameters)
 
 
-def _configured(case: Case, config: Mapping[str, Any]) -> Case:
+def _configured(case: OtterCase, config: Mapping[str, Any]) -> OtterCase:
     """The case with what is said about it."""
     success, failure = config.get("success_message"), config.get("failure_message")
     return replace(
@@ -292,13 +292,13 @@ def _configured(case: Case, config: Mapping[str, Any]) -> Case:
     )
 
 
-def _of_decorator(where: str, decorator: ast.expr, names: Names) -> dict[str, Any] | None:
+def _of_decorator(where: str, decorator: ast.expr, names: OtterNames) -> dict[str, Any] | None:
     """What `@test_case(...)` says, or None where the decorator is another one."""
     if not isinstance(decorator, ast.Call) or not names.of(decorator.func).endswith(".test_case"):
         return None
     order = ("name", "points", "hidden", "success_message", "failure_message")
-    said = [*zip(order, decorator.args, strict=False), *((word.arg, word.value) for word in decorator.keywords)]
-    return {name: _literal(where, value) for name, value in said if name is not None}
+    arguments = [*zip(order, decorator.args, strict=False), *((word.arg, word.value) for word in decorator.keywords)]
+    return {name: _literal(where, value) for name, value in arguments if name is not None}
 
 
 def _literal(where: str, value: ast.expr) -> Any:
@@ -314,12 +314,12 @@ def _flags(example: Example) -> dict[str, bool]:
 
 
 def _example_text(example: Example) -> str:
-    said = [_literal_of(example.source), _literal_of(example.want)]
+    arguments = [_literal_of(example.source), _literal_of(example.want)]
     if example.exc_msg is not None:
-        said.append(f"exc_msg={_literal_of(example.exc_msg)}")
+        arguments.append(f"exc_msg={_literal_of(example.exc_msg)}")
     if flags := _flags(example):
-        said.append(f"options={{{', '.join(f'{name}: {value}' for name, value in flags.items())}}}")
-    return f"Example({', '.join(said)})"
+        arguments.append(f"options={{{', '.join(f'{name}: {value}' for name, value in flags.items())}}}")
+    return f"Example({', '.join(arguments)})"
 
 
 def _literal_of(text: str) -> str:

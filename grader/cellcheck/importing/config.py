@@ -43,21 +43,21 @@ class Config:
     left_out: set[str] = field(default_factory=set)
     """Keys that change no mark."""
 
-    def add(self, where: int | str, said: Mapping[str, Any]) -> None:
+    def add(self, where: int | str, settings: Mapping[str, Any]) -> None:
         """Takes in what a cell or a file says.
 
         Raises:
             Unknown: when that would change marks in a way that isn't known here.
         """
-        if file := said.get("config_file"):
+        if file := settings.get("config_file"):
             try:
                 text = (self.folder / str(file)).read_text("utf-8")
             except (OSError, ValueError):
                 raise Unknown.at(where, f"config_file names {file}, which can't be read") from None
             self.add(str(file), {**read_yaml(str(file), text), "config_file": None})
-        section = said.get(_SECTION)
+        section = settings.get(_SECTION)
         inner = {f"{_AUTOGRADERS}{key}": value for key, value in section.items()} if isinstance(section, dict) else {}
-        for key, value in {**said, **inner}.items():
+        for key, value in {**settings, **inner}.items():
             if value is None or value is False or value in ([], {}):  # 0 is a seed, too
                 continue
             if key in _CHANGES_MARKS:
@@ -66,9 +66,9 @@ class Config:
                 self.left_out.add(key)
             elif key not in _COUNTS:
                 raise Unknown.at(where, f"the assignment has {key}, which isn't known here")
-        files, tests = said.get("files") or [], said.get("tests") or {}
+        files, tests = settings.get("files") or [], settings.get("tests") or {}
         if not isinstance(files, list) or not isinstance(tests, dict):
             raise Unknown.at(where, "files or tests aren't written as Otter writes them")
         self.files = list(map(str, files)) or self.files
         self.doctests = bool(tests.get("ok_format", self.doctests))
-        self.strip_all = bool(said.get("strip_solutions_from_all_cells", self.strip_all))
+        self.strip_all = bool(settings.get("strip_solutions_from_all_cells", self.strip_all))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 
 from cellcheck.importing import marks
-from cellcheck.importing.cases import Case, QuestionTests, cell_text
+from cellcheck.importing.cases import OtterCase, QuestionTests, cell_text
 
 _HIDDEN = "# More tests run when this is graded."
 
@@ -22,7 +22,7 @@ class Converted:
     tested: float = 0.0
     """Points that tests give."""
     by_hand: float = 0.0
-    _names: marks.Names = field(default_factory=marks.Names)
+    _names: marks.CellNames = field(default_factory=marks.CellNames)
 
     def add_plain(self, number: int, cell: NotebookNode, source: str) -> None:
         """Adds a cell that nbgrader leaves alone."""
@@ -60,7 +60,7 @@ class Converted:
         self.tested += sum(worth)
 
 
-def _text(group: list[Case], name: str) -> str:
+def _text(group: list[OtterCase], name: str) -> str:
     """The text of a cell that has some test cases, in their order: one may use up what the next one needs."""
     texts = [] if any(not case.hidden for case in group) else [_HIDDEN]
     for number, case in enumerate(group, start=1):

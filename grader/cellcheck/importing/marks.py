@@ -19,7 +19,7 @@ _NOT_RUN, _SKIPPED = "otter_ignore", "skip-execution"
 """The tags of what isn't run when it is graded: Otter's, and nbclient's."""
 
 
-class Names:
+class CellNames:
     """Gives each cell a name that nbgrader takes and no other cell has."""
 
     def __init__(self) -> None:

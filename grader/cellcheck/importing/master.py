@@ -10,7 +10,7 @@ from nbformat import NotebookNode, v4
 from cellcheck.importing import marks
 from cellcheck.importing.answers import answer_text, has_solution, open_text, unsaid, without_ignored
 from cellcheck.importing.calls import LEFT_OUT, Reader
-from cellcheck.importing.cases import Case, QuestionTests, are_points, of_cell, of_functions, read_yaml
+from cellcheck.importing.cases import OtterCase, QuestionTests, are_points, of_cell, of_functions, read_yaml
 from cellcheck.importing.config import Config
 from cellcheck.importing.converted import Converted
 from cellcheck.importing.unknown import Unknown
@@ -56,7 +56,7 @@ class _Question:
     number: int
     config: dict[str, Any]
     parts: list[_Part] = field(default_factory=list)
-    cases: list[Case] = field(default_factory=list)
+    cases: list[OtterCase] = field(default_factory=list)
 
     @property
     def name(self) -> str:

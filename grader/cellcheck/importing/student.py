@@ -33,10 +33,10 @@ def tests_of(path: Path, notebook: NotebookNode) -> dict[str, tuple[str, Questio
     if not isinstance(specified, dict):
         raise Unknown.at(f"the metadata of {path.name}", "tests aren't written as Otter writes them")
     tests: dict[str, tuple[str, QuestionTests]] = {}
-    for name, said in specified.items():
+    for name, test in specified.items():
         where = f"the metadata of {path.name} (tests, {name})"
         is_specification = bool(otter.get("OK_FORMAT"))
-        tests[name] = where, of_specification(where, said) if is_specification else of_file(where, str(said), False)
+        tests[name] = where, of_specification(where, test) if is_specification else of_file(where, str(test), False)
     for file in sorted((path.parent / "tests").glob("*.py")):
         where = f"tests/{file.name}"
         try:
@@ -131,5 +131,5 @@ def _noted(cell: NotebookNode) -> Sequence[str]:
 
 def _of_otter(noted: NotebookNode) -> Mapping[str, Any]:
     """What Otter has noted in a notebook or a cell."""
-    said = noted.metadata.get("otter")
-    return said if isinstance(said, dict) else {}
+    metadata = noted.metadata.get("otter")
+    return metadata if isinstance(metadata, dict) else {}

@@ -49,7 +49,7 @@ class CoursePage(JupyterHandler):
             if self.get_body_argument("do") == "again":
                 self.redirect(self._opens(again.begin(folder, lesson, self.get_body_argument("exercise"))), status=303)
             elif self.get_body_argument("do") == "reset" and own is not None:
-                copy = reset(own).kept
+                copy = reset(own).copy
                 self.redirect(f"{self._address(PATH)}?kept={quote(self._below_root(copy))}", status=303)
             else:
                 notebook = own or place(lesson, folder)

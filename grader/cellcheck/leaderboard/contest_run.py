@@ -36,10 +36,10 @@ def score_all(folders: Mapping[str, Path], run: ContestRun) -> Generator[Outcome
     """
     left = dict(folders)
     for name, folder in folders.items() if run.earlier is not None else ():
-        known = _known(name, folder, run)
-        if known is not None:
+        outcome = _known(name, folder, run)
+        if outcome is not None:
             del left[name]
-            yield known
+            yield outcome
     workers: set[int] = set()
 
     def one(name: str, folder: Path) -> Outcome:

@@ -52,19 +52,19 @@ class Another:
 
 def solved(folder: Path) -> list[Another]:
     """The exercises that the learner of this folder has solved by themselves, in the course's order."""
-    known = progress.record(folder)
+    record = progress.record(folder)
     return [
         Another(
             offer.name,
             offer.number,
             exercise,
-            known.solved[offer.name][exercise.symbol],
-            known.again.get(offer.name, {}).get(exercise.symbol),
+            record.solved[offer.name][exercise.symbol],
+            record.again.get(offer.name, {}).get(exercise.symbol),
             path if (path := place_of(folder, offer.name, exercise.symbol)).is_file() else None,
         )
         for offer in offers()
         for exercise in offer.exercises
-        if exercise.symbol in known.solved.get(offer.name, {})
+        if exercise.symbol in record.solved.get(offer.name, {})
     ]
 
 
@@ -110,16 +110,16 @@ def fresh(release: dict[str, Any], symbol: str, seed: int) -> dict[str, Any] | N
     if symbol not in ids or f"test_{symbol}" not in ids:
         return None
     at = ids.index(symbol)
-    kept = [deepcopy(cell) for cell in (cells[ids.index("setup")], _text(cells[:at], symbol), cells[at])]
-    kept.append(deepcopy(cells[ids.index(f"test_{symbol}")]))
-    setup, text, *_ = kept
+    new_cells = [deepcopy(cell) for cell in (cells[ids.index("setup")], _text(cells[:at], symbol), cells[at])]
+    new_cells.append(deepcopy(cells[ids.index(f"test_{symbol}")]))
+    setup, text, *_ = new_cells
     earlier = "\n".join(_imports(cells[:at], [name for name in ids[:at] if name and f"test_{name}" in ids]))
     bound = _BINDING.sub(rf'cellcheck.checks("\g<lesson>", again={seed}, made_for=', source_of(setup))
     setup["source"] = bound.rstrip() + (f"\n\n# What this lesson has you write before:\n{earlier}" if earlier else "")
     text["source"] = _without_help(source_of(text), symbol)
-    for cell in kept:  # it is nobody's assignment: nbgrader has no business here
+    for cell in new_cells:  # it is nobody's assignment: nbgrader has no business here
         cell["metadata"] = {}
-    return {**release, "cells": kept}
+    return {**release, "cells": new_cells}
 
 
 def _text(before: Sequence[dict[str, Any]], symbol: str) -> dict[str, Any]:

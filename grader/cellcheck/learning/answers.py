@@ -20,16 +20,16 @@ def ours(folder: Path, symbol: str, lesson: str = "") -> str:
         GraderError: when there is no such exercise, or several.
     """
     named = find_lesson(lesson)[1] if lesson else None
-    found = [
+    lessons = [
         offer.name
         for offer in offers()
         if named in (None, offer.name) and symbol in {exercise.symbol for exercise in offer.exercises}
     ]
-    if not found:
+    if not lessons:
         raise GraderError(f"There is no exercise {symbol}" + (f" in {named}." if named else "."))
-    if len(found) > 1:
-        raise GraderError(f"{' and '.join(found)} both have an exercise {symbol}: add --lesson.")
-    syllabus, name = find_lesson(found[0])
+    if len(lessons) > 1:
+        raise GraderError(f"{' and '.join(lessons)} both have an exercise {symbol}: add --lesson.")
+    syllabus, name = find_lesson(lessons[0])
     trial = (syllabus.place(name) / f"{symbol}.py").read_text("utf-8")
     module = _MODULE.search(trial)
     if module is None:

@@ -104,12 +104,12 @@ def lesson_called(name: str) -> str:
 
 
 def _released() -> list[tuple[Syllabus, dict[str, Path]]]:
-    found = [(syllabus, _notebooks(syllabus)) for syllabus in syllabi()]
-    if not any(notebooks for _, notebooks in found):
+    releases = [(syllabus, _notebooks(syllabus)) for syllabus in syllabi()]
+    if not any(notebooks for _, notebooks in releases):
         raise GraderError(
             "The course's notebooks are missing: install the course with pip, or run cellcheck build in its repository."
         )
-    return found
+    return releases
 
 
 def _notebooks(syllabus: Syllabus) -> dict[str, Path]:

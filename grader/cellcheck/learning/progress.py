@@ -144,10 +144,10 @@ def note_again(folder: Path, lesson: str, symbol: str, score: float, status: str
 def forget(folder: Path, lesson: str, symbols: Iterable[str]) -> None:
     """Drops what is known of these exercises: their answers were put away. That ours was looked at stays."""
     known = record(folder)
-    kept: list[dict[str, dict[str, Any]]] = [
+    tables: list[dict[str, dict[str, Any]]] = [
         *(known.best, known.solved, known.wrong, known.tried, known.again, known.again_on)
     ]
-    parts = [part.get(lesson, {}) for part in kept]
+    parts = [part.get(lesson, {}) for part in tables]
     if [part.pop(symbol) for symbol in symbols for part in parts if symbol in part]:
         _write(folder, known)
 
@@ -220,21 +220,21 @@ _Read = TypeVar("_Read")
 
 def _read(content: Mapping[str, Any], part: str, one: Callable[[Any], _Read | None]) -> dict[str, dict[str, _Read]]:
     """A part of the record that an older version may not have written, or that somebody has spoilt."""
-    found: dict[str, dict[str, _Read]] = {}
+    entries: dict[str, dict[str, _Read]] = {}
     lessons = content.get(part)
     for lesson, symbols in lessons.items() if isinstance(lessons, dict) else ():
         for symbol, value in symbols.items() if isinstance(symbols, dict) else ():
             if (read_value := one(value)) is not None:
-                found.setdefault(lesson, {})[symbol] = read_value
-    return found
+                entries.setdefault(lesson, {})[symbol] = read_value
+    return entries
 
 
 def _write(folder: Path, known: Record) -> None:
     """Writes the record, what is empty left out; a folder that can't be written to keeps none."""
     parts = {each.name: getattr(known, each.name) for each in fields(known)}
     parts["tried"] = {lesson: {s: m for s, m in marks.items() if m} for lesson, marks in known.tried.items()}
-    kept = {name: part for name, part in parts.items() if name == "best" or any(part.values())}
-    content = {"version": VERSION, **kept}
+    parts = {name: part for name, part in parts.items() if name == "best" or any(part.values())}
+    content = {"version": VERSION, **parts}
     text = json.dumps(content, indent=1, sort_keys=True, default=date.isoformat) + "\n"
     with contextlib.suppress(OSError):
         write_whole(folder / FILE, text)

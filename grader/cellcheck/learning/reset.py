@@ -27,7 +27,7 @@ class Done:
     """What was put back, and where the old notebook is."""
 
     notebook: Path
-    kept: Path
+    copy: Path
     lesson: str
     symbol: str | None
 

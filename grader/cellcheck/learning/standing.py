@@ -78,15 +78,15 @@ class LessonStanding:
 
 def standings(folder: Path) -> list[LessonStanding]:
     """Where the learner of this folder stands, lesson by lesson."""
-    known = progress.record(folder)
+    record = progress.record(folder)
     return [
         LessonStanding(
             offer,
-            known.best.get(offer.name, {}),
+            record.best.get(offer.name, {}),
             own_notebook(folder, offer.name),
-            known.again.get(offer.name, {}),
-            known.ours.get(offer.name, {}),
-            max([date.min, *known.solved.get(offer.name, {}).values(), *known.ours.get(offer.name, {}).values()]),
+            record.again.get(offer.name, {}),
+            record.ours.get(offer.name, {}),
+            max([date.min, *record.solved.get(offer.name, {}).values(), *record.ours.get(offer.name, {}).values()]),
         )
         for offer in offers()
     ]

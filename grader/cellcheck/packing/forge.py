@@ -43,13 +43,13 @@ def card(result: Result | str) -> str:
             *((t.title, t.score, t.max_score, t.status) for t in result.own_tests),
         )
     )
-    told = [
+    messages = [
         *result.repairs,
         *(plain(v) for v in result.verdicts if v.status not in (PASSED, MISSING)),
         *(f"{t.title}: {t.message}" for t in result.own_tests if t.status not in (PASSED, MISSING)),
     ]
     head = f"### {out_of(result.score, result.max_score)}\n\n| | points | |\n|---|---|---|\n{rows}"
-    return f"{head}\n{_quoted(chr(10).join(told))}\n" if told else head
+    return f"{head}\n{_quoted(chr(10).join(messages))}\n" if messages else head
 
 
 def _quoted(text: str) -> str:
@@ -111,14 +111,14 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.submission.is_dir():
         raise GraderError(f"There is no folder {asked.submission}: check the repository out first.")
     result = result_of(asked.submission, asked.name, asked.course, os.environ)
-    made = card(result)
-    print(made)
+    text = card(result)
+    print(text)
     try:
         if asked.card is not None:
-            asked.card.write_text(made, "utf-8")
+            asked.card.write_text(text, "utf-8")
         if summary := os.environ.get(SUMMARY):
             with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(made)
+                file.write(text)
     except OSError as error:
         raise GraderError(f"{error.filename} can't be written: {error.strerror}.") from error
     return int(isinstance(result, str))

@@ -66,7 +66,7 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", MissingProtection)
-            path, said = _counting(submission, folders, Assignment.of_lesson(load_lesson(lesson)))
+            path, notes = _counting(submission, folders, Assignment.of_lesson(load_lesson(lesson)))
             result = grade_notebook(path, lesson=lesson, seed=seed)
     except Unreadable as error:
         return str(error)
@@ -74,7 +74,7 @@ def graded(submission: Path, lesson: str, seed: int) -> Result | str:
         print(warning.message)
     if result.lesson != lesson:
         return f"This is a notebook of lesson {result.lesson}, not of {lesson}. Submit the right one."
-    return replace(result, repairs=(*said, *result.repairs))
+    return replace(result, repairs=(*notes, *result.repairs))
 
 
 def _counting(submission: Path, folders: Sequence[Path], assignment: Assignment) -> tuple[Path, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from cellcheck.browser.interpreter import FOLDER as PYTHON
 from cellcheck.browser.lab import FOLDER, address, storage
 from cellcheck.browser.lessons import file_name
-from cellcheck.browser.parts import Part
+from cellcheck.browser.parts import BrowserPart
 from cellcheck.browser.site import SETTING, InBrowser
 from cellcheck.learning.offers import offers
 
@@ -52,7 +52,7 @@ class BrowserLessons(SphinxDirective):
         return [nodes.raw("", page, format="html")]
 
 
-def _only_in_part(part: Part | None) -> str:
+def _only_in_part(part: BrowserPart | None) -> str:
     return "" if part is None else f", in part: {len(part.symbols)} of {part.of} exercises. "
 
 

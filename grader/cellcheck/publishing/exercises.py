@@ -64,7 +64,7 @@ class Map:
                     needed.add(self._places[id(used)])
                 elif str(getattr(used, "__module__", "")).split(".")[0] == library:
                     waiting.append(used)
-        return [known for known in self._places.values() if known in needed]
+        return [address for address in self._places.values() if address in needed]
 
     def after(self, place: ExerciseAddress) -> ExerciseAddress | None:
         """The lesson's next exercise."""

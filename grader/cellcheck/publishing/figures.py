@@ -34,11 +34,11 @@ def figures(module: str) -> tuple[Figure, ...]:
     return tuple(importlib.import_module(module).FIGURES) if module else ()
 
 
-def standing(known: Iterable[Figure], lesson: str, symbol: str, above: bool) -> list[str]:
+def standing(candidates: Iterable[Figure], lesson: str, symbol: str, above: bool) -> list[str]:
     """The figures at a place, as Markdown."""
     return [
         f"```{{touch}} {figure.name}\n```"
-        for figure in known
+        for figure in candidates
         if (figure.lesson, figure.symbol, figure.above) == (lesson, symbol, above)
     ]
 

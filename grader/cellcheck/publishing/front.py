@@ -168,8 +168,8 @@ class Built(SphinxDirective):
         parts = ""
         if "row" in self.options:
             entries = shown.row(repository, offer.name, self.options["row"])
-            said = "".join(f"<dt>{html.escape(head)}</dt><dd>{html.escape(text)}</dd>" for head, text in entries)
-            parts += f'<dl class="said">{said}</dl>'
+            definitions = "".join(f"<dt>{html.escape(head)}</dt><dd>{html.escape(text)}</dd>" for head, text in entries)
+            parts += f'<dl class="said">{definitions}</dl>'
         if "printed" in self.options:
             text = shown.printed(repository, offer.name, self.options["printed"])
             lines = text.splitlines()[: self.options.get("lines", 12)]

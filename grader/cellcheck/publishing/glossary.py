@@ -83,12 +83,12 @@ def glossary(lessons: Iterable[tuple[Offer, NotebookNode]]) -> str:
 
 def words(lessons: Iterable[tuple[Offer, NotebookNode]]) -> dict[str, str]:
     """Where the glossary explains a word: the anchor of its entry, by the word in lower case."""
-    found: dict[str, str] = {}
+    anchors: dict[str, str] = {}
     for offer, notebook in lessons:
         for entry in _entries(offer, notebook):
             for part in (entry.word, *entry.word.split(",")):
-                found.setdefault(_bare(part), identity(entry.word))
-    return found
+                anchors.setdefault(_bare(part), identity(entry.word))
+    return anchors
 
 
 def identity(word: str) -> str:
@@ -105,11 +105,11 @@ def link_words(app: Sphinx, doctree: nodes.document) -> None:
     name = app.env.docname
     if not name.startswith("lessons/") or name == PAGE:
         return
-    known: dict[str, str] = getattr(app, "glossary_words", {})
+    anchors: dict[str, str] = getattr(app, "glossary_words", {})
     bold = list(doctree.findall(nodes.strong))
     entries = [row.children[0] for table in doctree.findall(nodes.tbody) for row in table.findall(nodes.row)]
     for place in [*bold, *(p for entry in entries for p in entry.findall(nodes.paragraph))]:
-        anchor = known.get(_bare(place.astext()))
+        anchor = anchors.get(_bare(place.astext()))
         if anchor is None or any(place.findall(nodes.reference)) or isinstance(place.parent, nodes.reference):
             continue
         uri = f"{'../' * (name.count('/') - 1)}glossary.html#{anchor}"

@@ -16,9 +16,9 @@ def remove_gone(app: Sphinx, failed: Exception | None) -> None:
     """Removes the pages that the last build wrote and this one would not; what others put beside them stays."""
     if app.builder.name != "html" or failed:
         return
-    site, known = Path(app.outdir), Path(app.doctreedir, _LIST)
+    site, record = Path(app.outdir), Path(app.doctreedir, _LIST)
     now = {app.builder.get_target_uri(name) for name in app.env.found_docs}
-    before = known.read_text("utf-8").splitlines() if known.is_file() else []
+    before = record.read_text("utf-8").splitlines() if record.is_file() else []
     for page in set(before) - now:
         (site / page).unlink(missing_ok=True)
-    known.write_text("".join(f"{page}\n" for page in sorted(now)), "utf-8")
+    record.write_text("".join(f"{page}\n" for page in sorted(now)), "utf-8")

@@ -31,11 +31,11 @@ def describe(app: Sphinx, pagename: str, _template: str, context: dict[str, Any]
     """
     metadata = app.env.metadata.get(pagename, {})
     tags = str(context.get("metatags", ""))
-    said = re.search(r'<meta content="([^"]*)" name="description"', tags)
-    description = html.unescape(said[1]) if said else _description(pagename, doctree)
+    match = re.search(r'<meta content="([^"]*)" name="description"', tags)
+    description = html.unescape(match[1]) if match else _description(pagename, doctree)
     context["title"] = title = _title(pagename, str(context.get("title", "")))
     title = re.sub(r"<[^>]*>", "", title) or app.config.project
-    named = {"description": "" if said else description}
+    named = {"description": "" if match else description}
     if metadata.get("unfinished"):
         named["robots"] = "noindex"
     properties = {

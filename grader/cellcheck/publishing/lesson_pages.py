@@ -85,8 +85,8 @@ class LessonPages:
         released = nbformat.read(self.repository.notebook(lesson), as_version=4)
         blanks = {cell.id: cell.source for cell in released.cells}
         cells = _without_the_end(solution.cells)
-        said = [cell.source if cell.cell_type == "code" else edition.text(cell) for cell in cells]
-        opening, *rest = parts(pieces(cells, said))
+        texts = [cell.source if cell.cell_type == "code" else edition.text(cell) for cell in cells]
+        opening, *rest = parts(pieces(cells, texts))
         overview = _Page(self, lesson, edition, blanks, rest)
         yield overview.path, _notebook(solution, overview.overview(opening))
         for place, part in enumerate(rest):
@@ -96,10 +96,10 @@ class LessonPages:
 
 def part_of_each_heading(notebook: NotebookNode) -> dict[str, str]:
     """On which of a lesson's pages a heading stands: the page's name, below the lesson's; empty for its overview."""
-    said = [str(cell.source) for cell in notebook.cells]
+    texts = [str(cell.source) for cell in notebook.cells]
     return {
         heading: part.name
-        for part in parts(pieces(notebook.cells, said))
+        for part in parts(pieces(notebook.cells, texts))
         for piece in part.pieces
         if piece.cell.cell_type == "markdown"
         for heading in re.findall(r"^##+ (.+)$", piece.text, re.MULTILINE)
@@ -258,8 +258,7 @@ class _Page:
         cell = piece.cell
         marks = _marks(cell)
         name = str(marks.get("grade_id", ""))
-        said = [output for each in cell.outputs if (output := shown(each)) is not None]
-        outputs = [self._output(output) for output in said]
+        outputs = [self._output(output) for each in cell.outputs if (output := shown(each)) is not None]
         if marks.get("solution"):
             yield _code(self.blanks[cell.id])
             yield _code(cell.source, outputs, folded=f"Our solution: {name}")
@@ -299,8 +298,8 @@ class _Page:
 
     def _link(self, offer: Offer, words: str = "lesson {number}, {title}") -> str:
         folder = self.edition.folder if offer.name == self.lesson else "lessons"
-        said = words.format(number=offer.number, title=offer.title)
-        return f"[{said}]({self._up}{folder}/{offer.name}.ipynb)"
+        label = words.format(number=offer.number, title=offer.title)
+        return f"[{label}]({self._up}{folder}/{offer.name}.ipynb)"
 
     def _numbered(self, lesson: str) -> str:
         return f"[lesson {int(lesson.split('_')[0])}]({self._up}lessons/{lesson}.ipynb)"

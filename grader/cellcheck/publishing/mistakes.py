@@ -116,6 +116,7 @@ def sections(
         section += [nodes.paragraph("", facts, classes=["earns"])] if facts else []
         section += _change(mistake)
         section += nodes.paragraph("", mistake.advice, classes=["advice"])
+        section += _report(mistake)
         described.append(section)
         helpers = helpers or _helpers(mistake)
     return [*(_fold("Code that some of these answers use", _code(helpers)) if helpers else []), *described]
@@ -130,6 +131,16 @@ def _facts(mistake: WrittenMistake, of: float, points: Sequence[float]) -> str:
         facts.append(f"earns {span} of {worth(of)}{drawn}")
     facts += ["misses what the exercise teaches"] if mistake.central else []
     return "; ".join(facts).capitalize()
+
+
+def _report(mistake: WrittenMistake) -> list[nodes.Node]:
+    if not mistake.reported_in:
+        return []
+    project, _, number = mistake.reported_in.partition("#")
+    address = f"https://github.com/{project}/issues/{number}"  # which leads to a pull request, if it is one
+    paragraph = nodes.paragraph("", "Reported in ", classes=["reported"])
+    paragraph += nodes.reference("", mistake.reported_in, refuri=address)
+    return [paragraph]
 
 
 def _change(mistake: WrittenMistake) -> list[nodes.Node]:

@@ -22,16 +22,15 @@ def without_guess(text: str) -> str:
     'it is 1.00 and 0.12\\n'
     """
 
-    def line(said: str) -> str | None:
-        left = _GUESS.sub("", said)
-        if left == said:
-            return said
-        return (left[0].upper() + left[1:] if said.startswith(("Y", "y")) else left) if left.strip() else None
+    def rest_of(line: str) -> str | None:
+        rest = _GUESS.sub("", line)
+        if rest == line:
+            return line
+        return (rest[0].upper() + rest[1:] if line.startswith(("Y", "y")) else rest) if rest.strip() else None
 
     end = "\n" if text.endswith("\n") else ""
-    lines = [line(said) for said in text.removesuffix("\n").split("\n")]
-    kept = [said for said in lines if said is not None]
-    return "\n".join(kept) + end if kept else ""
+    lines = [rest for line in text.removesuffix("\n").split("\n") if (rest := rest_of(line)) is not None]
+    return "\n".join(lines) + end if lines else ""
 
 
 def shown_html(text: str) -> str:

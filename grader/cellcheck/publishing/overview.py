@@ -62,7 +62,7 @@ def _in_side_bar(offer: Offer) -> str:
     return f"{offer.heading.removeprefix('Lesson ')} <{offer.name}>"
 
 
-def exercises_page(offers: Sequence[Offer], known: Map) -> str:
+def exercises_page(offers: Sequence[Offer], course_map: Map) -> str:
     """Every exercise, below its lesson and its part: what it does, what it takes, and what it needs."""
     count = sum(len(offer.exercises) for offer in offers)
     points = sum(offer.points for offer in offers)
@@ -71,16 +71,16 @@ def exercises_page(offers: Sequence[Offer], known: Map) -> str:
         parts.append(f"## [{offer.heading}]({offer.name}.ipynb)")
         for heading, exercises in groupby(offer.exercises, key=lambda exercise: exercise.part):
             parts += [f"### {heading}"] if heading else []
-            parts += _entries(offer, exercises, known)
+            parts += _entries(offer, exercises, course_map)
     return "\n\n".join(parts) + "\n"
 
 
-def _entries(offer: Offer, exercises: Iterator[OfferedExercise], known: Map) -> Iterator[str]:
+def _entries(offer: Offer, exercises: Iterator[OfferedExercise], course_map: Map) -> Iterator[str]:
     for exercise in exercises:
         place = ExerciseAddress(offer.name, exercise.symbol)
-        needs = ", ".join(need.link for need in known.needs(place))
+        needs = ", ".join(need.link for need in course_map.needs(place))
         facts = f"{exercise.kind} · difficulty {exercise.difficulty} of 5 · {exercise.minutes} minutes"
         facts += f" · {worth(exercise.points)}"
-        lines = [place.link, f": {known.does(place)}", "", "  {.costs}", f"  {facts}"]
+        lines = [place.link, f": {course_map.does(place)}", "", "  {.costs}", f"  {facts}"]
         lines += ["", "  {.costs}", f"  Needs {needs}"] if needs else []
         yield "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import nbformat
 
-from cellcheck.browser.parts import Part
+from cellcheck.browser.parts import BrowserPart
 from cellcheck.browser.site import of as in_browser
 from cellcheck.building.frame import badge, in_colab
 from cellcheck.learning.offers import offers
@@ -53,9 +53,9 @@ def write_pages(app: Sphinx) -> None:
     repository = Repository.find(site)
     links = _links(repository, site)
     lessons = {name: load_lesson(name) for name in repository.names()}
-    known = Map(lessons)
+    course_map = Map(lessons)
     offered = tuple(offers())
-    pages = LessonPages(repository, offered, known, links, site, figures(app.config.figures))
+    pages = LessonPages(repository, offered, course_map, links, site, figures(app.config.figures))
     texts = {site / page: _text(notebook) for page, notebook in _lessons(pages, in_browser(app).lessons)}
     texts |= {site / page: text for page, text in _translated_notebooks(pages)}
     for path, page in links.pages.items():
@@ -66,7 +66,7 @@ def write_pages(app: Sphinx) -> None:
         texts |= {site / "api" / page: text for page, text in reference.pages(package)}
     texts |= {site / mistakes.FOLDER / page: text for page, text in mistakes.pages(offered, lessons)}
     texts[site / "lessons" / "index.md"] = lessons_page(offered)
-    texts[site / "lessons" / "exercises.md"] = exercises_page(offered, known)
+    texts[site / "lessons" / "exercises.md"] = exercises_page(offered, course_map)
     notebooks = [(offer, released(repository, offer.name)) for offer in offered]
     texts[site / f"{PAGE}.md"] = glossary(notebooks)
     app.glossary_words = words(notebooks)  # type: ignore[attr-defined]
@@ -90,7 +90,9 @@ def _links(repository: Repository, site: Path) -> Links:
     return Links(repository, pages, Path(os.path.relpath(site, repository.root)))
 
 
-def _lessons(pages: LessonPages, run_here: Mapping[str, Part | None]) -> Iterator[tuple[str, nbformat.NotebookNode]]:
+def _lessons(
+    pages: LessonPages, run_here: Mapping[str, BrowserPart | None]
+) -> Iterator[tuple[str, nbformat.NotebookNode]]:
     repository = pages.repository
     for name in (offer.name for offer in pages.offers):
         catalogues = translations(pages.site, name)

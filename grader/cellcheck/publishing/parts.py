@@ -67,32 +67,32 @@ def parts(pieces: Iterator[Piece]) -> list[Part]:
     A part begins at each heading of the second level. A few words, such as those at a break, belong to the part before,
     and all that comes from the question in one's own words on is one part. Two parts never have the same name.
     """
-    found = [Part("")]
+    sections = [Part("")]
     for piece in pieces:
         heading = _HEADING.match(piece.text) if piece.cell.cell_type == "markdown" else None
         if heading:
-            found.append(Part(heading[1].strip()))
-        found[-1].pieces.append(piece)
-    opening, *sections = found
-    last = next((n for n, part in enumerate(sections) if any(map(_explains, part.pieces))), len(sections))
-    kept: list[Part] = []
-    for section in sections[:last]:
-        if kept and section._is_a_remark:
-            kept[-1].pieces += section.pieces
+            sections.append(Part(heading[1].strip()))
+        sections[-1].pieces.append(piece)
+    opening, *rest = sections
+    last = next((n for n, part in enumerate(rest) if any(map(_explains, part.pieces))), len(rest))
+    pages: list[Part] = []
+    for section in rest[:last]:
+        if pages and section._is_a_remark:
+            pages[-1].pieces += section.pieces
         else:
-            kept.append(section)
-    if sections[last:]:
-        kept.append(Part(ENDING, [piece for section in sections[last:] for piece in section.pieces], gathered=True))
-    for part in kept:
-        alike = [other for other in kept if other.name == part.name]
+            pages.append(section)
+    if rest[last:]:
+        pages.append(Part(ENDING, [piece for section in rest[last:] for piece in section.pieces], gathered=True))
+    for part in pages:
+        alike = [other for other in pages if other.name == part.name]
         for number, other in enumerate(alike[1:], start=2):
             other.title += f" ({number})"
-    return [opening, *kept]
+    return [opening, *pages]
 
 
-def pieces(cells: list[NotebookNode], said: list[str]) -> Iterator[Piece]:
+def pieces(cells: list[NotebookNode], texts: list[str]) -> Iterator[Piece]:
     """The cells, those of prose with what each says, cut where a heading of the second level begins a part."""
-    for cell, text, below in zip_longest(cells, said, cells[1:]):
+    for cell, text, below in zip_longest(cells, texts, cells[1:]):
         if cell.cell_type == "code":
             yield Piece(cell, text)
             continue
@@ -122,14 +122,14 @@ def raised(text: str) -> str:
     '# Part 1\\n\\n## First\\n\\n```python\\n## no\\n```'
     """
     edge = 0
-    made = []
+    blocks = []
     for fence in [*_CODE.finditer(text), None]:
         prose = text[edge : fence.start() if fence else len(text)]
-        made.append(re.sub(r"^#(#+ )", r"\1", prose, flags=re.MULTILINE))
+        blocks.append(re.sub(r"^#(#+ )", r"\1", prose, flags=re.MULTILINE))
         if fence:
-            made.append(fence[0])
+            blocks.append(fence[0])
             edge = fence.end()
-    return "".join(made)
+    return "".join(blocks)
 
 
 def _explains(piece: Piece) -> bool:

@@ -57,14 +57,14 @@ def passages(doctree: nodes.document, docname: str) -> Iterator[Passage]:
         heading = section.next_node(nodes.title)
         ids = sorted(section["ids"], key=lambda each: not each.startswith(_EXERCISE))
         asks = kind == "lesson" and bool(ids) and ids[0].startswith(_EXERCISE)
-        said = " ".join(_said(section))
+        text = " ".join(_said(section))
         if asks:
             blocks = (_PROMISE.search(block.astext()) for block in section.findall(nodes.literal_block))
-            promise = next((found[1] for found in blocks if found), "")
-            said = f"{promise} {said}"
+            promise = next((match[1] for match in blocks if match), "")
+            text = f"{promise} {text}"
         if heading is not None:
             first = section.parent is doctree
-            yield passage("exercise" if asks else kind, heading.astext(), [] if first else ids, said)
+            yield passage("exercise" if asks else kind, heading.astext(), [] if first else ids, text)
     for item in doctree.findall(nodes.definition_list_item):
         term = item.next_node(nodes.term)
         if docname.endswith("/glossary") and term is not None:
@@ -118,19 +118,19 @@ def _keep(app: Sphinx, doctree: nodes.document) -> None:
 
 def _kept(env: BuildEnvironment) -> dict[str, list[dict[str, str]]]:
     """The environment keeps them from build to build, as pages that have not changed are not read again."""
-    kept: dict[str, list[dict[str, str]]] = vars(env).setdefault("passages", {})
-    return kept
+    by_page: dict[str, list[dict[str, str]]] = vars(env).setdefault("passages", {})
+    return by_page
 
 
 def _write(app: Sphinx, failed: Exception | None) -> None:
     if app.builder.name != "html" or failed:
         return
-    kept = _kept(app.env)
+    by_page = _kept(app.env)
     titles = {name: title.astext() for name, title in app.env.titles.items()}
     index = []
-    for name in sorted(kept):
+    for name in sorted(by_page):
         lesson = name.rpartition("/")[0]
-        for each in kept[name]:
+        for each in by_page[name]:
             page = f"{titles[lesson]}: {each['page']}" if lesson in titles else each["page"]
             index.append([each["kind"], each["title"], page, each["address"], each["text"]])
     text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
@@ -147,7 +147,7 @@ def add_search(app: Sphinx) -> None:
         _kept(env).pop(docname, None)
 
     def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
-        _kept(env).update({name: kept for name, kept in _kept(other).items() if name in docnames})
+        _kept(env).update({page: entries for page, entries in _kept(other).items() if page in docnames})
 
     app.connect("builder-inited", without_its_own)
     app.connect("doctree-read", _keep)

@@ -57,9 +57,9 @@ def picture(repository: Repository, lesson: str, begins: str = "") -> Picture:
     Raises:
         GraderError: when there is none.
     """
-    for found in _pictures(_solution(repository, lesson)):
-        if found.name.startswith(begins):
-            return found
+    for candidate in _pictures(_solution(repository, lesson)):
+        if candidate.name.startswith(begins):
+            return candidate
     raise GraderError(f"No picture of {lesson} is called {begins!r}, or has a title that begins so.")
 
 

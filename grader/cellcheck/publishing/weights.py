@@ -104,7 +104,7 @@ class Weights(SphinxDirective):
 
 def fill_in(app: Sphinx, failed: Exception | None) -> None:
     """Puts the table where a page has kept its place."""
-    documents = [name for name, known in app.env.metadata.items() if "weights" in known]
+    documents = [name for name, metadata in app.env.metadata.items() if "weights" in metadata]
     if app.builder.name != "html" or failed or not documents:
         return
     head, *rows = table(Path(app.outdir))

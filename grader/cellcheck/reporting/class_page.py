@@ -51,17 +51,17 @@ class Timeline:
     late: int
 
 
-def page_of(course: Course, name: str, results: Mapping[str, Result], known: Lesson | None) -> str:
+def page_of(course: Course, name: str, results: Mapping[str, Result], lesson: Lesson | None) -> str:
     """The page of an assignment that has been graded, with the results as they stand in its gradebook.
 
     Raises:
         GraderError: when the gradebook does not know the assignment.
     """
-    return page(titled(name), marks(course, name), results, known, due_date(course, name))
+    return page(titled(name), marks(course, name), results, lesson, due_date(course, name))
 
 
 def page(
-    title: str, marks: Sequence[Mark], results: Mapping[str, Result], known: Lesson | None, due: datetime | None = None
+    title: str, marks: Sequence[Mark], results: Mapping[str, Result], lesson: Lesson | None, due: datetime | None = None
 ) -> str:
     """The page of one assignment; times are in UTC."""
     there = [mark for mark in marks if mark.score is not None]
@@ -69,7 +69,7 @@ def page(
     full = there[0].max_score if there else 0.0
     summary = Summary.of(results.values())
     lines = summary.standings()
-    made = mistakes(results, known)
+    class_mistakes = mistakes(results, lesson)
     items_by_title = {item.title: item for item in items(results)}
     return template("cellcheck.reporting").render(
         title=title,
@@ -89,8 +89,8 @@ def page(
         unsolved=[line.title for line in lines if not line.right and line.max_score],
         items=items_by_title,
         enough=ENOUGH,
-        mistakes=made,
-        together=together(made),
+        mistakes=class_mistakes,
+        together=together(class_mistakes),
         forgeable=summary.forgeable_line(),
         points=points,
         size=(WIDTH, HEIGHT, GROUND),

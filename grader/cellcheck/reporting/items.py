@@ -29,7 +29,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Together:
+class MistakePair:
     """Two mistakes that some learners made both."""
 
     one: ClassMistake
@@ -47,22 +47,22 @@ def items(results: Mapping[str, Result]) -> list[Item]:
                 scores.setdefault(title_of(part), {})[student] = part.score
                 worth[title_of(part)] = part.max_score
     totals = {student: result.score for student, result in results.items()}
-    found = []
+    exercises = []
     for title, by_student in scores.items():
         earned = list(by_student.values())
         rest = [totals[student] - score for student, score in by_student.items()]
-        found.append(Item(title, sum(earned) / len(earned) / worth[title], _correlation(earned, rest)))
-    return found
+        exercises.append(Item(title, sum(earned) / len(earned) / worth[title], _correlation(earned, rest)))
+    return exercises
 
 
-def together(mistakes: Sequence[ClassMistake], most: int = 10) -> list[Together]:
+def together(mistakes: Sequence[ClassMistake], most: int = 10) -> list[MistakePair]:
     """Pairs of mistakes in two exercises that most of those who made the rarer one made both, the largest first."""
     pairs = []
     for one, other in combinations(mistakes, 2):
         count = len(set(one.who) & set(other.who))
         rarer = min(len(one.who), len(other.who))
         if one.title != other.title and count >= FEWEST and 2 * count > rarer:
-            pairs.append(Together(one, other, count))
+            pairs.append(MistakePair(one, other, count))
     return sorted(pairs, key=lambda pair: -pair.count)[:most]
 
 

@@ -29,9 +29,9 @@ def second_time_table(first: Mapping[str, Result], second: Mapping[str, Iterable
             for name, results in second.items()
         }
         tried = {name for name, statuses in tries.items() if statuses}
-        known = {name for name in tried if PASSED in tries[name]}
+        solvers = {name for name in tried if PASSED in tries[name]}
         if solved[symbol] or tried:
-            table.add_row(symbol, str(len(solved[symbol])), str(len(tried)), str(len(known)))
+            table.add_row(symbol, str(len(solved[symbol])), str(len(tried)), str(len(solvers)))
     return table
 
 

@@ -116,12 +116,12 @@ class Assignment:
         """The tests before which all answers, back to the tests before those, are still as they were released."""
         written = {cell.grade_id: cell for cell in cells}
         tests, answers, tested = set[str](), list[bool](), False
-        for name, known in self.notebooks[notebook].items():
-            if known.answer and known.cell_type == "code":
+        for name, original in self.notebooks[notebook].items():
+            if original.answer and original.cell_type == "code":
                 answers = [] if tested else answers
                 tested = False
-                answers.append(name in written and known.is_untouched(written[name]))
-            elif known.is_test:
+                answers.append(name in written and original.is_untouched(written[name]))
+            elif original.is_test:
                 tested = True
                 if answers and all(answers):
                     tests.add(name)

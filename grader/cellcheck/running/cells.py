@@ -159,13 +159,13 @@ def whole(cells: Iterable[Cell], source: Cells, symbols: Collection[str] = ()) -
         if name not in named
     ]
     for cell in cells_now:
-        known = source.get(cell.grade_id or "")
-        if cell.kind != "code" and (cell.retyped if known is None else known.cell_type == "code"):
+        original = source.get(cell.grade_id or "")
+        if cell.kind != "code" and (cell.retyped if original is None else original.cell_type == "code"):
             repairs.append(f"{cell.called} was no longer a code cell; it was run as one.")
             cell.kind = "code"
-        if known is not None:
-            repairs += _changes(cell, known, symbols) if cell.grade_id in named else ()
-            _release(cell, known)
+        if original is not None:
+            repairs += _changes(cell, original, symbols) if cell.grade_id in named else ()
+            _release(cell, original)
     put_back = _put_back(cells_now, source)
     repairs += [
         f"The {_called(name, symbols)} isn't in this notebook: it was deleted, or added after this one was handed out. "
@@ -195,32 +195,32 @@ def _leave_out_blanks(cells: Sequence[Cell], source: Cells, symbols: Collection[
     What stands before a plain notebook's answer and has another name, or none, is no attempt: it may be the
     instructor's own example, which defines the same function.
     """
-    for name, known in source.items():
-        if not known.answer or known.cell_type != "code":
+    for name, original in source.items():
+        if not original.answer or original.cell_type != "code":
             continue
         having = [
             (place, cell)
             for place, cell in enumerate(cells)
-            if (cell.grade_id == name and cell.source.strip()) or _answers(cell, name, known, symbols)
+            if (cell.grade_id == name and cell.source.strip()) or _answers(cell, name, original, symbols)
         ]
         # A variable is simply set again: an untouched cell that sets it is needed by what comes next.
-        again = name in symbols or _FUNCTION.search(known.source) is not None
+        again = name in symbols or _FUNCTION.search(original.source) is not None
         # Another answer's own cell may have the same text: it is blank for its own sake.
         blanks = [
             (place, cell)
             for place, cell in having
-            if known.is_untouched(cell) and (cell.grade_id == name or cell.grade_id not in source)
+            if original.is_untouched(cell) and (cell.grade_id == name or cell.grade_id not in source)
         ]
-        attempts = [(place, cell) for place, cell in having if not known.is_untouched(cell)]
+        attempts = [(place, cell) for place, cell in having if not original.is_untouched(cell)]
         for place, blank in blanks:
             blank.left_out |= any(
                 cell.grade_id == name or name in symbols or (again and place < at) for at, cell in attempts
             )
 
 
-def _answers(cell: Cell, name: str, known: SourceCell, symbols: Collection[str]) -> bool:
+def _answers(cell: Cell, name: str, original: SourceCell, symbols: Collection[str]) -> bool:
     """Whether a cell defines what an answer is to define."""
-    wanted = {name} if name in symbols else known.defines
+    wanted = {name} if name in symbols else original.defines
     return bool(wanted) and wanted <= cell.defines
 
 
@@ -250,13 +250,13 @@ def _find_lost(cells: Sequence[Cell], source: Cells, symbols: Collection[str]) -
     lost = [cell for cell in cells if cell.grade_id is None and not cell.left_out]
     there = {cell.grade_id for cell in cells}
     answers = []
-    for name, known in source.items():
+    for name, original in source.items():
         if name in there:
             continue
-        if known.locked or known.task:
-            fits = [cell for cell in lost if known.shown and _is_text_of(cell, known)]
+        if original.locked or original.task:
+            fits = [cell for cell in lost if original.shown and _is_text_of(cell, original)]
         else:
-            fits = [cell for cell in lost if _answers(cell, name, known, symbols)]
+            fits = [cell for cell in lost if _answers(cell, name, original, symbols)]
             answers += [name] if fits else []
         if fits:
             fits[-1].grade_id = name
@@ -264,46 +264,46 @@ def _find_lost(cells: Sequence[Cell], source: Cells, symbols: Collection[str]) -
     return answers
 
 
-def _is_text_of(cell: Cell, known: SourceCell) -> bool:
+def _is_text_of(cell: Cell, original: SourceCell) -> bool:
     """Whether a cell has the released text; of a check, other ways to write it are as good."""
-    if cell.source.strip() == known.shown:
+    if cell.source.strip() == original.shown:
         return True
-    check = _CHECK.fullmatch(known.shown)
+    check = _CHECK.fullmatch(original.shown)
     return check is not None and cell.asks == check[1]
 
 
-def _changes(cell: Cell, known: SourceCell, symbols: Collection[str]) -> list[str]:
+def _changes(cell: Cell, original: SourceCell, symbols: Collection[str]) -> list[str]:
     """What a learner changed in a cell that they only read."""
     assert cell.grade_id is not None
     changes = []
     # A lesson by itself knows what its set-up cell does, and not its text to the letter: that has no checksum.
-    untold = cell.as_released or (cell.as_released is None and not known.checksum and not known.is_test)
-    if known.locked and known.cell_type == "code" and not untold and not _is_text_of(cell, known):
+    untold = cell.as_released or (cell.as_released is None and not original.checksum and not original.is_test)
+    if original.locked and original.cell_type == "code" and not untold and not _is_text_of(cell, original):
         what = _called(cell.grade_id, symbols)
-        if known.is_test:
+        if original.is_test:
             changes.append(f"The {what} had been changed; the released one was used.")
         else:
             changes.append(
                 f"The {what} is locked and had been changed. It ran as released; what was added to it did not."
             )
-    if known.is_test and cell.points != known.points:  # an instructor may have changed them since
+    if original.is_test and cell.points != original.points:  # an instructor may have changed them since
         what = _symbol(cell.grade_id, symbols) or cell.grade_id
-        worth = said_points(known.points or 0.0)
+        worth = said_points(original.points or 0.0)
         changes.append(
             f"The points of {harmless(what)} in this notebook are not the current ones: it is worth {worth}."
         )
     return changes
 
 
-def _release(cell: Cell, known: SourceCell) -> None:
+def _release(cell: Cell, original: SourceCell) -> None:
     """Makes a cell what it was when it was released, except for what learners write."""
-    cell.kind = known.cell_type
-    if known.locked:
-        cell.source = known.source
+    cell.kind = original.cell_type
+    if original.locked:
+        cell.source = original.source
         cell.released = True
-        cell.defines = known.defines
+        cell.defines = original.defines
         # A tag can keep it from being run. Where nobody knows the author's, a learner's own costs only that learner.
-        cell.tags = known.tags if known.tags is not None else cell.tags
+        cell.tags = original.tags if original.tags is not None else cell.tags
 
 
 def _put_back(cells: list[Cell], source: Cells) -> list[str]:
@@ -311,21 +311,21 @@ def _put_back(cells: list[Cell], source: Cells) -> list[str]:
     there = {cell.grade_id for cell in cells}
     before: str | None = None
     missing = []
-    for name, known in source.items():
-        if name not in there and (known.points is not None or (known.locked and known.cell_type == "code")):
+    for name, original in source.items():
+        if name not in there and (original.points is not None or (original.locked and original.cell_type == "code")):
             place = next((at for at, cell in enumerate(cells, 1) if before is not None and cell.grade_id == before), 0)
             missing.append(name)
             cells.insert(
                 place,
                 Cell(
                     -len(missing),
-                    known.source,
-                    known.cell_type,
+                    original.source,
+                    original.cell_type,
                     name,
-                    tags=known.tags or (),
-                    defines=known.defines,
+                    tags=original.tags or (),
+                    defines=original.defines,
                     put_back=True,
-                    released=known.locked,
+                    released=original.locked,
                 ),
             )
             there.add(name)

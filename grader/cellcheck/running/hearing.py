@@ -159,7 +159,7 @@ class _Patience:
         self._asked = 0
         self._used: float | None = None
         self._most = 0.0
-        self._kept = KeptWaiting()
+        self._delays = KeptWaiting()
 
     def __call__(self) -> float:
         """When to look again.
@@ -174,12 +174,12 @@ class _Patience:
             return now + self._next_look
         if now > self._began + GIVE_UP_SECONDS:
             raise GraderError(TOO_BUSY)
-        used, kept = self._account.processor_seconds(), self._account.kept_waiting()
+        used, delays = self._account.processor_seconds(), self._account.kept_waiting()
         if self._used is None:  # what it has used before is not known, and given away
             self._most = used + self._seconds
-        elif not kept.busy:
-            self._sleep_left -= max(0.0, now - self._looked - (used - self._used) - kept.since(self._kept))
-        self._looked, self._used, self._kept = now, used, kept
+        elif not delays.busy:
+            self._sleep_left -= max(0.0, now - self._looked - (used - self._used) - delays.since(self._delays))
+        self._looked, self._used, self._delays = now, used, delays
         if used > self._most:
             raise _Over(TIMEOUT)
         if self._sleep_left < 0:

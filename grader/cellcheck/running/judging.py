@@ -114,14 +114,14 @@ class Judging:
         self._seed = seed
         for old in [other for other in self._judges if other != PUBLIC_SEED][:-_KEPT_SEEDS]:
             del self._judges[old]
-        found = []
+        tasks = []
         for each, there in self._judges.items():
             looked_up = [(symbol, mistake, place) for of, symbol, mistake, place in known if of == each]
             if not there or looked_up:
                 if not there:
                     there |= {e.symbol: self._drawn(e, each) for e in self._exercises}
-                found.append(partial(_memories, each, there, looked_up))
-        for message in apart(found):
+                tasks.append(partial(_memories, each, there, looked_up))
+        for message in apart(tasks):
             memory = decode(message, MAX_MESSAGE)
             mistakes = {(mistake, place): seen for mistake, place, seen in memory["mistakes"]}
             judge = self._judges[memory["seed"]][memory["symbol"]]
@@ -169,8 +169,8 @@ class Judging:
             message = f"{symbol} asks for more memory than a submission may use."
             verdict = without_score(judge.exercise, MEMORY, message)
         seed = PUBLIC_SEED if public else self._seed
-        known = [[seed, symbol, *name] for name in judge.looked_up - before]
-        return {"verdict": to_tree(verdict), "known": known}
+        lookups = [[seed, symbol, *name] for name in judge.looked_up - before]
+        return {"verdict": to_tree(verdict), "known": lookups}
 
     def _judge(self, symbol: str, public: bool) -> Judge:
         return self._judges[PUBLIC_SEED if public else self._seed][symbol]

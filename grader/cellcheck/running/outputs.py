@@ -33,13 +33,13 @@ def outputs_of(data: bytes) -> dict[str, list[dict[str, Any]]]:
         Unreadable: when it isn't a notebook.
     """
     left = MAX_ALL
-    kept = {}
+    by_number = {}
     for number, cell in enumerate(parse(data), start=1):
         outputs = cell.get("outputs") if isinstance(cell, dict) and cell.get("cell_type") == "code" else None
         if isinstance(outputs, list) and outputs:
-            kept[str(number)] = list(_kept(outputs, left))
-            left -= sum(map(_size, kept[str(number)]))
-    return kept
+            by_number[str(number)] = list(_kept(outputs, left))
+            left -= sum(map(_size, by_number[str(number)]))
+    return by_number
 
 
 def _kept(outputs: list[Any], left: int) -> Iterator[dict[str, Any]]:

@@ -165,8 +165,8 @@ def _whole(marks: dict[str, Any]) -> dict[str, Any] | None:
     """nbgrader's fields, of the types that they should have, and nothing else; None where one is missing."""
     if not all(isinstance(marks.get(name), kind) for name, kind in _MARKS.items()):
         return None
-    known = {**_MARKS, **_OPTIONAL}
-    return {name: marks[name] for name, kind in known.items() if isinstance(marks.get(name), kind)}  # type: ignore[arg-type]
+    kinds = {**_MARKS, **_OPTIONAL}
+    return {name: marks[name] for name, kind in kinds.items() if isinstance(marks.get(name), kind)}  # type: ignore[arg-type]
 
 
 def _pictures(attachments: Any) -> dict[str, dict[str, str]]:

@@ -76,9 +76,9 @@ class _Reader:
         """
         key = hashlib.sha256(work.encode() + b"\n" + data).digest()
         with self.lock:
-            known = self._lately.get(key)
-        if known is not None:
-            return known
+            earlier = self._lately.get(key)
+        if earlier is not None:
+            return earlier
         try:
             answer = self._ask(work, data)
         except Closed:  # it would take as long again

@@ -60,7 +60,8 @@ def _alike(data: bytes, source: Cells) -> int:
     cells = list(map(Cell.of, read_apart("cells", data)))
     texts = {cell.source.strip() for cell in cells}
     defined = frozenset[str]().union(*(cell.defines for cell in cells))
-    return sum(known.shown in texts if known.locked else bool(known.defines & defined) for known in source.values())
+    originals = source.values()
+    return sum(each.shown in texts if each.locked else bool(each.defines & defined) for each in originals)
 
 
 def is_blank(data: bytes, assignment: Assignment, title: str) -> bool:
@@ -72,12 +73,12 @@ def is_blank(data: bytes, assignment: Assignment, title: str) -> bool:
     if assignment.exercises(title):
         return nothing_begun(read_submission(data, title), data)
     source = assignment.notebooks[title]
-    if any(known.task for known in source.values()):
+    if any(original.task for original in source.values()):
         return False  # whatever stands below one may be work
     cells = {cell.grade_id: cell for cell in as_released(data, assignment, title)[0] if not cell.put_back}
-    answers = {name: known for name, known in source.items() if known.answer}
+    answers = {name: original for name, original in source.items() if original.answer}
     return bool(answers) and all(
-        name in cells and cells[name].source.strip() == known.shown for name, known in answers.items()
+        name in cells and cells[name].source.strip() == original.shown for name, original in answers.items()
     )
 
 

@@ -172,8 +172,8 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         """The result that `to_json` wrote; what is not part of the JSON is gone, keys it does not know are left."""
-        known = [field.name for field in fields(OwnResult)]
-        own = (OwnResult(**{key: t[key] for key in known if key in t}) for t in data.get("forgeable", ()))
+        names = [field.name for field in fields(OwnResult)]
+        own = (OwnResult(**{key: t[key] for key in names if key in t}) for t in data.get("forgeable", ()))
         verdicts = tuple(Verdict.from_json(entry) for entry in data["exercises"])
         return cls(data["notebook"], data["lesson"], verdicts, tuple(data["repairs"]), data["seconds"], tuple(own))
 

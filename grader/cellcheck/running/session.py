@@ -104,7 +104,7 @@ class Session:
         self._looked = 0.0
         self._waited = 0.0  # by us for it since then
         self._waiting_since: float | None = None
-        self._kept = KeptWaiting()
+        self._delays = KeptWaiting()
         self._pid = 0
 
     def __enter__(self) -> Self:
@@ -230,7 +230,7 @@ class Session:
     def _start(self) -> None:
         self._pid, descriptor = self._zygote.fork(self.limits)
         self._looked, self._waited = time.monotonic(), 0.0
-        self._kept = self._zygote.account.kept_waiting()
+        self._delays = self._zygote.account.kept_waiting()
         self._channel = Channel(descriptor)
 
     def _stop(self) -> int:
@@ -254,12 +254,12 @@ class Session:
         used = self._zygote.account.processor_seconds() + self._spent_here
         self.used = max(self.used, used)  # who ends now may be in no list
         self._looked = time.monotonic()
-        kept = self._zygote.account.kept_waiting()
+        delays = self._zygote.account.kept_waiting()
         # Who works now, between two cells, had a processor when it answered: up to then the kernel has counted it all.
         has_answered = self._waiting_since is None
-        if not kept.busy or (has_answered and kept.counted):
-            self.slept += max(0.0, waited - (self.used - before) - kept.since(self._kept))
-        self._kept = kept
+        if not delays.busy or (has_answered and delays.counted):
+            self.slept += max(0.0, waited - (self.used - before) - delays.since(self._delays))
+        self._delays = delays
         return self.used
 
     def look(self) -> None:

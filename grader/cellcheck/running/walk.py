@@ -219,7 +219,7 @@ class Walk:
 
     def _stopped_before(self, error: Mapping[str, Any]) -> list[str]:
         """What is told of cells that had stopped: why the missing name is missing, or else the last ones."""
-        left, told = list(reversed(self.stops)), list[str]()
+        left, reasons = list(reversed(self.stops)), list[str]()
         words = str(error.get("message"))
         while missing := _MISSING.search(words):
             stop = next((stop for stop in left if _brings(stop[0], missing[1])), None)
@@ -227,8 +227,8 @@ class Walk:
                 break
             left.remove(stop)
             words = stop[1]
-            told.append(words)
-        return (told or [said for _, said in left])[:MAX_STOPS]
+            reasons.append(words)
+        return (reasons or [reason for _, reason in left])[:MAX_STOPS]
 
     def _look(self, symbol: str, again: bool = True) -> Sequence[bytes] | Verdict:
         """What a symbol does, or the verdict where that can't be seen. Where a judge is stopped, another is asked."""

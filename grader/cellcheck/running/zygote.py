@@ -211,11 +211,11 @@ def _for_lesson(
     _warm_optimisers(optimises)
     own = {symbol: probe for name in probes for symbol, probe in probes_in(importlib.import_module(name)).items()}
     child = Child(own, frozenset(library), (*library, lessons), plain=not lesson)
-    known = [
+    leaks = [
         name for name in sys.modules if lesson and name.startswith(f"{lessons}.") and SECRET & set(name.split("."))
     ]
-    if known:
-        raise ImportError(f"{', '.join(probes)} brings {known[0]} along, which knows the answers of {lesson}")
+    if leaks:
+        raise ImportError(f"{', '.join(probes)} brings {leaks[0]} along, which knows the answers of {lesson}")
     return child
 
 

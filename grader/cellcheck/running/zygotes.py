@@ -76,7 +76,11 @@ class Zygote:
                 raise GraderError("The grading was stopped.") from None
             self._kill()
             self._open()
+        try:
             return self._fork(limits, ahead)
+        except OSError:
+            said = self._process.last_words()
+            raise GraderError(f"The process that runs submissions starts, and ends at once: {said}") from None
 
     def _fork(self, limits: Limits, ahead: Mapping[str, Any] | None) -> tuple[int, int]:
         if self.account.group is not None:

@@ -224,9 +224,9 @@ def route(path: str, handler: Handler, door: Door, method: str = "GET", reads: s
         finally:
             await form.close()
 
-    made = Route(path, endpoint, methods=[method], name=f"{method} {path}")
-    made.door = door  # type: ignore[attr-defined]  # read by the test that knocks at all of them
-    return made
+    entrance = Route(path, endpoint, methods=[method], name=f"{method} {path}")
+    entrance.door = door  # type: ignore[attr-defined]  # read by the test that knocks at all of them
+    return entrance
 
 
 def _visitor(service: Service, request: Request, door: Door) -> tuple[Visitor | None, str]:
@@ -338,24 +338,24 @@ def _refuse(request: Request, error: Exception) -> Response:
     """One sentence, as a page, or as JSON for a program."""
     headers: dict[str, str] = {}
     if isinstance(error, Full):
-        status, said, headers = 503, str(error), {"Retry-After": "600"}
+        status, sentence, headers = 503, str(error), {"Retry-After": "600"}
     elif isinstance(error, GraderError):
-        status, said = 400, str(error)
+        status, sentence = 400, str(error)
     elif isinstance(error, HTTPException):
         status = error.status_code
         plain = HTTPException(status).detail
-        said = error.detail if error.detail != plain else SAID.get(status, plain)
+        sentence = error.detail if error.detail != plain else SAID.get(status, plain)
         headers = dict(error.headers or {})
     elif isinstance(error, SQLAlchemyError):
         log.error("the database: %s", type(error).__name__)
-        status, said = 503, SAID[503]
+        status, sentence = 503, SAID[503]
     else:
         log.error("%s in %s", type(error).__name__, request.scope.get("route"), exc_info=error)
-        status, said = 500, "Something went wrong here, and it is written down. Nothing that was accepted is lost."
+        status, sentence = 500, "Something went wrong here, and it is written down. Nothing that was accepted is lost."
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": said}, status, headers)
+        return JSONResponse({"error": sentence}, status, headers)
     service: Service = request.app.state.service
-    answer = render("error", status, visitor=None, title=service.settings.title, said=said)
+    answer = render("error", status, visitor=None, title=service.settings.title, sentence=sentence)
     answer.headers.update(headers)
     return answer
 

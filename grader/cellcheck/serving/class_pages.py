@@ -30,11 +30,11 @@ def overview(asked: Asked) -> Response:
 
 def _class(asked: Asked, links: dict[str, str] | None = None) -> Response:
     with asked.service.store.reading() as session:
-        known = learners(session, LEARNER)
+        everybody = learners(session, LEARNER)
         return asked.page(
             "class",
-            learners=known,
-            standings=standings_of(session, asked.service.settings, [person.id for person in known]),
+            learners=everybody,
+            standings=standings_of(session, asked.service.settings, [person.id for person in everybody]),
             assignments=asked.service.settings.assignments,
             waiting=waiting(session),
             failed=session.scalar(select(func.count(Job.id)).where(Job.state == FAILED)),
@@ -169,8 +169,8 @@ def answer(asked: Asked) -> Response:
 def marks_csv(asked: Asked) -> Response:
     """The marks that count, as a table."""
     with asked.service.store.reading() as session:
-        known = {person.id: person.name for person in learners(session, LEARNER)}
-        lines = marks(session, asked.service.settings, known)
+        names = {person.id: person.name for person in learners(session, LEARNER)}
+        lines = marks(session, asked.service.settings, names)
     text = io.StringIO()
     if lines:
         writer = csv.writer(text)

@@ -19,7 +19,7 @@ from cellcheck.serving.app import MOST_BYTES, Asked, Door, Service, route
 from cellcheck.serving.people import Visitor
 from cellcheck.serving.queue import accept, seed_of
 from cellcheck.serving.settings import Rules
-from cellcheck.serving.standing import Standing, latest, standings
+from cellcheck.serving.standing import AssignmentStanding, latest, standings
 from cellcheck.serving.tables import TOKEN, Event, Key, Person, Submission
 
 FEEDBACK_HEADERS = {
@@ -116,7 +116,7 @@ def take_in(service: Service, who: Visitor, lesson: str, data: bytes) -> tuple[i
         return submission.id, new
 
 
-def _refuse_if_over(standing: Standing) -> None:
+def _refuse_if_over(standing: AssignmentStanding) -> None:
     if not standing.open:
         raise GraderError(f"{standing.rules.title} is closed. Ask your instructor for an extension.")
     if not standing.left:
@@ -232,9 +232,9 @@ def revoke(asked: Asked) -> Response:
 def export(asked: Asked) -> Response:
     """All that is kept about somebody, as JSON."""
     with asked.service.store.reading() as session:
-        kept = kept_about(session, asked.who.id)
+        record = kept_about(session, asked.who.id)
     headers = {"Content-Disposition": 'attachment; filename="kept-about-me.json"'}
-    return Response(json.dumps(kept, indent=1), media_type="application/json", headers=headers)
+    return Response(json.dumps(record, indent=1), media_type="application/json", headers=headers)
 
 
 def kept_about(session: Session, person: int) -> dict[str, object]:

@@ -3,8 +3,8 @@
 Nothing of a launch is kept before the platform's signature is verified. What a login must remember until its launch
 comes (its state, its nonce, which platform) stands in a cookie of its own, signed; the launch uses its nonce up.
 
-An adapter for Starlette: `Call` is a request, `Memory` the library's cookies and session, `Login` and `Launch` the two
-steps of a launch, `Registering` the dynamic registration. All of it is synchronous, and runs in threads.
+An adapter for Starlette: `Call` is a request, `LoginCookie` the library's cookies and session, `Login` and `Launch` the
+two steps of a launch, `Registering` the dynamic registration. All of it is synchronous, and runs in threads.
 """
 
 from __future__ import annotations
@@ -140,10 +140,10 @@ class Tool:
 
     def registration(self, platform: Platform) -> Registration:
         """A platform, as the library knows it."""
-        made = Registration().set_issuer(platform.issuer).set_client_id(platform.client)
-        made.set_auth_login_url(platform.login_url).set_auth_token_url(platform.token_url)
-        made.set_key_set_url(platform.keys_url).set_auth_audience(platform.audience)
-        return made.set_tool_private_key(self.private).set_tool_public_key(self.public)
+        registration = Registration().set_issuer(platform.issuer).set_client_id(platform.client)
+        registration.set_auth_login_url(platform.login_url).set_auth_token_url(platform.token_url)
+        registration.set_key_set_url(platform.keys_url).set_auth_audience(platform.audience)
+        return registration.set_tool_private_key(self.private).set_tool_public_key(self.public)
 
 
 @cache
@@ -245,13 +245,13 @@ class Call(Request):
         return self.fields.get(key, "")
 
 
-class Memory(CookieService, SessionService):
+class LoginCookie(CookieService, SessionService):
     """What a login remembers until its launch: the library's cookies and session, in one signed cookie."""
 
     def __init__(self, tool: Tool, call: Call) -> None:
         self._tool, self._call = tool, call
         self._new: dict[str, Any] = {}
-        self.known: dict[str, Any] = {}
+        self.login: dict[str, Any] = {}
         """Of a launch, what its login remembered."""
 
     def _name(self, state: str) -> str:
@@ -263,10 +263,10 @@ class Memory(CookieService, SessionService):
 
     def get_cookie(self, name: str) -> str | None:
         """The state again, where this browser brings what its login was given."""
-        known = self._tool.read("login", self._call.cookies.get(self._name(name), ""))
-        if known is None or known["state"] != name:
+        login = self._tool.read("login", self._call.cookies.get(self._name(name), ""))
+        if login is None or login["state"] != name:
             return None
-        self.known = known
+        self.login = login
         return name
 
     def save_nonce(self, nonce: str) -> None:
@@ -275,7 +275,7 @@ class Memory(CookieService, SessionService):
 
     def check_nonce(self, nonce: str) -> bool:
         """Whether it is the nonce of this login; that it comes once is checked when all else is right."""
-        return hmac.compare_digest(str(self.known.get("nonce", "")).encode(), nonce.encode())
+        return hmac.compare_digest(str(self.login.get("nonce", "")).encode(), nonce.encode())
 
     def check_state_is_valid(self, state: str, id_token_hash: str) -> bool:
         """Never without the cookie."""
@@ -310,7 +310,7 @@ class Platforms(ToolConfAbstract[Call]):
 
     def __init__(self, store: Store, tool: Tool) -> None:
         self._store, self._tool = store, tool
-        self.found: Platform | None = None
+        self.caller: Platform | None = None
 
     def check_iss_has_one_client(self, iss: str) -> bool:
         """A platform may know us more than once."""
@@ -320,11 +320,11 @@ class Platforms(ToolConfAbstract[Call]):
         """The platform with this name, that calls us so. At a login it may leave out what it calls us."""
         there = select(Platform).where(Platform.issuer == iss)
         with self._store.reading() as session:  # no longer than this: platforms are slower to answer than databases
-            found = list(session.scalars(there.where(Platform.client == client_id) if client_id else there))
-        if len(found) != 1:
+            matches = list(session.scalars(there.where(Platform.client == client_id) if client_id else there))
+        if len(matches) != 1:
             raise LtiMessageValidationException("the platform is not registered here")
-        self.found = found[0]
-        return self._tool.registration(self.found)
+        self.caller = matches[0]
+        return self._tool.registration(self.caller)
 
     def find_registration_by_issuer(self, iss: str, *_: Any, **__: Any) -> Registration:
         """The same."""
@@ -356,7 +356,7 @@ class _Away(Redirect[Response]):
         return self._address
 
 
-class Login(OIDCLogin[Call, Platforms, Memory, Memory, Response]):
+class Login(OIDCLogin[Call, Platforms, LoginCookie, LoginCookie, Response]):
     """The first step: a browser says that it wants to come from a platform, and is sent there to prove it."""
 
     def get_redirect(self, url: str) -> Redirect[Response]:
@@ -414,12 +414,12 @@ class Keys:
 
 def _fetch(address: str, trying: bool) -> list[dict[str, Any]]:
     try:
-        said = Calls(trying).get(address).json()
+        reply = Calls(trying).get(address).json()
     except requests.exceptions.RequestException as error:
         raise LtiKeyException("the platform's keys can't be fetched") from error
-    if not isinstance(said, dict) or not isinstance(said.get("keys"), list):
+    if not isinstance(reply, dict) or not isinstance(reply.get("keys"), list):
         raise LtiKeyException("the platform's keys can't be read")
-    return [key for key in said["keys"] if isinstance(key, dict)]
+    return [key for key in reply["keys"] if isinstance(key, dict)]
 
 
 _keys = Keys()
@@ -430,7 +430,7 @@ def _is_id(text: object) -> bool:
     return isinstance(text, str) and len(text) <= 300 and text.isprintable()
 
 
-class Launch(MessageLaunch[Call, Platforms, Memory, Memory]):
+class Launch(MessageLaunch[Call, Platforms, LoginCookie, LoginCookie]):
     """The second: the platform says who it is, and signs it."""
 
     trying = False
@@ -501,8 +501,8 @@ class Launch(MessageLaunch[Call, Platforms, Memory, Memory]):
 
     def texts(self, claim: str) -> dict[str, str]:
         """Those texts that stand in a claim."""
-        said = cast(Any, self.get_launch_data()).get(claim)
-        there = said.items() if isinstance(said, dict) else ()
+        content = cast(Any, self.get_launch_data()).get(claim)
+        there = content.items() if isinstance(content, dict) else ()
         return {key: value for key, value in there if isinstance(value, str)}
 
     def role(self) -> str | None:
@@ -511,8 +511,8 @@ class Launch(MessageLaunch[Call, Platforms, Memory, Memory]):
         A learner who is somebody's assistant besides remains a learner: Open edX calls those who look after its forum
         both, and they aren't meant to see everybody's marks.
         """
-        said = cast(Any, self.get_launch_data()).get(f"{CLAIM}roles")
-        roles = {self._in_course(role) for role in said if isinstance(role, str)} if isinstance(said, list) else set()
+        claim = cast(Any, self.get_launch_data()).get(f"{CLAIM}roles")
+        roles = {self._in_course(role) for role in claim if isinstance(role, str)} if isinstance(claim, list) else set()
         ranks = {"Instructor": "instructor", "Learner": "learner", ASSISTANT: "instructor"}
         return next((rank for role, rank in ranks.items() if role in roles), None)
 
@@ -604,17 +604,17 @@ class Registering(DynamicRegistration):
         self, openid_configuration: dict[str, Any], openid_registration: dict[str, Any]
     ) -> Platform:
         """The platform, from what it said."""
-        said = openid_configuration
-        about = said[PLATFORM]
+        about = openid_configuration[PLATFORM]
         name = about.get("product_family_code") if isinstance(about, dict) else None
         return platform(
-            said.get("issuer"),
+            openid_configuration.get("issuer"),
             openid_registration.get("client_id"),
-            said.get("authorization_endpoint"),
-            said.get("token_endpoint"),
-            said.get("jwks_uri"),
+            openid_configuration.get("authorization_endpoint"),
+            openid_configuration.get("token_endpoint"),
+            openid_configuration.get("jwks_uri"),
             name=name if isinstance(name, str) else "",
-            audience=said.get("authorization_server"),  # an address; Canvas names a mere host, and doesn't mean it
+            # Meant is an address; Canvas names a mere host, and doesn't mean it.
+            audience=openid_configuration.get("authorization_server"),
             trying=self._trying,
         )
 

@@ -29,7 +29,7 @@ from cellcheck.plain import visible
 from cellcheck.serving.lti import SCORE, Calls, Tool, as_json
 from cellcheck.serving.lti_tables import Destination, Identity, Platform
 from cellcheck.serving.settings import Settings
-from cellcheck.serving.standing import Handed, Standing, latest, standings
+from cellcheck.serving.standing import AssignmentStanding, Handed, latest, standings
 from cellcheck.serving.store import Store
 from cellcheck.serving.tables import QUEUED, RUNNING, Extension, Job, Submission
 
@@ -121,13 +121,13 @@ class Teller:
             .group_by(Destination.id, Identity.id)
             .order_by(Destination.tries, Destination.id)
         )
-        found = []
+        news = []
         for number, lesson, seen, platform, person, *counts in session.execute(asked):
             rules = self._settings.assignments.get(lesson)
             stands = as_json([*counts, repr(rules)])
             if rules is not None and stands != seen:
-                found.append(News(number, lesson, platform, person, stands))
-        return found
+                news.append(News(number, lesson, platform, person, stands))
+        return news
 
     def _tell(self, one: News) -> bool:
         with self._store.reading() as session:
@@ -165,15 +165,17 @@ class Teller:
 
     def _failed(self, one: News, tries: int, error: Exception) -> None:
         status = error.response.status_code if isinstance(error, LtiServiceException | _NoToken) else 0
-        said = f"the platform answered {status}" if status else f"the platform did not answer ({type(error).__name__})"
-        log.warning("a mark did not arrive: %s", said)
+        reason = (
+            f"the platform answered {status}" if status else f"the platform did not answer ({type(error).__name__})"
+        )
+        log.warning("a mark did not arrive: %s", reason)
         now = self._clock()
         of_the_item = 400 <= status < 500 and status not in (401, 429) and not isinstance(error, _NoToken)
         if not of_the_item:  # of the platform, it seems: it is left alone for a while
             times = self._resting.get(one.platform, (0, 0.0))[0]
             self._resting[one.platform] = times + 1, now + _pause(times)
         # In any case this one waits, so that it is another's turn: a line item that is gone holds nobody up.
-        self._write(one, tries=tries + 1, retry_at=now + _pause(tries), error=said)
+        self._write(one, tries=tries + 1, retry_at=now + _pause(tries), error=reason)
 
     def _write(self, one: News, **values: object) -> None:
         with self._store.writing() as session:
@@ -244,10 +246,10 @@ def score_of(session: Session, settings: Settings, address: str, person: int, le
     shown = counts or last
     score["submission"] = {"submittedAt": _time(shown.received)}
     if not waits:
-        said = _failure(shown) if counts is None else _diagnosis(session, standing, counts)
+        sentence = _failure(shown) if counts is None else _diagnosis(session, standing, counts)
         page = f"{address}/submissions/{shown.id}"
         # Some platforms take a comment for HTML: what learners' code says must not become any.
-        score["comment"] = f"{said} {page}".strip().translate(_NO_MARKUP)
+        score["comment"] = f"{sentence} {page}".strip().translate(_NO_MARKUP)
     return score
 
 
@@ -255,19 +257,19 @@ def _failure(one: Handed) -> str:
     return f"It could not be graded. {visible(one.message, LONGEST_MESSAGE)}"
 
 
-def _diagnosis(session: Session, standing: Standing, counts: Handed) -> str:
+def _diagnosis(session: Session, standing: AssignmentStanding, counts: Handed) -> str:
     """In a sentence or two: how much is right, what to look at next, and what being late took off."""
     result = latest(session.get_one(Submission, counts.id)).result
     exercises = json.loads(result)["exercises"] if result else []
-    said = []
+    sentences = []
     if exercises:
         right = sum(one["status"] == PASSED for one in exercises)
-        said.append(f"{right} of {len(exercises)} exercises are right.")
+        sentences.append(f"{right} of {len(exercises)} exercises are right.")
     wrong = next((one for one in exercises if one["status"] not in (PASSED, "missing")), None)
     if wrong is not None:
         message = " ".join(str(wrong["message"]).split())
-        said.append(f"{wrong['symbol']}: {visible(message, LONGEST_MESSAGE)}")
+        sentences.append(f"{wrong['symbol']}: {visible(message, LONGEST_MESSAGE)}")
     if counts.late and counts.score != counts.mark:
         days = f"{counts.late} day{'s' if counts.late != 1 else ''}"
-        said.append(f"{worth(counts.score or 0.0)} before {days} late were taken off.")
-    return " ".join(said)
+        sentences.append(f"{worth(counts.score or 0.0)} before {days} late were taken off.")
+    return " ".join(sentences)

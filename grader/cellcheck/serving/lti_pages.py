@@ -24,13 +24,13 @@ from cellcheck.errors import GraderError
 from cellcheck.plain import draws_nothing, visible
 from cellcheck.serving import people
 from cellcheck.serving.app import HEADERS, Asked, Door, Handler, Service, _refuse, route
-from cellcheck.serving.lti_tables import Course, Destination, Identity, Platform, Used
+from cellcheck.serving.lti_tables import Destination, Identity, Platform, PlatformCourse, Used
 from cellcheck.serving.pages import render
 from cellcheck.serving.settings import Rules
 from cellcheck.serving.tables import INSTRUCTOR, LEARNER, SESSION, Person
 
 if TYPE_CHECKING:
-    from cellcheck.serving.lti import Call, Launch, Memory, Tool
+    from cellcheck.serving.lti import Call, Launch, LoginCookie, Tool
 
 MOST_BYTES = 200_000
 """Of a launch."""
@@ -91,8 +91,8 @@ def registration_link(tool: Tool, address: str) -> str:
     return f"{address.rstrip('/')}/lti/register/{tool.prove('register', REGISTER_SECONDS)}"
 
 
-def _call(asked: Asked, tool: Tool) -> tuple[Call, Memory]:
-    from cellcheck.serving.lti import Call, Memory
+def _call(asked: Asked, tool: Tool) -> tuple[Call, LoginCookie]:
+    from cellcheck.serving.lti import Call, LoginCookie
 
     if asked.request.method == "POST":
         if len(asked.body) > MOST_BYTES:
@@ -104,7 +104,7 @@ def _call(asked: Asked, tool: Tool) -> tuple[Call, Memory]:
     else:
         pairs = list(asked.request.query_params.items())
     call = Call(dict(pairs), asked.request.cookies, asked.service.secure)
-    return call, Memory(tool, call)
+    return call, LoginCookie(tool, call)
 
 
 def _refused(asked: Asked, error: Exception | str) -> HTTPException:
@@ -121,21 +121,21 @@ def login(asked: Asked) -> Response:
     tool = tool_of(asked.service)
     from cellcheck.serving.lti import CHOOSE, LAUNCH, LOGIN, REFUSED, Login, Platforms
 
-    call, memory = _call(asked, tool)
+    call, cookie = _call(asked, tool)
     address = asked.service.address
     platforms = Platforms(asked.service.store, tool)
     try:
-        step = Login(call, platforms, session_service=memory, cookie_service=memory)
+        step = Login(call, platforms, session_service=cookie, cookie_service=cookie)
         answer = step.redirect(address + LAUNCH)
     except REFUSED as error:
         raise _refused(asked, error) from error
-    there = platforms.found
+    there = platforms.caller
     assert there is not None
     choosing = call.get_param("target_link_uri").partition("?")[0] == address + CHOOSE
     if asked.request.headers.get("sec-fetch-dest", "document") != "document" and not choosing:
         fields = {name: call.get_param(name) for name in FIELDS if call.get_param(name)}
         return _framed_page(asked, "lti_window", link=f"{LOGIN}?{urlencode(fields)}", platform=there.name)
-    memory.write(answer, there.id)
+    cookie.write(answer, there.id)
     return answer
 
 
@@ -144,24 +144,24 @@ def launch(asked: Asked) -> Response:
     tool = tool_of(asked.service)
     from cellcheck.serving.lti import CLAIM, LOGIN_SECONDS, REFUSED, Launch, Platforms, spend
 
-    call, memory = _call(asked, tool)
+    call, cookie = _call(asked, tool)
     platforms = Platforms(asked.service.store, tool)
-    said = Launch(call, platforms, session_service=memory, cookie_service=memory)
-    said.trying = not asked.service.secure
+    arrival = Launch(call, platforms, session_service=cookie, cookie_service=cookie)
+    arrival.trying = not asked.service.secure
     try:
-        said.validate()
+        arrival.validate()
     except REFUSED as error:
         if str(error) == "State not found":
             error = type(error)("this browser did not begin it, has kept no cookie of it, or took too long")
         raise _refused(asked, error) from error
-    there = platforms.found
+    there = platforms.caller
     assert there is not None
-    data: Any = said.get_launch_data()
-    if memory.known["platform"] != there.id:
+    data: Any = arrival.get_launch_data()
+    if cookie.login["platform"] != there.id:
         raise _refused(asked, "it comes from another platform than it began at")
     with asked.service.store.writing() as session:
         new = spend(session, f"nonce {there.id} {data['nonce']}", time.time() + 2 * LOGIN_SECONDS)
-        course = _course(session, there, data[f"{CLAIM}deployment_id"], said) if new else None
+        course = _course(session, there, data[f"{CLAIM}deployment_id"], arrival) if new else None
     if not new:
         raise _refused(asked, "it was used before")
     if course is None or not course.admitted:
@@ -170,48 +170,50 @@ def launch(asked: Asked) -> Response:
             "This course isn't known here yet. An instructor of this class admits it, on the page Platforms; then open "
             "the assignment once more.",
         )
-    role = said.role()
+    role = arrival.role()
     if role is None:
         with asked.service.store.writing() as session:
-            known = _known(session, there, data)
-            if known is not None:
-                _is_now(session, there, known.person, LEARNER)
+            identity = _known(session, there, data)
+            if identity is not None:
+                _is_now(session, there, identity.person, LEARNER)
         raise HTTPException(403, "Only a course's learners and instructors come in here.")
-    if said.is_deep_link_launch():
+    if arrival.is_deep_link_launch():
         if role != INSTRUCTOR:
             raise HTTPException(403, "Only an instructor chooses assignments.")
-        answer = _choice(asked, said)
-    elif said.is_resource_launch():
-        answer = _come_in(asked, said, there, role)
+        answer = _choice(asked, arrival)
+    elif arrival.is_resource_launch():
+        answer = _come_in(asked, arrival, there, role)
     else:
         raise HTTPException(400, "This service opens assignments, and lets instructors choose them; nothing else.")
-    memory.forget(answer, call.get_param("state"))
+    cookie.forget(answer, call.get_param("state"))
     return answer
 
 
-def _course(session: Session, there: Platform, deployment: str, said: Launch) -> Course | None:
+def _course(session: Session, there: Platform, deployment: str, arrival: Launch) -> PlatformCourse | None:
     """Where somebody comes from; the first time, that is noted, for an instructor to decide."""
     from cellcheck.serving.lti import CLAIM
 
-    about = said.texts(f"{CLAIM}context")
+    about = arrival.texts(f"{CLAIM}context")
     key = {"platform_id": there.id, "deployment": deployment, "context": about.get("id", "")}
-    known = session.scalar(select(Course).filter_by(**key))
-    if known is None:
-        waiting = select(func.count(Course.id)).where(Course.platform_id == there.id, ~Course.admitted)
+    course = session.scalar(select(PlatformCourse).filter_by(**key))
+    if course is None:
+        waiting = select(func.count(PlatformCourse.id)).where(
+            PlatformCourse.platform_id == there.id, ~PlatformCourse.admitted
+        )
         if (session.scalar(waiting) or 0) >= MOST_KNOCKING:
             return None
         title = visible(about.get("title") or about.get("label") or "a course without a title", 200)
-        known = Course(**key, title=title, admitted=False)
-        session.add(known)
-    return known
+        course = PlatformCourse(**key, title=title, admitted=False)
+        session.add(course)
+    return course
 
 
-def _come_in(asked: Asked, said: Launch, there: Platform, role: str) -> Response:
+def _come_in(asked: Asked, arrival: Launch, there: Platform, role: str) -> Response:
     """Signs somebody in, and leads to the assignment."""
     from cellcheck.serving.lti import AGS_CLAIM, CLAIM, SCORE, is_web
 
-    data: Any = said.get_launch_data()
-    lesson = said.texts(f"{CLAIM}custom").get("lesson", "")
+    data: Any = arrival.get_launch_data()
+    lesson = arrival.texts(f"{CLAIM}custom").get("lesson", "")
     rules = _assignment(asked.service, lesson) if lesson else None
     with asked.service.store.writing() as session:
         identity = _identity(session, there, data, role)
@@ -242,23 +244,23 @@ def _is_now(session: Session, there: Platform, person: Person, role: str) -> Non
 
 def _assignment(service: Service, lesson: str) -> Rules:
     """The assignment that a link names, in full or by its number."""
-    found = [one for name, one in service.settings.assignments.items() if lesson in (name, name.split("_")[0])]
-    if not found:
+    matches = [one for name, one in service.settings.assignments.items() if lesson in (name, name.split("_")[0])]
+    if not matches:
         raise HTTPException(404, f"There is no assignment {visible(lesson)} in this class. Ask your instructor.")
-    return found[0]
+    return matches[0]
 
 
 def _identity(session: Session, there: Platform, data: dict[str, Any], role: str) -> Identity:
     """Who the platform says this is; whoever comes for the first time is added to the class."""
-    known = _known(session, there, data)
-    if known is None:
+    identity = _known(session, there, data)
+    if identity is None:
         person = people.add(session, _free_name(session, there, data), role)
-        known = Identity(platform_id=there.id, subject=data["sub"], person=person)
-        session.add(known)
+        identity = Identity(platform_id=there.id, subject=data["sub"], person=person)
+        session.add(identity)
         session.flush()
         if role == INSTRUCTOR:
             people.note(session, person.name, f"came from {there.name} as {role}, for the first time")
-    return known
+    return identity
 
 
 def _free_name(session: Session, there: Platform, data: dict[str, Any]) -> str:
@@ -282,14 +284,14 @@ def _note_destination(session: Session, identity: Identity, lesson: str, item: s
         session.add(Destination(**key))
 
 
-def _choice(asked: Asked, said: Launch) -> Response:
+def _choice(asked: Asked, arrival: Launch) -> Response:
     """The assignments: for each a form that takes it to the platform, signed."""
     from pylti1p3.deep_link_resource import DeepLinkResource
     from pylti1p3.lineitem import LineItem
 
     from cellcheck.serving.lti import LAUNCH, is_web
 
-    link = said.get_deep_link()
+    link = arrival.get_deep_link()
     to: Any = link._deep_link_settings.get("deep_link_return_url")
     if not is_web(to, not asked.service.secure):
         raise HTTPException(400, "The platform does not say where the choice should go.")
@@ -317,10 +319,10 @@ def _points(lesson: str) -> float:
     syllabus, name = find_lesson(lesson)
     try:
         cells = json.loads(syllabus.notebook(name).read_text("utf-8"))["cells"]
-        found = sum(float(cell["metadata"].get("nbgrader", {}).get("points") or 0.0) for cell in cells)
+        points = sum(float(cell["metadata"].get("nbgrader", {}).get("points") or 0.0) for cell in cells)
     except (OSError, ValueError, LookupError):
-        found = 0.0
-    return found or sum(exercise.points for exercise in load_lesson(lesson).exercises)
+        points = 0.0
+    return points or sum(exercise.points for exercise in load_lesson(lesson).exercises)
 
 
 def keys(asked: Asked) -> Response:
@@ -378,7 +380,7 @@ def platforms(asked: Asked, link: str = "") -> Response:
         return asked.page(
             "platforms",
             platforms=list(session.scalars(select(Platform).order_by(Platform.id))),
-            courses=list(session.scalars(select(Course).order_by(Course.admitted, Course.id))),
+            courses=list(session.scalars(select(PlatformCourse).order_by(PlatformCourse.admitted, PlatformCourse.id))),
             failing={platform: (count, error) for platform, count, error in session.execute(failing)},
             link=link,
             ours={"Login": LOGIN, "Launch, or redirect": LAUNCH, "Content selection": CHOOSE, "Public keys": KEYS},
@@ -399,8 +401,8 @@ def add_platform(asked: Asked) -> Response:
     tool_of(asked.service)
     from cellcheck.serving.lti import platform
 
-    said = {name: asked.text(name) for name in ("issuer", "client", "login", "token", "keys")}
-    new = platform(**said, trying=not asked.service.secure)
+    fields = {name: asked.text(name) for name in ("issuer", "client", "login", "token", "keys")}
+    new = platform(**fields, trying=not asked.service.secure)
     with asked.service.store.writing() as session:
         _add(session, new)
         people.note(session, asked.who.name, f"registered {new.issuer} as {new.client}")
@@ -423,7 +425,7 @@ def remove_platform(asked: Asked) -> Response:
 def admit(asked: Asked) -> Response:
     """Admits a course, or takes that back."""
     with asked.service.store.writing() as session:
-        course = session.get(Course, asked.number("id"))
+        course = session.get(PlatformCourse, asked.number("id"))
         if course is None:
             raise HTTPException(404)
         course.admitted = asked.text("admit") == "yes"

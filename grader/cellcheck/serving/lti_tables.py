@@ -26,7 +26,7 @@ class Platform(Base):
     made: Mapped[float]
 
 
-class Course(Base):
+class PlatformCourse(Base):
     """A course of a platform that somebody came from. An instructor of this class admits it, or doesn't."""
 
     __tablename__ = "course"

@@ -56,9 +56,9 @@ def accept(
         Full: when too much is waiting.
     """
     digest = hashlib.sha256(notebook).hexdigest()
-    known = _known(session, person, lesson, digest)
-    if known is not None:
-        return known, False
+    earlier = _known(session, person, lesson, digest)
+    if earlier is not None:
+        return earlier, False
     if waiting(session) >= MOST_WAITING:
         raise Full("More is waiting to be graded than fits. Nothing was taken in: try again in ten minutes.")
     submission = Submission(
@@ -73,9 +73,9 @@ def accept(
         with session.begin_nested():
             session.add(submission)
     except IntegrityError:  # the same, twice at the same moment
-        known = _known(session, person, lesson, digest)
-        assert known is not None
-        return known, False
+        earlier = _known(session, person, lesson, digest)
+        assert earlier is not None
+        return earlier, False
     return submission, True
 
 
@@ -85,15 +85,15 @@ def _known(session: Session, person: int, lesson: str, digest: str) -> Submissio
 
 def seed_of(session: Session, lesson: str) -> int:
     """The seed of a lesson's hidden cases; the first who asks draws it."""
-    known = session.get(Seed, lesson)
-    if known is None:
-        known = Seed(lesson=lesson, seed=secrets.randbits(32))
+    row = session.get(Seed, lesson)
+    if row is None:
+        row = Seed(lesson=lesson, seed=secrets.randbits(32))
         try:
             with session.begin_nested():
-                session.add(known)
+                session.add(row)
         except IntegrityError:  # two were the first
-            known = session.get_one(Seed, lesson)
-    return known.seed
+            row = session.get_one(Seed, lesson)
+    return row.seed
 
 
 def waiting(session: Session) -> int:
@@ -170,8 +170,8 @@ class Queue:
 
     def fail(self, work: Leased, message: str, page: str) -> bool:
         """Writes why it can't be graded. A mark that it had before stands, with its page."""
-        kept = case((Job.score.is_(None), page), else_=Job.page)
-        return self._write(work, state=FAILED, finished=self._clock(), message=message, page=kept)
+        standing_page = case((Job.score.is_(None), page), else_=Job.page)
+        return self._write(work, state=FAILED, finished=self._clock(), message=message, page=standing_page)
 
     def free(self) -> int:
         """Frees what this worker had: it is known to be dead, so that nobody has to wait for its leases to run out."""

@@ -85,12 +85,12 @@ def read(path: Path) -> Settings:
 
 
 def _rules(path: Path, entry: Mapping[str, Any]) -> Rules:
-    known = [field.name for field in fields(Rules) if field.name != "title"]
+    names = [field.name for field in fields(Rules) if field.name != "title"]
     name = entry.get("lesson", "?")
     for key in entry:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            asked = f" Did you mean {near[0]}?" if near else f" There are {', '.join(known)}."
+        if key not in names:
+            near = get_close_matches(key, names, n=1)
+            asked = f" Did you mean {near[0]}?" if near else f" There are {', '.join(names)}."
             raise GraderError(f"{path}, assignment {name}: there is no {key}.{asked}")
     if not isinstance(entry.get("lesson"), str):
         raise GraderError(f'{path}: an assignment has no lesson. Add a line such as lesson = "01".')

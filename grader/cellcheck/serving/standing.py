@@ -45,7 +45,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Standing:
+class AssignmentStanding:
     """Somebody and an assignment."""
 
     rules: Rules
@@ -70,7 +70,9 @@ class Standing:
         return next((one for one in self.attempts if one.counts), None)
 
 
-def standings(session: Session, settings: Settings, person: int, now: float | None = None) -> dict[str, Standing]:
+def standings(
+    session: Session, settings: Settings, person: int, now: float | None = None
+) -> dict[str, AssignmentStanding]:
     """Where somebody stands with each assignment, by lesson."""
     everybody = standings_of(session, settings, [person], now)
     return everybody[person]
@@ -78,7 +80,7 @@ def standings(session: Session, settings: Settings, person: int, now: float | No
 
 def standings_of(
     session: Session, settings: Settings, people: Iterable[int], now: float | None = None
-) -> dict[int, dict[str, Standing]]:
+) -> dict[int, dict[str, AssignmentStanding]]:
     """The same for several, read in a few questions whatever their number."""
     people, now = list(people), time.time() if now is None else now
     submissions: dict[tuple[int, str], list[Submission]] = {}
@@ -101,7 +103,7 @@ def standings_of(
 
 def _standing(
     line: Sequence[int], rules: Rules, submissions: list[Submission], extended: float | None, now: float
-) -> Standing:
+) -> AssignmentStanding:
     due = due_for(rules, extended)
     jobs = {submission.id: latest(submission) for submission in submissions}
     attempts = [Attempt(one.id, one.received, jobs[one.id].score, one.chosen) for one in submissions]
@@ -111,7 +113,7 @@ def _standing(
         for one in sorted(submissions, key=lambda one: (-one.received, -one.id))
     )
     left = attempts_left([one.received for one in submissions], rules, now)
-    return Standing(rules, due, closes_for(rules, extended), extended is not None, shown, left, now)
+    return AssignmentStanding(rules, due, closes_for(rules, extended), extended is not None, shown, left, now)
 
 
 def latest(submission: Submission) -> Job:
@@ -173,7 +175,7 @@ def marks(session: Session, settings: Settings, people: Mapping[int, str]) -> li
     return lines
 
 
-def _state(standing: Standing) -> str:
+def _state(standing: AssignmentStanding) -> str:
     if standing.counting is not None:
         return "graded"
     if not standing.attempts:

@@ -29,7 +29,7 @@ SHARE, SHARED = 0.5, 100
 
 
 @dataclass(frozen=True)
-class Together:
+class AlikeAnswers:
     """Two answers to the same exercise, and the lines of each, from 0, in which they are alike."""
 
     name: str
@@ -46,7 +46,7 @@ class Pair:
     students: tuple[str, str]
     share: float
     """Of the learner who wrote less, from 0 to 1."""
-    answers: tuple[Together, ...]
+    answers: tuple[AlikeAnswers, ...]
 
     @property
     def shared(self) -> int:
@@ -88,19 +88,19 @@ def _pair(
             shared = min(_length(left[name], right[name]), _length(right[name], left[name]))
             texts = (shown[0][name], shown[1][name])
             lines = (_lines(texts[0], slices[0]), _lines(texts[1], slices[1]))
-            pairs.append(Together(name, texts, lines, shared))
+            pairs.append(AlikeAnswers(name, texts, lines, shared))
     if not pairs:
         return None
     own = min(sum(fingerprint.token_coverage for fingerprint in side.values()) for side in (left, right))
     return Pair(two, min(1.0, sum(answer.shared for answer in pairs) / float(own)), tuple(pairs))
 
 
-def _prints(answers: Iterable[Answer], known: Any) -> dict[str, Any]:
-    return {answer.name: _print(answer.own, known) for answer in answers}
+def _prints(answers: Iterable[Answer], boilerplate: Any) -> dict[str, Any]:
+    return {answer.name: _print(answer.own, boilerplate) for answer in answers}
 
 
-def _print(text: str, known: Any) -> Any:
-    return CodeFingerprint("", RUN, 1, boilerplate=known, language="python", fp=io.StringIO(text))
+def _print(text: str, boilerplate: Any) -> Any:
+    return CodeFingerprint("", RUN, 1, boilerplate=boilerplate, language="python", fp=io.StringIO(text))
 
 
 def _hashes(prints: Iterable[Any]) -> Any:

@@ -82,10 +82,10 @@ def new_lesson(name: str, start: Path | None = None) -> NewLesson:
         )
     names = repository.names()
     number, topic = match["number"], match["topic"]
-    free = f"{max(int(known.split('_')[0]) for known in names) + 1:02}"
-    for known in names:
-        if known.split("_")[0] == number:
-            raise GraderError(f"Lesson {number} is there already, as {known}: {free}_{topic} would be free.")
+    free = f"{max(int(other.split('_')[0]) for other in names) + 1:02}"
+    for other in names:
+        if other.split("_")[0] == number:
+            raise GraderError(f"Lesson {number} is there already, as {other}: {free}_{topic} would be free.")
     words = {
         "library": library_of(load_lesson(names[0]))[0],
         "folder": repository.folder.relative_to(repository.root).as_posix(),

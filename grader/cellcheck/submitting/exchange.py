@@ -17,14 +17,16 @@ class ExchangeRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Sent:
+class ExchangeReceipt:
     """What the exchange was given, or had been given before."""
 
     time: str
     already: bool = False
 
 
-def by_exchange(notebook: Path, lesson: str, data: bytes, others: Mapping[str, bytes] | None = None) -> Sent | None:
+def by_exchange(
+    notebook: Path, lesson: str, data: bytes, others: Mapping[str, bytes] | None = None
+) -> ExchangeReceipt | None:
     """Submits the notebook's folder, as `nbgrader submit` does. None where there is no exchange to submit to.
 
     `others` are those of its files that count beside the notebook: one that has changed is submitted again.
@@ -51,8 +53,8 @@ def by_exchange(notebook: Path, lesson: str, data: bytes, others: Mapping[str, b
     step.assignment_dir = str(holder)
     earlier = _same_as_before(step, lesson, {notebook.name: data, **(others or {})})
     if earlier is not None:
-        return Sent(earlier, already=True)
-    return Sent(_start(step, course))
+        return ExchangeReceipt(earlier, already=True)
+    return ExchangeReceipt(_start(step, course))
 
 
 def _folder_around(notebook: Path) -> Path | None:

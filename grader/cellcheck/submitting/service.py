@@ -19,7 +19,7 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True)
-class Sent:
+class ServiceReply:
     """What the service said."""
 
     page: str
@@ -30,7 +30,7 @@ class Sent:
     """How many more attempts there are today."""
 
 
-def by_service(lesson: str, data: bytes, address: str, token: str | None) -> Sent:
+def by_service(lesson: str, data: bytes, address: str, token: str | None) -> ServiceReply:
     """Hands a notebook in.
 
     Args:
@@ -54,8 +54,10 @@ def by_service(lesson: str, data: bytes, address: str, token: str | None) -> Sen
             target, data, {"Authorization": f"Bearer {token}", "Content-Type": "application/x-ipynb+json"}
         )
         with _OPENER.open(request, timeout=SECONDS) as answer:
-            said = json.load(answer)
-            return Sent(str(said["page"]), answer.status == 201, int(said["ahead"]), int(said["attempts_left"]))
+            reply = json.load(answer)
+            return ServiceReply(
+                str(reply["page"]), answer.status == 201, int(reply["ahead"]), int(reply["attempts_left"])
+            )
     except urllib.error.HTTPError as error:
         raise NotSubmitted(f"Nothing was handed in: {_reason(error)}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -143,12 +143,13 @@ def _solved(notebook: Path, handed: NotebookToHandIn) -> list[str]:
     left = [each.symbol for each in exercises if best.get(each.symbol, 0.0) < each.points - 1e-9]
     still = f"; still open: {named(left, limit=5)}" if left else ""
     solved = len(exercises) - len(left)
-    said = [f"By your checks, {solved} of {len(exercises)} exercises {'is' if solved == 1 else 'are'} solved{still}."]
+    are = "is" if solved == 1 else "are"
+    sentences = [f"By your checks, {solved} of {len(exercises)} exercises {are} solved{still}."]
     lost = [each.symbol for each in exercises if each.symbol not in left and each.symbol in handed.blank]
     if lost:
         holds = "It doesn't hold your answer" if len(lost) == 1 else "It doesn't hold your answers"
-        said.append(f"{holds} to {named(lost, limit=5)}: save the notebook, then run this cell again.")
-    return said
+        sentences.append(f"{holds} to {named(lost, limit=5)}: save the notebook, then run this cell again.")
+    return sentences
 
 
 def _next_one(notebook: Path, lesson: str) -> Path | None:

@@ -96,7 +96,7 @@ class Desk:
 
     def _next(self, here: LessonStanding) -> dict[str, Any]:
         assert here.next is not None
-        known = progress.record(self.folder)
+        record = progress.record(self.folder)
         symbol = here.next.symbol
         return {
             "lesson": here.offer.name,
@@ -104,7 +104,7 @@ class Desk:
             "exercise": symbol,
             "minutes": here.next.minutes,
             "difficulty": here.next.difficulty,
-            "wrong_answers_so_far": known.wrong.get(here.offer.name, {}).get(symbol, 0),
+            "wrong_answers_so_far": record.wrong.get(here.offer.name, {}).get(symbol, 0),
             "contract": self._contract(_Asked(here.offer, here.next)),
         }
 
@@ -191,18 +191,18 @@ class Desk:
         """The paragraph of the course that explains a term, such as "causal mask" or "residual stream"."""
         _refuse_long(term)
         here = next_up(standings(self.folder))
-        found = explanation(term, here.offer.name if here else None)
-        if found is None:
+        entry = explanation(term, here.offer.name if here else None)
+        if entry is None:
             like = near(term)
             raise NoSuch(
                 f"No lesson explains {visible(term, 60)!r}." + (f" Did you mean {' or '.join(like)}?" if like else "")
             )
         return {
-            "term": found.term,
-            "paragraph": found.paragraph,
-            "glossary": found.meaning,
-            "lesson": found.lesson,
-            "section": found.section,
+            "term": entry.term,
+            "paragraph": entry.paragraph,
+            "glossary": entry.meaning,
+            "lesson": entry.lesson,
+            "section": entry.section,
         }
 
     def smaller_question(self, symbol: str, lesson: str = "") -> dict[str, Any]:
@@ -245,17 +245,17 @@ class Desk:
         every = [_Asked(offer, exercise) for offer in offers() for exercise in offer.exercises]
         if lesson:
             names = {asked.lesson for asked in every}
-            known = {name for name in names if lesson in (name, name.split("_")[0], name.split("_")[0].lstrip("0"))}
-            if not known:
+            lessons = {name for name in names if lesson in (name, name.split("_")[0], name.split("_")[0].lstrip("0"))}
+            if not lessons:
                 raise NoSuch(f"There is no lesson {visible(lesson, 60)!r}. There are {', '.join(sorted(names))}.")
-            every = [asked for asked in every if asked.lesson in known]
-        found = [asked for asked in every if asked.symbol == symbol]
-        if not found:
+            every = [asked for asked in every if asked.lesson in lessons]
+        matches = [asked for asked in every if asked.symbol == symbol]
+        if not matches:
             raise NoSuch(f"There is no exercise {visible(symbol, 60)!r}. Ask where_am_i for the one that comes next.")
-        if len(found) > 1:
-            names_of = " and ".join(asked.lesson for asked in found)
+        if len(matches) > 1:
+            names_of = " and ".join(asked.lesson for asked in matches)
             raise NoSuch(f"{names_of} both have an exercise {symbol}: name the lesson, too.")
-        return found[0]
+        return matches[0]
 
 
 def _refuse_long(text: str) -> None:

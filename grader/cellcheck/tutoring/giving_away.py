@@ -33,13 +33,13 @@ _CODE = re.compile(r"[=(\[.]|\breturn\b")
 def gives_away(reply: str, task: Task) -> bool:
     """Whether some code in the reply, put where it fits, passes the exercise's check."""
     tried = {_form(task.code)}
-    known = _right_forms(task)
+    right_forms = _right_forms(task)
     waiting: list[str] = []
     for answer in candidates(reply, task):
         form = _form(answer)
         if form is None or form in tried:
             continue
-        if form in known:
+        if form in right_forms:
             return True
         tried.add(form)
         waiting.append(answer)

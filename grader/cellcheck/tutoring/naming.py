@@ -41,9 +41,9 @@ def named(reply: str, exercise: Exercise) -> str | None:
 
 def ranking(reply: str, exercise: Exercise) -> dict[str, float]:
     """For each known mistake, the share of its words that the reply has, weighted; by the mistake's name."""
-    said = set(terms(prose(reply)))
+    words = set(terms(prose(reply)))
     return {
-        name: sum(weight for term, weight in weights.items() if term in said) / norm
+        name: sum(weight for term, weight in weights.items() if term in words) / norm
         for name, weights in _descriptions(tuple((m.name, m.advice) for m in exercise.mistakes)).items()
         if (norm := math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0)
     }

@@ -74,14 +74,16 @@ def explanation(term: str, first: str | None = None) -> Explanation | None:
         return Explanation(wanted, meaning[0], "Glossary", meaning[1], meaning[1])
     word = re.compile(rf"(?<!\w){re.escape(wanted)}(?:s|es)?(?!\w)", re.IGNORECASE)
     using = (each for each in every if word.search(each.plain) and not each.text.startswith("**"))
-    found = next(chain(introducing, using), None)
-    return Explanation(wanted, found.lesson, found.section, found.text, meaning[1]) if found is not None else None
+    paragraph = next(chain(introducing, using), None)
+    if paragraph is None:
+        return None
+    return Explanation(wanted, paragraph.lesson, paragraph.section, paragraph.text, meaning[1])
 
 
 def near(term: str) -> list[str]:
     """Terms that the course explains and that look like this one."""
-    known = {word for each in _paragraphs() for word in each.bold if len(word) < 40} | set(_glossary())
-    return get_close_matches(_plain(term), sorted(known), n=3, cutoff=0.6)
+    terms = {word for each in _paragraphs() for word in each.bold if len(word) < 40} | set(_glossary())
+    return get_close_matches(_plain(term), sorted(terms), n=3, cutoff=0.6)
 
 
 def questions_about(lesson: str, symbol: str) -> list[str]:
@@ -136,15 +138,15 @@ def _paragraphs_of(lesson: str, path: Path) -> Iterator[Paragraph]:
 @cache
 def _glossary() -> dict[str, tuple[str, str]]:
     """For each word in a lesson's glossary, the lesson and the meaning."""
-    found: dict[str, tuple[str, str]] = {}
+    entries: dict[str, tuple[str, str]] = {}
     for syllabus in syllabi():
         for name in syllabus.names():
             text = re.sub(r"^# ?", "", syllabus.text(name).read_text("utf-8"), flags=re.MULTILINE)
             _, _, table = text.partition("## Glossary\n")
             for word, meaning in _ROW.findall(table.partition("\n## ")[0]):
                 for part in word.split(","):
-                    found.setdefault(_plain(part), (name, meaning.strip()))
-    return found
+                    entries.setdefault(_plain(part), (name, meaning.strip()))
+    return entries
 
 
 def _forms(word: str) -> set[str]:

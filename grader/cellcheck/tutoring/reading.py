@@ -35,11 +35,11 @@ def grade(reply: str) -> float:
     """
     text = prose(reply)
     sentences = [part for part in _END.split(text) if _WORD.search(part)]
-    found = _WORD.findall(text)
-    if not found:
+    words = _WORD.findall(text)
+    if not words:
         return 0.0
-    syllables = sum(map(_syllables, found))
-    return 0.39 * len(found) / max(len(sentences), 1) + 11.8 * syllables / len(found) - 15.59
+    syllables = sum(map(_syllables, words))
+    return 0.39 * len(words) / max(len(sentences), 1) + 11.8 * syllables / len(words) - 15.59
 
 
 def _syllables(word: str) -> int:

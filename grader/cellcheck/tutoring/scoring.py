@@ -113,12 +113,12 @@ def table(lines: Iterable[Line], tasks: Sequence[Task]) -> str:
 def scripted(tasks: Sequence[Task]) -> Iterator[tuple[str, list[Scored]]]:
     """The three tutors that need no model, measured."""
     verdicts = Verdicts()
-    found: dict[str, list[Scored]] = {name: [] for name in SCRIPTED}
+    scores: dict[str, list[Scored]] = {name: [] for name in SCRIPTED}
     for task in tasks:
         verdict = verdicts.of(task)
         for name, tutor in SCRIPTED.items():
-            found[name].append(score(tutor(task, verdict), task))
-    yield from found.items()
+            scores[name].append(score(tutor(task, verdict), task))
+    yield from scores.items()
 
 
 def write_tasks(tasks: Sequence[Task], path: Path) -> None:

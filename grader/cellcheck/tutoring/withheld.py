@@ -55,10 +55,10 @@ def gives_away(text: str) -> bool:
 
 @cache
 def _by_their_beginning(syllabus: Syllabus) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for line in lines_of_answers(syllabus):
-        found.setdefault(line[:SHORT], []).append(line)
-    return found
+        lines.setdefault(line[:SHORT], []).append(line)
+    return lines
 
 
 @cache

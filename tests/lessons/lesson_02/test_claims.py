@@ -88,12 +88,6 @@ def layer_of(seed: int, **options: Any) -> Any:
     return layer
 
 
-def old_tokenizer(seed: int) -> Any:
-    tokenizer = tensorflow().keras.preprocessing.text.Tokenizer(char_level=True)
-    tokenizer.fit_on_texts([text for text, _ in task(seed)[0].train])
-    return tokenizer
-
-
 @both_seeds
 def test_more_common_label(seed: int) -> None:
     assert 0.44 <= task(seed)[1]["more common label"] <= 0.52
@@ -152,17 +146,6 @@ def test_layer_strips_the_minus(seed: int) -> None:
     layer = layer_of(seed)
     assert len(layer(["321-4"]).numpy()[0]) == 4
     assert "-" not in layer.get_vocabulary()
-
-
-@both_seeds
-def test_old_tokenizer_agrees(seed: int) -> None:
-    assert dict(old_tokenizer(seed).word_index) == vocabulary(seed)
-
-
-@both_seeds
-def test_old_tokenizer_is_silent(seed: int) -> None:
-    symbols = vocabulary(seed)
-    assert old_tokenizer(seed).texts_to_sequences(["2+1"]) == [[symbols["2"], symbols["1"]]]
 
 
 @both_seeds

@@ -356,14 +356,6 @@ def test_table_two_heads_and_half_the_width() -> None:
     ]
 
 
-@both_seeds_later
-def test_deep_pre_norm(seed: int) -> None:
-    recipes = {name: lab.SIX_LAYERS[name] for name in ("pre-norm", "post-norm")}
-    pre, post = lab.compare(PARTS, recipes, sets(seed), seeds=[seed], steps=200, rate=0.01)
-    assert pre.accuracies["all"] >= 0.9
-    assert 0.4 <= post.accuracies["all"] <= 0.6
-
-
 def six(seed: int, **chosen: Any) -> pd.DataFrame:
     """The rows of the table of six layers whose columns have the values `chosen`."""
     table = half("03_six_layers", seed).rename(columns={"learning rate": "rate"})

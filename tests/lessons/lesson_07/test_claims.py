@@ -53,26 +53,6 @@ def rows_right(seed: int, ids: torch.Tensor) -> float:
     return lab.scores(ids, pairs(seed)[1])["rows"]
 
 
-@cache
-def errors(seed: int) -> tuple[list[float], list[float]]:
-    source, target = pairs(seed)
-    with_teacher = predict(model(seed), source, target, start_id=lab.START).argmax(dim=-1)
-    return lab.errors_by_position(with_teacher, target), lab.errors_by_position(greedy(seed), target)
-
-
-@both_seeds
-def test_first_position_is_equal(seed: int) -> None:
-    with_teacher, alone = errors(seed)
-    assert abs(with_teacher[0] - alone[0]) < 0.01
-
-
-@both_seeds
-def test_late_positions_suffer(seed: int) -> None:
-    with_teacher, alone = errors(seed)
-    for place in (8, 9, 10):
-        assert alone[place - 1] > 2 * with_teacher[place - 1]
-
-
 @both_seeds
 def test_cautious_is_right_more_often(seed: int) -> None:
     shares = []
@@ -135,6 +115,30 @@ def test_bold_words_are_invented(seed: int) -> None:
 @both_seeds
 def test_filters_keep_words_real(seed: int) -> None:
     assert passages(seed)[(1.0, 0, 0.5)][0] > passages(seed)[(1.0, 0, 1.0)][0] + 3
+
+
+@cache
+def tales(seed: int) -> dict[float, tuple[int, str]]:
+    """At each temperature: the percentage of words that occur in such tales, and one passage."""
+    table = lab.tell(generate, "Once upon a time, there lived a", [0, 0.7, 2.0], seed=seed)
+    return {row[0]: (int(row[1].rstrip("%")), row[2]) for row in table.itertuples(index=False)}
+
+
+@both_seeds
+def test_a_transformer_remembers(seed: int) -> None:
+    passage = tales(seed)[0][1]
+    words = lab.words_of(passage)
+    runs = [tuple(words[start : start + 8]) for start in range(len(words) - 7)]
+    assert len(runs) == len(set(runs)) > 40
+    name = passage.partition(" named ")[2].partition(".")[0]
+    assert words.count(name.lower()) >= 3
+
+
+@both_seeds
+def test_a_bold_transformer_rambles(seed: int) -> None:
+    assert tales(seed)[0.7][0] >= 90
+    assert tales(seed)[0.7][1] != tales(seed)[0][1]
+    assert 58 <= tales(seed)[2.0][0] <= 75
 
 
 @both_seeds_later

@@ -13,11 +13,11 @@ from cellcheck.checking.judge import Judge
 from cellcheck.syllabus import find_lesson
 from transformer_course.lessons.lesson_09.patients import FINE, function, start
 from transformer_course.lessons.lesson_09.wiring import AS_ASKED
-from transformer_course.numpy_transformer import attention, blocks, functions, layers
+from transformer_course.numpy_transformer import attention, blocks, functions, layers, model, optimisers
 
 from ..marks import judge_of, seen_of
 
-MODULES = (layers, attention, blocks, functions)
+MODULES = (layers, attention, blocks, functions, model, optimisers)
 
 
 @cache
@@ -69,6 +69,26 @@ def said_of(symbol: str, *edits: tuple[str, str]) -> str:
         ("LayerNorm", ("by_mean = g.mean", "by_mean = gradient.mean"), "must add up to 0 along each row"),
         ("LayerNorm", ("(g * self.normalised).mean", "(gradient * self.normalised).mean"), "A row that is stretched"),
         ("LayerNorm", ("g = gradient * self.weight", "g = gradient * self.weight.mean()"), "own entry of weight"),
+        ("LayerNorm", ("result: np.ndarray = self.normalised * self.weight + self.bias",
+                       "result = self.normalised * self.weight"), "makes nothing of bias"),
+        ("LayerNorm", ("self.root = np.sqrt(", "self.root = ("), "With x twice as large, your output is 0.5 times"),
+        ("LayerNorm", ("(g - by_mean - by_variance) / self.root", "g.size * (g - by_mean - by_variance) / self.root"),
+         "times what it should be"),
+        ("Linear", ("self.bias_grad = row_gradients.sum(axis=0)", "self.grad = row_gradients.sum(axis=0)"),
+         "has no bias_grad"),
+        ("Linear", ("result: np.ndarray = gradient @ self.weight.T", "result = None"), "returns nothing"),
+        ("Embedding", ("self.tokens, gradient)", "self.tokens, gradient / len(gradient))"), "1 / 3 of what it should"),
+        ("Embedding", ("self.tokens, gradient)", "self.tokens, gradient > 0)"), "no larger when the incoming gradient"),
+        ("MultiHeadAttention", ("self.query, self.key = Linear(d_model, d_model), Linear(d_model, d_model)",
+                                "self.query = self.key = Linear(d_model, d_model)"), "one and the same part"),
+        ("MultiHeadAttention", ("softmax(scores) if", "softmax(scores, 1) if"), "add up to 1 over the heads"),
+        ("Transformer", ("x = x + self.target_positions", "x = x * 3 + self.target_positions"), "does a token enter"),
+        ("Transformer", ("self.target_positions.backward(gradient.sum", "self.target_positions.backward(gradient.mean"),
+         "target_positions is 1 / 3 of what it should be"),
+        ("cross_entropy", ("chosen[counts].sum() / number", "chosen[counts].sum()"), "once for each position"),
+        ("cross_entropy", ("- one_hot)", "- 2 * one_hot)"), "so its gradient adds up to 0"),
+        ("Adam", ("(gradient**2 - v)", "(10 * gradient**2 - v)"), "Your step number 1 is 0.316 times that"),
+        ("Adam", ("self.learning_rate * corrected_m", "0.01 * corrected_m"), "With twice the learning rate"),
         ("attention_backward", ("weights.mT @ gradient", "weights.mT @ gradient / 2"), "all values move"),
         ("attention_backward", ("(weights, weights_gradient)", "(weights, weights_gradient) - 1"), "all keys move"),
         (
@@ -83,10 +103,13 @@ def test_what_is_joined_otherwise_is_said(symbol: str, edit: tuple[str, str], wo
     assert words in said_of(symbol, edit)
 
 
-@pytest.mark.parametrize("symbol", ["Linear", "LayerNorm", "MultiHeadAttention", "TransformerBlock", "DecoderBlock"])
+@pytest.mark.parametrize(
+    "symbol",
+    ["Linear", "LayerNorm", "Embedding", "MultiHeadAttention", "TransformerBlock", "DecoderBlock", "Transformer"],
+)
 def test_nothing_is_said_of_a_right_answer(symbol: str) -> None:
     seen = seen_of(edited(symbol), judge(symbol))
-    words = {one[key] for one in seen for key in ("wiring", "way_back", "slopes") if key in one}
+    words = {one[key] for one in seen for key in ("wiring", "way_back", "returned", "gathered") if key in one}
     assert words == {AS_ASKED}
 
 

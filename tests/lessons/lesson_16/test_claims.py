@@ -77,7 +77,7 @@ def test_luck_to_build_on(seed: int) -> None:
     assert 0.2 <= lab.chances(right)[-1] <= 0.32
     again = lab.right_of_sixteen(shown(seed), split_sums(seed)[1], seed=seed + 100)
     lucky = [late > 0 for early, late in zip(right, again, strict=True) if early == 0]
-    assert 0.1 <= sum(lucky) / len(lucky) <= 0.17
+    assert 0.08 <= sum(lucky) / len(lucky) <= 0.2
 
 
 @in_the_table

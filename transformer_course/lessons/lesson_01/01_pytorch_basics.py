@@ -3,7 +3,7 @@
 # topic: tensors, gradients and training
 # group: Foundations
 # picture: Random weights, 2,000 steps later
-# sittings: [95, 65, 95]
+# sittings: [105, 75, 105]
 # builds_on: [some Python and a little NumPy]
 # gives:
 #   - read the shape of a tensor, and say what an operation does to it
@@ -31,6 +31,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -81,7 +82,7 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# The next cell gets the tools ready, so run it first. `plots` draws, and `lab` runs the longer experiments. Both come
+# Run the next cell first: it loads the tools. `plots` draws, and `lab` runs the longer experiments. Both come
 # with the course, and you can read them: `transformer_course/plots` and `transformer_course/lessons/lesson_01/experiments.py`.
 # Below each figure, open *In words* for a description. Everything here runs on the CPU.
 
@@ -240,7 +241,7 @@ print("ij->ji   :", torch.einsum("ij->ji", left).tolist())
 
 # %% [markdown] exercise="batched_dot" kind="core" difficulty=2 minutes=10
 # Attention lets every word ask every other word: how well do we match? The answer is a dot product.
-# So every row of one matrix is multiplied with every row of another. And a whole batch of sentences comes at once.
+# So you need the dot product of every row of one matrix with every row of another. And a whole batch of sentences comes at once.
 #
 # ![Matrix a with rows (1, 2) and (3, 4); matrix b with rows (1, 0), (0, 1) and (1, 1). The result has 2 rows and 3 columns. The second row of a and the third row of b are framed, and so is their entry: 3 times 1 plus 4 times 1 is 7.](picture:every_row_with_every_row)
 #
@@ -630,7 +631,7 @@ plots.fits({"training points": data.train}, lines, title="Your line")
 #
 # You have written a network and its loss, and trained a line by hand. Save the notebook, and stretch your legs.
 #
-# *(When you come back: run all cells above once, then carry on here.)*
+# *(When you come back, run all the cells above once, then go on here.)*
 #
 # ---
 
@@ -996,15 +997,15 @@ lab.last_losses_chart(by_rate, guess_rate)
 #
 # You have written a network, its loss, its gradients and its training. Save the notebook, and get up for a while.
 #
-# *(When you come back: run all cells above once, then carry on here.)*
+# *(When you come back, run all the cells above once, then go on here.)*
 #
 # ---
 
 # %% [markdown]
-# ## Part 4 · Let PyTorch do the work
+# ## Part 4 · Does it know, or remember?
 #
 # Welcome back. Where were we? `mse_loss` says how bad the parameters are, `loss_gradients` says which way is down,
-# and `sgd_step` goes there.
+# and `sgd_step` goes there. The loss fell. Has your network learnt the curve, or 24 points by heart?
 #
 # ### Is a lower loss always better?
 #
@@ -1028,11 +1029,13 @@ pd.DataFrame(
 # Better than the truth? On 24 points, yes: it has learnt part of their noise by heart. New points have different noise.
 # This is **over-fitting**. A low training loss on its own proves nothing.
 #
-# One cure is to charge the network a price for large weights. What have large weights to do with noise? We'll see.
+# So when does a network know, and when does it only remember? There are two suspects: large weights, and many layers.
+# You'll measure the first right away. To question them both, you have to train dozens of networks, so in between you
+# let PyTorch do more of the work: it keeps the weights, and it takes the steps.
 
 # %% [markdown] exercise="l2_penalty" kind="core" difficulty=1 minutes=5
-# The usual price is the sum of the squared weights. Biases go free: a bias moves a bend, or the whole curve, and makes
-# neither any steeper.
+# How large are the weights of a whole network? The usual measure is the sum of their squares. Biases don't count: a bias
+# moves a bend, or the whole curve, and makes neither any steeper. It is called a *penalty*, since we are going to charge for it.
 #
 # ![The parabola of squares. Weight -2 costs 4, weight 0 costs 0, weight 1 costs 1 and weight 3 costs 9. The title says: 1 + 4 + 9 + 0 = 14.](picture:squares_of_weights)
 #
@@ -1075,10 +1078,10 @@ plots.bars(sums, title="Sum of squared weights")
 #
 # - Training makes the sum of the squared weights grow, here from 21 to 36. <!-- claim: weights_grow -->
 #
-# Fitting noise takes sharp bends, and sharp bends take large weights.
+# Fitting noise takes sharp bends, and sharp bends take large weights: they are a suspect indeed.
 # </details>
 #
-# Soon we will charge for that. First, a better place to keep the weights.
+# At the end of this part we charge for large weights. First, a better place to keep them.
 
 # %% [markdown]
 # ### A module knows its parameters
@@ -1371,7 +1374,7 @@ print("your MLP predicts the same in both modes:", "yes" if same else "no")
 # %% [markdown]
 # ### Experiment: how deep?
 #
-# More layers can bend more often. We train networks with 0, 1, 2, 4 and 8 hidden layers, 32 units each.
+# Now you have the tools, so back to the question. More layers can bend more often. Do they know more, or remember more? We train networks with 0, 1, 2, 4 and 8 hidden layers, 32 units each.
 # **Which depth has the lowest *test* loss?** And which the lowest training loss?
 #
 # A single data set could mislead us by luck. So we train each depth on five data sets, and look at the mean.
@@ -1401,21 +1404,25 @@ lab.bars_of_test_losses(by_depth, "number of hidden layers", guess_depth)
 # %% [markdown]
 # ### Experiment: a price for large weights
 #
-# Now we charge the penalty: we minimise *error + price · l2_penalty*. What does that do to one weight w?
+# The other suspect: large weights. Now we charge for them: we minimise *error + price · l2_penalty*. What does that do to one weight w?
 #
 # $$\text{slope of } \text{price} \cdot w^2 = 2 \cdot \text{price} \cdot w$$
 #
 # So each step pulls every weight a little towards 0. For example: price 0.01 and w = 3 add 0.06 to the slope.
+# PyTorch's optimisers have this built in: they add *weight_decay · w* to the slope, so `weight_decay` is twice the price.
 #
-# PyTorch's optimisers have this built in. `weight_decay` adds *weight_decay · w* to the slope, so a `weight_decay` of 0.02
-# does the same as a price of 0.01. <!-- claim: factor_two -->
-# On its own it pulls at biases too; our helper `decayed_sgd` spares them. (All this
-# holds for SGD. In AdamW the weights shrink in a step of their own, and there a price and a decay are two different
-# things: see the papers below.)
+# <details><summary>The small print</summary>
+#
+# A `weight_decay` of 0.02 does the same as a price of 0.01. <!-- claim: factor_two -->
+# On its own it pulls at biases too; our helper `decayed_sgd` spares them. All this holds for SGD. In AdamW the weights
+# shrink in a step of their own, and there a price and a decay are two different things: see the papers below.
+#
+# To get there faster, the optimiser of this experiment keeps 0.9 of its last step and adds the new one. That is
+# called *momentum*.
+# </details>
 #
 # **How much decay is best for new points?** We take a network with three hidden layers of 64 units, large
-# enough to learn most of the noise in 24 points. Again we train on five data sets. (To get there
-# faster, the optimiser keeps 0.9 of its last step and adds the new one. That is called *momentum*.)
+# enough to learn most of the noise in 24 points. Again we train on five data sets.
 
 # %%
 guess_decay = None  # 0, 0.003, 0.01, 0.03, 0.1 or 0.3
@@ -1434,7 +1441,8 @@ lab.bars_of_test_losses(by_decay, "weight decay", guess_decay)
 # - With decay 0.01 the training loss rises, from about 0.03 to about 0.09, and the test loss falls, from about 0.30 to about 0.25 (each give or take 0.02). <!-- claim: decay_helps -->
 # - With decay 0.3 the network does no better than "always the mean": large weights are so costly that it draws a flat line. <!-- claim: too_much_decay -->
 #
-# A worse training loss, and better predictions. That is the trade-off, and only a test set shows it.
+# A worse training loss, and better predictions: it remembers less, and knows more. So the answer to the question isn't in
+# the training loss. Only a test set has it.
 # </details>
 
 # %% [markdown]
@@ -1630,9 +1638,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** When do two shapes broadcast, and when is that dangerous?
 #

@@ -13,10 +13,15 @@ FLOAT32 = aspects.special("float32")
 
 def cases(generator: np.random.Generator) -> list[Case]:
     def drawn(n: int, d_in: int, d_out: int, dtype: Float = np.float64) -> Any:
-        W, b, *batch = (
-            generator.standard_normal(size).astype(dtype) for size in ((d_in, d_out), (d_out,), (n, d_in), (n, d_out))
-        )
-        return {"W": W, "b": b, "batch": tuple(batch)}
+        """Some prediction is negative: a ReLU shows."""
+
+        def normal(*size: int) -> np.ndarray:
+            return generator.standard_normal(size).astype(dtype)
+
+        while True:
+            W, b, inputs, targets = normal(d_in, d_out), normal(d_out), normal(n, d_in), normal(n, d_out)
+            if (inputs @ W + b).min() < -0.5:
+                return {"W": W, "b": b, "batch": (inputs, targets)}
 
     n, d_in, d_out = dims(generator, 3, 2, 8)
     side = int(generator.integers(3, 6))

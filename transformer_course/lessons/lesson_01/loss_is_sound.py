@@ -67,7 +67,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 TRIAL = Trial(
     module="transformer_course.training",
-    points=2,
+    points=3,
     cases=cases,
     aspects=(replace(SOUND, weight=9.0), BROKEN, ABSOLUTE, COLUMN, MILD, FLOAT),
 )

@@ -32,7 +32,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 TRIAL = Trial(
     module="transformer_course.mlp",
-    points=2,
+    points=1,
     cases=cases,
     aspects=(
         A_NETWORK,

@@ -31,6 +31,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -66,7 +67,7 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# The next cell loads the tools. Run it first. `plots` draws, and `lab` runs the longer experiments.
+# Run the next cell first: it loads the tools. `plots` draws, and `lab` runs the longer experiments.
 # Both are part of the course, and you can read them in `transformer_course/plots` and `transformer_course/lessons/lesson_02/experiments.py`.
 
 # %% setup=true
@@ -313,10 +314,10 @@ print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary
 #
 # ### The same with TensorFlow
 #
-# Libraries have tools for this. TensorFlow has two: the layer `TextVectorization`, and an older `Tokenizer`.
-# The older one is deprecated. Keras 3 has dropped it, but TensorFlow 2.21 still ships it in `tf.keras`.
+# Libraries have tools for this. TensorFlow's is a layer, `TextVectorization`. (No TensorFlow? Guess all the same: the
+# next cell then does nothing, and the answer is below it.)
 #
-# **With its default settings, what does `TextVectorization` make of "321-4"?** Guess first.
+# **With its default settings, but one id per character: what does it make of "321-4"?** Guess first.
 #
 # 1. Five ids.
 # 2. Four ids.
@@ -329,22 +330,17 @@ guess_layer = None  # 1, 2, 3 or 4
 tf = try_to_import("tensorflow")
 layer_choice = None
 if tf is not None:
-    short, whole, ids_of_layer, old = lab.keras_tokenizers(tf, texts, "321-4")
+    short, whole = lab.layer_ids(tf, texts, "321-4")
     layer_choice = {5: 1, 4: 2, 1: 3}[len(short)]
     print("your guess:", guess_layer, " it is:", layer_choice, " the ids are", short)
     print("with standardize=None:", whole)
-    display(lab.three_vocabularies(vocabulary, old.word_index, ids_of_layer))
-    print("the old Tokenizer's ids are yours:", dict(old.word_index) == vocabulary)
-    print("the old Tokenizer on the unknown 2+1:", old.texts_to_sequences(["2+1"])[0])
 
 # %% [markdown]
-# <details><summary>Open this once you have run the cell (with TensorFlow installed)</summary>
+# <details><summary>Open this once you have run the cell</summary>
 #
 # **What you should see**
 #
 # - By default, `TextVectorization` turns "321-4" into four ids: it strips punctuation, including our minus sign. <!-- claim: layer_strips_the_minus -->
-# - The old `Tokenizer` gives every symbol the same id as you do. <!-- claim: old_tokenizer_agrees -->
-# - It drops the unknown "+" silently: two ids for three characters. <!-- claim: old_tokenizer_is_silent -->
 # - The layer's ids for symbols start at 2, since 0 is padding and 1 stands for everything unknown. <!-- claim: layer_ids_begin_at_two -->
 #
 # Without its minus sign, `"321-4"` is the same text as `"32-14"`. Once information is lost from the input, no network
@@ -1177,9 +1173,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** Why is id 0 reserved, and where are padding and the CLS token in our rows?
 #

@@ -11,17 +11,22 @@ from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
 
 Merges = list[tuple[str, str]]
 
-ANY = special("any text", "any", 7.0, "Whatever is in a text, nothing of it is lost: a text becomes all of its ids.")
+ANY = special("any text", "any", 18.0, "Whatever is in a text, nothing of it is lost: a text becomes all of its ids.")
 TEXT = special(
-    "spaces, capitals, punctuation", weight=5.0, meaning="Spaces, capitals and punctuation get the right ids too."
+    "spaces, capitals, punctuation", weight=6.0, meaning="Spaces, capitals and punctuation get the right ids too."
 )
 BYTES = special(
     "characters of several bytes",
     "",
-    5.0,
+    6.0,
     "Characters that take several bytes in UTF-8, such as 'é', get the right ids.",
 )
-PLAIN = special("bytes alone", meaning="A text without any merged token becomes its bytes' ids.")
+VOCABULARY = special(
+    "the ids of the vocabulary",
+    weight=8.0,
+    meaning="Merged tokens get the ids that they have in `vocabulary`, whichever those are.",
+)
+PLAIN = special("bytes alone", weight=2.0, meaning="A text without any merged token becomes its bytes' ids.")
 EMPTY = special("an empty text", meaning="An empty text gives an empty list of ids.")
 
 
@@ -36,9 +41,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
             if all(apply_merges(text, other) != apply_merges(text, merges) for other in others):
                 return text
 
-    def case(label: str, text: Callable[[Merges], str], *about: Aspect) -> Case:
+    def case(label: str, text: Callable[[Merges], str], *about: Aspect, shift: int = 0) -> Case:
+        """Each token has the id that belongs to the one `shift` places further on."""
         merges = draw_merges(generator)
-        return Case.of(label, *about, text=text(merges), merges=merges, vocabulary=byte_pair_vocabulary(merges))
+        tokens = list(byte_pair_vocabulary(merges))
+        vocabulary = {token: 257 + (place + shift) % len(tokens) for place, token in enumerate(tokens)}
+        return Case.of(label, *about, text=text(merges), merges=merges, vocabulary=vocabulary)
 
     def with_a_capital(merges: Merges) -> str:
         a, b = merges[0]
@@ -52,6 +60,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         case("on letters that take several bytes", lambda merges: three.join([word(merges), *two]), BYTES, ANY),
         case("on a text without any merged token", lambda merges: "".join(merges[0][::-1]) + "?", PLAIN),
         case("on an empty text", lambda _: "", EMPTY),
+        case("with ids in another order", word, VOCABULARY, shift=int(generator.integers(1, 5))),
     ]
 
 
@@ -64,8 +73,9 @@ TRIAL = Trial(
         ANY,
         TEXT,
         BYTES,
+        VOCABULARY,
         PLAIN,
         EMPTY,
-        untouched("the arguments stay as they were"),
+        untouched("the arguments stay as they were", 3.0),
     ),
 )

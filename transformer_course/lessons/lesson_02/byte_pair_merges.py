@@ -125,7 +125,7 @@ def _with_runs(generator: np.random.Generator) -> list[str]:
 
 TRIAL = Trial(
     module="transformer_course.byte_pairs",
-    points=3,
+    points=5,
     cases=cases,
     aspects=(
         main(

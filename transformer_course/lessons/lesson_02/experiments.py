@@ -256,24 +256,16 @@ def library_merges(words: Iterable[str], num_merges: int) -> Merges | None:
     return [tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in merges]
 
 
-def keras_tokenizers(tf: Any, texts: Sequence[str], text: str) -> tuple[list[int], list[int], dict[str, int], Any]:
-    """TensorFlow's two character tokenizers, which have seen `texts`, at work.
+def layer_ids(tf: Any, texts: Sequence[str], text: str) -> tuple[list[int], list[int]]:
+    """The ids of `text` from TensorFlow's `TextVectorization` as it comes, and from one that strips nothing.
 
-    Returns the ids of `text` from `TextVectorization` as it comes and from one that strips nothing, the latter's
-    vocabulary as {symbol: id}, and the old `Tokenizer`.
+    Both have seen `texts`, and give one id per character.
     """
     with quiet():
-        as_it_comes = tf.keras.layers.TextVectorization(split="character")
-        as_it_comes.adapt(texts)
-        layer = tf.keras.layers.TextVectorization(split="character", standardize=None)
-        layer.adapt(texts)
-        old = tf.keras.preprocessing.text.Tokenizer(char_level=True)
-        old.fit_on_texts(texts)
-        short, whole = (one([text]).numpy()[0].tolist() for one in (as_it_comes, layer))
-    return short, whole, {str(symbol): place for place, symbol in enumerate(layer.get_vocabulary())}, old
-
-
-def three_vocabularies(yours: Mapping[str, int], old: Mapping[str, int], layer: Mapping[str, int]) -> pd.DataFrame:
-    """The id of each symbol in the learner's vocabulary and in those of TensorFlow's two tokenizers."""
-    columns = {"yours": yours, "old Tokenizer": old, "TextVectorization": {symbol: layer[symbol] for symbol in yours}}
-    return pd.DataFrame(columns).rename_axis("symbol")
+        layers = [
+            tf.keras.layers.TextVectorization(split="character", **options) for options in ({}, {"standardize": None})
+        ]
+        for layer in layers:
+            layer.adapt(texts)
+        short, whole = (layer([text]).numpy()[0].tolist() for layer in layers)
+    return short, whole

@@ -9,15 +9,15 @@ from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
 BYTES = aspects.special(
     "characters of several bytes",
     "",
-    10.0,
+    13.0,
     "Characters that take several bytes in UTF-8, such as 'é', come back whole.",
 )
 PADDING = aspects.special(
-    "padding becomes nothing", "", 2.0, "Padding adds nothing to the text, whether at the end or in the middle."
+    "padding becomes nothing", "", 3.0, "Padding adds nothing to the text, whether at the end or in the middle."
 )
 SPACES = aspects.special("spaces count", meaning="Spaces at either end of the text come back.")
 EMPTY = aspects.special("no ids", meaning="An empty list of ids gives an empty text.")
-UNKNOWN = aspects.refused("unknown ids are refused")
+UNKNOWN = aspects.refused("unknown ids are refused", weight=2.0)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -72,6 +72,6 @@ TRIAL = Trial(
         SPACES,
         EMPTY,
         UNKNOWN,
-        aspects.untouched("the arguments stay as they were"),
+        aspects.untouched("the arguments stay as they were", 2.0),
     ),
 )

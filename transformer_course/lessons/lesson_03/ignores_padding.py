@@ -102,7 +102,7 @@ MEANINGS = {
 
 TRIAL = Trial(
     module="transformer_course.classifier",
-    points=2,
+    points=3,
     cases=cases,
     aspects=explained(
         (

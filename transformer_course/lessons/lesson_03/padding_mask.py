@@ -11,9 +11,9 @@ from transformer_course.lessons import drawing
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
 
-ANYWHERE = special("padding anywhere in a row", weight=12.0)
-PAD_ID = special("another pad_id", weight=2.0)
-ONE = special("a batch of one, a single token")
+ANYWHERE = special("padding anywhere in a row", weight=20.0)
+PAD_ID = special("another pad_id", weight=20.0)
+ONE = special("a batch of one, a single token", weight=3.0)
 ALL = special("all padding, or none", meaning="Rows that are all padding, and rows without any, get the right mask.")
 
 
@@ -58,7 +58,7 @@ TRIAL = Trial(
     aspects=(
         aspects.shape("shape (batch, 1, 1, length)", "The mask has the shape (batch, 1, 1, length)."),
         aspects.values(),
-        aspects.dtype("boolean", 2.0, meaning="The entries are True and False."),
+        aspects.dtype("boolean", 5.0, meaning="The entries are True and False."),
         ANYWHERE,
         PAD_ID,
         ONE,

@@ -3,7 +3,7 @@
 # topic: cross-attention and the decoder
 # group: Attention and the model
 # picture: "4+5: who looks at what"
-# sittings: [75, 135]
+# sittings: [75, 145]
 # builds_on: [01_pytorch_basics, 02_tokenizer, 03_classification_transformer]
 # gives:
 #   - score a row of predictions, by loss, perplexity, tokens right and rows right, without counting padding anywhere
@@ -30,6 +30,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -65,7 +66,7 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# The next cell imports the tools. Run it first. `plots` draws, and `lab` holds the longer pieces of the experiments.
+# Run the next cell first: it loads the tools. `plots` draws, and `lab` holds the longer pieces of the experiments.
 # `fit` trains a model: a short loop in `transformer_course/seq2seq_fitting.py`, worth reading. All of them come with the course.
 # The models of this lesson are small, so everything runs on the CPU, and each training run takes seconds.
 
@@ -1036,9 +1037,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** In cross-attention, what comes from the decoder and what from the encoder, and what shape are the weights?
 #

@@ -25,7 +25,7 @@ SMALLEST = special("a batch of one, a row of one")
 
 
 class Drawing:
-    """Predictions of every kind: right ones, ones with a single slip, and noise over padding."""
+    """Predictions of every kind: right ones, ones with a single slip, and noise at padded positions."""
 
     def __init__(self, generator: np.random.Generator, vocab_size: int, pad_id: int = 0) -> None:
         self.generator, self.vocab_size, self.pad_id = generator, vocab_size, pad_id
@@ -97,7 +97,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case.of("without padding", **full),
         Case.of("without padding, with one more row", **draw.rows([other] * 6, [0, 0, *[None] * 4], other)),
-        Case.of("where something else is predicted over padding", PADDING, **padded),
+        Case.of("where something else is predicted at padded positions", PADDING, **padded),
         Case.of("where the model predicts padding instead of a token", PADDING, **silent),
         Case.of("with padding before and between the tokens", ANYWHERE, **gaps),
         Case.of("with predictions wider than the targets", WIDER, **longer),

@@ -108,7 +108,7 @@ def padding_is_not_counted() -> Figure:
             title="predictions",
         )
         note(axes, 7.4, 4.0, "framed: right, and counted")
-        note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 are predicted over padding")
+        note(axes, 7.4, 4.8, "5 is wrong; 8, _ and 3 are at padded positions")
     return figure
 
 

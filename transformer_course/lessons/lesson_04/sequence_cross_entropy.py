@@ -28,7 +28,7 @@ from transformer_course.lessons.lesson_04.drawing import draw_scored, ragged
 FOLLOWED = ("output", "gradients")
 _special = partial(special, keys=FOLLOWED)
 
-PADDING = _special("padding counts nowhere", weight=14.0)
+PADDING = _special("padding counts nowhere", weight=15.0)
 ANYWHERE = _special("padding anywhere in a row")
 OTHER_ID = _special("another pad_id")
 SMALLEST = _special("a batch of one, a row of one")
@@ -113,6 +113,6 @@ TRIAL = Trial(
         replace(FLOAT64, keys=FOLLOWED),
         replace(LAYOUT, keys=FOLLOWED),
         NOTHING,
-        untouched(),
+        untouched(weight=2.0),
     ),
 )

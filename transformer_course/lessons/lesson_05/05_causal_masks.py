@@ -34,6 +34,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -70,7 +71,7 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# The next cell loads the tools, so run it first. `plots` draws. `lab` runs the longer experiments; its code is in `transformer_course/lessons/lesson_05/experiments.py`.
+# Run the next cell first: it loads the tools. `plots` draws. `lab` runs the longer experiments; its code is in `transformer_course/lessons/lesson_05/experiments.py`.
 
 # %% setup=true
 import math
@@ -492,12 +493,11 @@ plots.bars(
 # | rows right (exact match) | the same | the same |
 # | tokens right | a mistake costs one token | a mistake may cost later tokens too |
 #
-# </details>
-#
 # In training the model only ever reads correct prefixes. When it writes, it reads its own, mistakes included, and it
 # has never practised that. The field calls this mismatch
 # **exposure bias**: the name is from Ranzato and others (2016, section 1), and Bengio and others (2015, section 2) had described the problem the year before.
 # The mask doesn't remove it. It only makes sure that the teacher-forced score isn't read off the answer.
+# </details>
 #
 # ### The encoder finds its voice
 #
@@ -801,12 +801,11 @@ many.set_index("seed")[["long_carries", "no_carry", "both_right"]]
 # That is what betting looks like, and it means that the score on the long carries alone is worth little: where all of them have a carry, betting on "carry" looks like skill.
 # So when you see that line jump up during training, don't celebrate. Ask for the twins.
 #
-# </details>
-#
 # Two questions stay open here, and we have tested neither. Would a deeper model learn to work the carries out, first
 # digit first? Would a much longer run? We think that depth could help, since each block can pass a carry one step
 # further. Lee and others (2024) compare the two orders too: with answers written in reverse,
 # their models needed far fewer examples.
+# </details>
 
 # %% [markdown]
 # ## Explain it
@@ -850,9 +849,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** Why was lesson 4's model perfect with a teacher and useless on its own?
 #

@@ -3,7 +3,7 @@
 # topic: positional encodings
 # group: Attention and the model
 # picture: 64 positions
-# sittings: [95, 95]
+# sittings: [100, 100]
 # builds_on: [01_pytorch_basics, 03_classification_transformer, 05_causal_masks]
 # gives:
 #   - show which questions a model without positions can answer, and prove why it fails at the others
@@ -30,6 +30,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
 # Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -67,7 +68,7 @@
 #
 # Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
-# Run the next cell first: it imports what the lesson needs. `plots` draws, and `lab` runs the longer experiments.
+# Run the next cell first: it loads the tools. `plots` draws, and `lab` runs the longer experiments.
 # Both are part of the course, and you can read them in `transformer_course/plots` and `transformer_course/lessons/lesson_06/experiments.py`.
 
 # %% setup=true
@@ -147,7 +148,7 @@ plots.bars(
 # of digits, and a bag has no first one.
 # </details>
 #
-# More training won't help, and here is why. We shuffle the digits and look at the logits.
+# Would more training change anything? We shuffle the digits and look at the logits.
 
 # %%
 orders = [("first", (4, 7, 9)), ("first", (9, 4, 7)), ("first", (7, 9, 4))]
@@ -975,9 +976,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** When does attention need positions to see order, and when doesn't it?
 #

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import FLOAT64, dtype, main, shape, special, untouched
+from cellcheck.authoring.aspects import FLOAT64, dtype, main, shape, special
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.spec import Case, Trial
 
@@ -67,11 +67,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if _shared(symbol):
         raise RuntimeError("a new cache is not empty: it holds what was given to another cache")
     caches = [symbol() for _ in range(inputs["caches"])]
-    steps = inputs["steps"]
-    output = [
-        caches[place % len(caches)].append(layer, keys, values) for place, (layer, keys, values) in enumerate(steps)
-    ]
-    return {"output": output, "arguments": [pair for _, *pair in steps]}
+    return {"output": [caches[place % len(caches)].append(*step) for place, step in enumerate(inputs["steps"])]}
 
 
 TRIAL = Trial(
@@ -89,6 +85,5 @@ TRIAL = Trial(
         SMALLEST,
         dtype(),
         FLOAT64,
-        untouched(),
     ),
 )

@@ -24,10 +24,10 @@ BEST = main(
     meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
 )
 NARROW = special(
-    "exactly beam_width prefixes", "", 13.0, "With beam_width = 1, no more than one prefix is kept at each step."
+    "exactly beam_width prefixes", "", 20.0, "With beam_width = 1, no more than one prefix is kept at each step."
 )
 PENALTY = special(
-    "the length penalty", "", 3.0, "length_penalty decides between short answers and long ones as the docstring says."
+    "the length penalty", "", 10.0, "length_penalty decides between short answers and long ones as the docstring says."
 )
 CUT = special("answers that are cut off compete", meaning="An answer that is cut off at max_length can win too.")
 SMALL = special(

@@ -17,6 +17,7 @@ from transformer_course.lessons.lesson_07.trees import Ids, Tree, trees
 
 ANSWERS = "how_often_each_answer_comes_up"  # what a card calls the probabilities, and frequencies that fit none
 MANY = 96  # samples: the most likely answer, of probability 0.25 or more, is missed once in 10^12
+TIMES = 3
 DRAWS = 300  # of each source, where a distribution is looked at
 RARE = 20  # answers that should come less often than this are counted together
 
@@ -53,17 +54,18 @@ def _logs(tree: Tree, ids: Ids) -> list[float]:
     return [tree.follows[ids[:place]][token] for place, token in enumerate(ids)]
 
 
-def _ranked(tree: Tree, ranking: str) -> list[tuple[Ids, float]]:
-    """All answers with their probabilities, the best by this ranking first."""
+def _ranked(tree: Tree, ranking: str) -> list[Ids]:
+    """All answers, the best by this ranking first."""
     rank = RANKINGS[ranking]
-    answers = sorted(tree.answers().items(), key=lambda item: -rank(item[0], _logs(tree, item[0]), tree.end_id))
-    return [(ids, float(np.exp(total))) for ids, total in answers]
+    return sorted(tree.answers(), key=lambda ids: -rank(ids, _logs(tree, ids), tree.end_id))
 
 
-def _chances(tree: Tree, ranking: str, n: int) -> dict[Ids, float]:
-    """How likely each answer is to be the best of n samples."""
+def _chances(tree: Tree, ranking: str, n: int, sampled: Tree | None = None) -> dict[Ids, float]:
+    """How likely each answer is to be the best of n samples, drawn from this tree or another."""
+    totals = (sampled or tree).answers()
     chances, rest = {}, 1.0
-    for ids, probability in _ranked(tree, ranking):
+    for ids in _ranked(tree, ranking):
+        probability = float(np.exp(totals[ids]))
         chances[ids] = rest**n - max(rest - probability, 0.0) ** n
         rest -= probability
     return chances
@@ -106,8 +108,9 @@ class _Bins:
         certain = [
             dict.fromkeys(self.tree.answers(), 0.0) | {ids: 1.0} for ids in (self.tree.greedy(), self.tree.best())
         ]
+        colder = _chances(self.tree, "right", self.n, self.tree.at(0.3))
         others = [_chances(self.tree, "right", 1), _chances(self.tree, "worst", self.n)]
-        return [self.shares(chances) for chances in [*others, *certain]]
+        return [self.shares(chances) for chances in [*others, *certain, colder]]
 
 
 def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
@@ -118,7 +121,10 @@ def _distributions(bins: list[_Bins], n: int) -> list[torch.Tensor]:
 
 
 def _draw_certain(generator: np.random.Generator) -> Task:
-    """Sources whose best answer is surely among many samples; each misleading ranking misses one of them."""
+    """Sources whose best answer is surely among many samples; each misleading ranking misses one of them.
+
+    Each comes several times: a single draw may be the best for four rows, but not for twelve.
+    """
     while True:
         pool = draw_task(generator, 60, 3, letters=3, sharpness=1.0)
         rows: dict[Ids, int] = {}
@@ -143,7 +149,7 @@ def _draw_certain(generator: np.random.Generator) -> Task:
                 rows[best] = row
                 missing -= seen
             if not missing and len(rows) > 3:
-                return replace(pool, source=pool.source[list(rows.values())])
+                return replace(pool, source=pool.source[TIMES * list(rows.values())])
 
 
 def _lead_when_sums_run_on(task: Task, row: int, tree: Tree, best: Ids) -> float | None:

@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import also, main, shape, special, untouched
-from cellcheck.authoring.calls import state
+from cellcheck.authoring.aspects import also, main, shape, special
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.attention import padding_mask
 from transformer_course.causal import CausalSeq2SeqTransformer
 
 BLOCKS = special(
-    "every block has its own cache", "", 6.0, "In a model with several blocks, each uses its own keys and values."
+    "every block has its own cache", "", 14.0, "In a model with several blocks, each uses its own keys and values."
 )
 FIRST = special("the first token", meaning="The very first token, with an empty cache, gives the right logits too.")
-PADDED = special("padding in the source", meaning="Padded sources give the right logits too.")
+PADDED = special("padding in the source", weight=6.0, meaning="Padded sources give the right logits too.")
 EXTREMES = special(
     "a batch of one, a full cache",
     meaning="A batch of one gives the right logits too, and so does a prefix of max_length tokens.",
@@ -103,7 +102,6 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         "work": "Earlier tokens are read again in each step: what is in the cache?"
         if again
         else "each token is read once",
-        "arguments": state([source, answer, states, mask, *model.parameters()]),
     }
 
 
@@ -125,9 +123,8 @@ TRIAL = Trial(
         also(
             "one new token in each step",
             "work",
-            weight=15.0,
+            weight=27.0,
             meaning="The feed-forward networks see only the newest position; the older ones are in the cache.",
         ),
-        untouched(),
     ),
 )

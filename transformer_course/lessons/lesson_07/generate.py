@@ -26,10 +26,12 @@ TOP_P = frequencies("top-p", "", 2.0, "Over many samples, tokens come up as ofte
 ALL_THREE = frequencies(
     "all three in their order",
     "",
-    16.0,
+    18.0,
     "With temperature, top-k and top-p together, tokens come up as often as they should.",
 )
-ZERO = special("temperature 0 is greedy", meaning="At temperature 0, the answer is the one that greedy decoding gives.")
+ZERO = special(
+    "temperature 0 is greedy", "", 5.0, "At temperature 0, the answer is the one that greedy decoding gives."
+)
 FROM_THE_GENERATOR = from_the_generator(6.0)
 
 

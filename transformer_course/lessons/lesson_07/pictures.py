@@ -15,7 +15,7 @@ __all__ = [
     "alone_and_together",
     "best_of_many",
     "cache_grid",
-    "errors_travel",
+    "one_step_of_a_decoder",
     "rows_that_end",
     "temperatures",
     "top_k_cut",
@@ -46,23 +46,6 @@ def writes_and_reads() -> Figure:
                     [11.2, 11.2, step + 2.1, step + 2.1], [y + 1.0, y + 1.35, y + 1.35, y + 1.65], color=COLOURS[1]
                 )
         note(axes, 12.4, 2.4, "what it says now,\nit reads next", ha="left")
-    return figure
-
-
-def errors_travel() -> Figure:
-    """With a teacher, one wrong token stays the only one; on its own the model reads it, and more may follow."""
-    with drawing(8.0, 2.5) as (figure, (axes,)):
-        blank(axes, 16.6, 5.0)
-        rows = [
-            (0.5, "wanted", "jihgfedc", ()),
-            (1.9, "with a teacher", "jiagfedc", (2,)),
-            (3.3, "on its own", "jiafeedc", (2, 3, 4)),
-        ]
-        for top, name, letters, wrong in rows:
-            axes.text(4.6, top + 0.5, name, ha="right", va="center", weight="bold")
-            cells(axes, 5.0, top, [list(letters)], lit=[(0, place) for place in wrong])
-        note(axes, 13.4, 2.4, "one error", ha="left")
-        note(axes, 13.4, 3.8, "the error is read", ha="left")
     return figure
 
 
@@ -248,6 +231,45 @@ def cache_grid() -> Figure:
         note(axes, 4.1, 6.4, "1 + 2 + 3 + 4 + 5 = 15 tokens read")
         note(axes, 11.5, 6.4, "5 tokens read")
         note(axes, 0.7, 3.3, "step")
+    return figure
+
+
+def one_step_of_a_decoder() -> Figure:
+    """One token goes in, its key and value join those in the cache, and logits for the next token come out."""
+    with drawing(8.2, 4.9) as (figure, (axes,)):
+        blank(axes, 18.0, 10.7)
+        for x, y, word in (
+            (2.9, 0.6, "goes in"),
+            (9.0, 2.6, "each block"),
+            (14.7, 0.6, "is kept"),
+            (15.6, 8.8, "comes out"),
+        ):
+            axes.text(x, y, word, ha="center", va="center", weight="bold")
+        cells(axes, 0.4, 1.4, [["^", "c", "b"]], lit=[(0, 2)])
+        note(axes, 3.7, 2.0, "the newest token,\nat position 2", ha="left")
+        arrow(axes, (2.9, 2.5), (2.9, 3.35))
+        box(axes, 2.9, 4.0, "embedding, and\nrow 2 of positions", width=4.6, height=1.2)
+        arrow(axes, (5.3, 4.0), (6.7, 4.0))
+        note(axes, 6.0, 3.5, "x")
+        box(axes, 9.0, 4.0, "self-attention", width=4.4, height=1.0)
+        arrow(axes, (11.3, 3.7), (12.9, 2.9))
+        note(axes, 11.6, 2.5, "its key\nand value")
+        arrow(axes, (12.9, 4.0), (11.3, 4.2))
+        note(axes, 11.4, 5.1, "all keys and\nvalues so far", ha="left")
+        cells(axes, 13.2, 2.4, [["k₀", "k₁", "k₂"], ["v₀", "v₁", "v₂"]], lit=[(0, 2), (1, 2)])
+        note(axes, 14.7, 1.9, "the cache of this block")
+        note(axes, 14.2, 4.75, "earlier")
+        note(axes, 15.7, 4.75, "new")
+        arrow(axes, (9.0, 4.6), (9.0, 5.5))
+        box(axes, 9.0, 6.0, "cross-attention", width=4.4, height=1.0)
+        box(axes, 2.9, 6.0, "encoder states", width=4.6, height=1.0)
+        arrow(axes, (5.3, 6.0), (6.7, 6.0))
+        arrow(axes, (9.0, 6.6), (9.0, 7.5))
+        box(axes, 9.0, 8.0, "feed-forward", width=4.4, height=1.0)
+        arrow(axes, (9.0, 8.6), (9.0, 9.5))
+        note(axes, 9.2, 10.1, "after the last block: norm, head")
+        arrow(axes, (12.6, 10.0), (13.7, 10.0))
+        axes.text(13.9, 10.0, "logits for the next token\n(batch, 1, vocab_size)", va="center", size=10)
     return figure
 
 

@@ -21,12 +21,13 @@ LIKELY = aspects.main(
     "Over many samples, tokens come up as often as softmax(logits / temperature) says.",
     "likely",
 )
-ZERO = aspects.special("temperature 0 is argmax", "", 2.0, "At temperature 0, each row gets its most likely token.")
+ZERO = aspects.special("temperature 0 is argmax", "", 4.0, "At temperature 0, each row gets its most likely token.")
 ONE = chance.frequencies(
     "temperature 1", meaning="At temperature 1, tokens come up as often as the model's own distribution says."
 )
 HIDDEN = chance.frequencies(
     "tokens that can't be sampled",
+    weight=2.0,
     meaning="A token whose logit is -inf never comes up, and the others come up as often as they should.",
 )
 ALONE = chance.frequencies(
@@ -135,8 +136,9 @@ TRIAL = Trial(
             "whole numbers, one per row",
             "kind",
             "rows",
+            weight=2.0,
             meaning="The result holds integers and has the shape (batch,): one token for each row.",
         ),
-        aspects.untouched(),
+        aspects.untouched(weight=2.0),
     ),
 )

@@ -1,7 +1,7 @@
 """All answers that a toy model can give, with their probabilities: what searching and sampling are compared with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -44,6 +44,14 @@ class Tree:
         """The answer with the highest score."""
         answers = self.answers()
         return max(answers, key=lambda ids: score(ids, answers[ids]))
+
+    def at(self, temperature: float) -> "Tree":
+        """What the model says at this temperature."""
+        tempered = {}
+        for ids, after in self.follows.items():
+            logs = torch.tensor([*after.values()], dtype=torch.float64) / temperature
+            tempered[ids] = dict(zip(after, logs.log_softmax(-1).tolist(), strict=True))
+        return replace(self, follows=tempered, logits=self.logits / temperature)
 
     def greedy(self) -> Ids:
         """Always the most likely token."""

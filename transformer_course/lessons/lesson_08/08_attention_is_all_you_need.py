@@ -33,12 +33,13 @@
 # hints: that line puts the course's own code in its place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
 # While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
 # costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -70,7 +71,7 @@
 # See `decoder_mask` in [lesson 5](../05_causal_masks/05_causal_masks.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools. `plots` draws, and `lab` runs the longer experiments. You can read them in
 # `transformer_course/plots` and `transformer_course/lessons/lesson_08/experiments`.
@@ -346,7 +347,7 @@ plots.curves(
 # [nn.Dropout](https://pytorch.org/docs/stable/generated/torch.nn.Dropout.html).
 
 # %% [markdown]
-# **What you made.** The first piece of your own. Rung 1 again, with your feed-forward network inside our model.
+# **What you've built.** The first piece of your own. Rung 1 again, with your feed-forward network inside our model.
 
 # %%
 mine = replace(mine, feed_forward=PositionwiseFeedForward)
@@ -398,7 +399,7 @@ print(f"share of its outputs that dropout sets to 0 in training: {dropped:.2f}")
 # [nn.Module](https://pytorch.org/docs/stable/generated/torch.nn.Module.html).
 
 # %% [markdown]
-# **What you made.** Half of the paper's figure 1. Here six of your layers are stacked, fresh and untrained, and six blocks
+# **What you've built.** Half of the paper's figure 1. Here six of your layers are stacked, fresh and untrained, and six blocks
 # from lesson 3 beside them. We look at how large the vectors are on the way up: at the standard deviation of their numbers,
 # before the first layer and after each one.
 
@@ -454,7 +455,7 @@ plots.curves(
 # [nn.Dropout](https://pytorch.org/docs/stable/generated/torch.nn.Dropout.html).
 
 # %% [markdown]
-# **What you made.** The other half of figure 1. We nudge one target token after another, as in lesson 5, and then one
+# **What you've built.** The other half of figure 1. We nudge one target token after another, as in lesson 5, and then one
 # source token after another, and note how far each of the five outputs moves.
 
 # %%
@@ -498,7 +499,7 @@ lab.movements_chart(by_source, "source")
 # [torch.unsqueeze](https://pytorch.org/docs/stable/generated/torch.unsqueeze.html).
 
 # %% [markdown]
-# **What you made.** A mask with one row per sentence. Here are the sources of the first rung, ten sentences of three to seven words.
+# **What you've built.** A mask with one row per sentence. Here are the sources of the first rung, ten sentences of three to seven words.
 
 # %%
 english, _, examples = ten_pairs()
@@ -545,7 +546,7 @@ plots.heatmap(
 # [torch.tril](https://pytorch.org/docs/stable/generated/torch.tril.html).
 
 # %% [markdown]
-# **What you made.** Both masks for a batch of two: a target of four tokens, and one of two tokens with padding.
+# **What you've built.** Both masks for a batch of two: a target of four tokens, and one of two tokens with padding.
 
 # %%
 two_sources = torch.tensor([[5, 3, 8, 4, 9], [4, 6, 0, 0, 0]])
@@ -611,7 +612,7 @@ print(f"right: {round(10 * with_layers.exact)} of 10, last loss {with_layers.run
 # [nn.init](https://pytorch.org/docs/stable/nn.init.html).
 
 # %% [markdown]
-# **What you made.** The encoder. How large are the numbers it adds, with and without the factor?
+# **What you've built.** The encoder. How large are the numbers it adds, with and without the factor?
 
 # %%
 torch.manual_seed(0)
@@ -659,7 +660,7 @@ plots.bars(typical, title="How large are the numbers?", x_label="root mean squar
 # [nn.Embedding](https://pytorch.org/docs/stable/generated/torch.nn.Embedding.html).
 
 # %% [markdown]
-# **What you made.** The decoder. It is larger than the encoder, because each of its layers has one more attention. Here
+# **What you've built.** The decoder. It is larger than the encoder, because each of its layers has one more attention. Here
 # are the parameters of the paper's six layers on either side, without the embeddings.
 
 # %%
@@ -715,7 +716,7 @@ plots.bars(in_millions, title="Six layers of the paper's size", x_label="million
 # [nn.Parameter](https://pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html).
 
 # %% [markdown]
-# **What you made.** The model of the paper. So let's build it at the paper's size. Table 3 says that the base model has
+# **What you've built.** The model of the paper. So let's build it at the paper's size. Table 3 says that the base model has
 # about 65 million parameters. It shares its embeddings, and section 5.1 speaks of a vocabulary of about 37,000 tokens.
 #
 # **How many million parameters will yours have, to the nearest million?** And **how many without sharing?** You have all
@@ -853,7 +854,7 @@ def masks_of_gus(source, target_input):
 # [try](https://docs.python.org/3/tutorial/errors.html#handling-exceptions).
 
 # %% [markdown]
-# **What you made.** A test for masks. Enter your guess about the colleagues, then run your test.
+# **What you've built.** A test for masks. Enter your guess about the colleagues, then run your test.
 
 # %%
 guess_sound = None  # a list of names, such as ["Eve", "Finn"]
@@ -945,7 +946,7 @@ parts = Parts()
 # [torch.scatter](https://pytorch.org/docs/stable/generated/torch.scatter.html).
 
 # %% [markdown]
-# **What you made.** A loss that doesn't ask for certainty. PyTorch has one as well:
+# **What you've built.** A loss that doesn't ask for certainty. PyTorch has one as well:
 # `nn.CrossEntropyLoss(label_smoothing=...)`. Are they the same? We can read a loss's targets off its gradient, since the
 # gradient of a cross-entropy with respect to the logits is $p - q$.
 
@@ -1030,7 +1031,7 @@ parts = replace(parts, loss=LabelSmoothingLoss)
 # [the power operator](https://docs.python.org/3/reference/expressions.html#the-power-operator).
 
 # %% [markdown]
-# **What you made.** The learning rate of the paper, and of two other settings. Note that the warm-up sets two things: when the
+# **What you've built.** The learning rate of the paper, and of two other settings. Note that the warm-up sets two things: when the
 # rate stops rising, and how high it gets. **With a warm-up of 1,000 steps instead of 4,000, how many times as high
 # is the peak?**
 
@@ -1083,7 +1084,7 @@ plots.curves(rates, x=steps, title="The learning rate", y_label="rate", legend=T
 # [LambdaLR](https://pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LambdaLR.html).
 
 # %% [markdown]
-# **What you made.** A schedule that PyTorch's optimisers obey. It goes into `parts`. `resumable()` counts its steps, so that a
+# **What you've built.** A schedule that PyTorch's optimisers obey. It goes into `parts`. `resumable()` counts its steps, so that a
 # checkpoint can hold them. PyTorch's own way is `LambdaLR`, which multiplies the optimiser's rate by a function of the
 # steps *already taken*. That is why its function would have to add 1.
 
@@ -1135,7 +1136,7 @@ parts = replace(parts, schedule=resumable(NoamSchedule))
 # [Tensor.item](https://pytorch.org/docs/stable/generated/torch.Tensor.item.html).
 
 # %% [markdown]
-# **What you made.** The engine. The ten sentences again, this time with all of your own parts.
+# **What you've built.** The engine. The ten sentences again, this time with all of your own parts.
 
 # %%
 parts = replace(parts, train_epoch=train_epoch)
@@ -1181,7 +1182,7 @@ print(f"{ten_again.run.tokens:,} tokens, {ten_again.run.tokens_per_second:,.0f} 
 # [os.replace](https://docs.python.org/3/library/os.html#os.replace).
 
 # %% [markdown]
-# **What you made.** Insurance. What is in it, and how much room does it take, for the model of rung 1?
+# **What you've built.** Insurance. What is in it, and how much room does it take, for the model of rung 1?
 
 # %%
 model = lab.TEN.build(english.size, german.size, build=Transformer)
@@ -1217,7 +1218,7 @@ with tempfile.TemporaryDirectory() as folder:
 # [load_state_dict](https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict).
 
 # %% [markdown]
-# **What you made.** A second life. One run takes 20 steps. Another is stopped after 10, and a *new* model goes on from
+# **What you've built.** A second life. One run takes 20 steps. Another is stopped after 10, and a *new* model goes on from
 # its checkpoint. Then we do it once more, with a `load` that forgets one thing: the random state. Dropout is on, so that
 # matters. **At how many of the last ten steps will the losses differ, without the random state?**
 
@@ -1820,7 +1821,7 @@ if reading:
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 board = [  # question, guess, what happened, how far off a number may be
@@ -1849,9 +1850,9 @@ board = [  # question, guess, what happened, how far off a number may be
 guesses.board(row for row in board if row[2] is not None)  # what was measured
 
 # %% [markdown]
-# ## From memory
+# ## Recap
 #
-# Answer, then unfold.
+# Answer from memory, then check.
 #
 # **1.** Where does the paper put dropout, and where does it put the norm?
 #

@@ -71,7 +71,7 @@ TRIAL = Trial(
                 "one_more_layer",
             ),
             kinds=(KNOWN | CONTENT) - {"error"},
-            weight=40.0,
+            weight=50.0,
             meaning="The source reaches the logits, its padding and the future don't, every layer is used, and logits "
             "come out.",
         ),
@@ -123,6 +123,7 @@ TRIAL = Trial(
             "padding of the target",
             "padding",
             "padding_of_the_target",
+            weight=5.0,
             meaning="No target token sees a padding token of the target, wherever that is.",
         ),
         seen(
@@ -181,6 +182,7 @@ TRIAL = Trial(
             "in_evaluation",
             "with_a_dropout_of_1",
             "around_the_output_layer",
+            weight=8.0,
             meaning="Both stacks get the rate; it acts in training mode, and in evaluation mode it doesn't.",
         ),
         seen(

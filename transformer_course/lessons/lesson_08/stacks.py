@@ -89,7 +89,7 @@ ESSENTIALS = Aspect(
         "an_encoder_mask_for_each_row",
     ),
     kinds=(KNOWN | CONTENT) - {"error"},
-    weight=30.0,
+    weight=70.0,
     meaning="Scaled embeddings and sinusoids go in, every layer works on them, and the masks are obeyed.",
 )
 USUAL_LOOKS = (
@@ -109,7 +109,7 @@ USUAL_LOOKS = (
         "how embeddings start",
         "usual",
         "the_size_of_new_embeddings",
-        weight=4.0,
+        weight=6.0,
         meaning="New embeddings have a standard deviation of 1 / sqrt(d_model), as large as the sinusoids once scaled.",
     ),
     seen(
@@ -126,7 +126,7 @@ USUAL_LOOKS = (
         "norms",
         f"{PRE_NORM}norms_on_the_way",
         f"{PRE_NORM}norms",
-        weight=10.0,
+        weight=12.0,
         meaning="With norm_first=True the layers are in pre-norm order, and one norm follows the stack.",
     ),
     seen(
@@ -175,7 +175,7 @@ LAST_LOOKS = (
         "dropout on the sum",
         "dropping",
         "the_sum_of_embedding_and_position",
-        weight=1.5,
+        weight=10.0,
         meaning="In training mode some numbers of the sum of embedding and position are dropped.",
     ),
     seen(
@@ -187,7 +187,7 @@ LAST_LOOKS = (
         "what_layers_return",
         "encoder_states_in_training",
         "states",
-        weight=1.5,
+        weight=10.0,
         meaning="The layers get the rate too, what they return isn't dropped again, and in evaluation mode nothing is.",
     ),
     seen(

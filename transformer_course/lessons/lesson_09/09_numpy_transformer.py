@@ -32,11 +32,12 @@
 # SITTINGS The last sitting is *stretch*, and so is one exercise of the third.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell.
-# Then run the `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# Then run the `check` cell below it, as often as you like. It tells you what is right and what isn't.
 # While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Working on your own? Then the checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -71,7 +72,7 @@
 #
 # You also need to know what a class is: `__init__` makes an object, and `self.x` remembers something from one call to the next.
 #
-# The next cell loads the tools, so run it first. `plots` draws. `lab` and `wrong` run the longer experiments; their code is in `transformer_course/lessons/lesson_09/experiments/`.
+# Run the next cell first: it loads the tools. `plots` draws. `lab` and `wrong` run the longer experiments; their code is in `transformer_course/lessons/lesson_09/experiments/`.
 
 # %% setup=true
 import tempfile
@@ -177,7 +178,7 @@ lab.by_exponent(errors, exponents)
 # Docs: [np.ndindex](https://numpy.org/doc/stable/reference/generated/numpy.ndindex.html) · [np.maximum](https://numpy.org/doc/stable/reference/generated/numpy.maximum.html).
 
 # %% [markdown]
-# **What you made.** A judge that needs no answer key.
+# **What you've built.** A judge that needs no answer key.
 #
 # ### How a layer goes backward
 #
@@ -225,7 +226,7 @@ lab.by_exponent(errors, exponents)
 # [np.random.standard_normal](https://numpy.org/doc/stable/reference/random/generated/numpy.random.standard_normal.html).
 
 # %% [markdown]
-# **What you made** can be judged by your own test. We hold a gradient for the output fixed, let x change, and ask whether `backward` tells the truth.
+# **What you've built** can be judged by your own test. We hold a gradient for the output fixed, let x change, and ask whether `backward` tells the truth.
 
 
 # %%
@@ -520,7 +521,7 @@ pd.DataFrame(tasks.baselines(data)).round(2)
 # Docs: [np.sqrt](https://numpy.org/doc/stable/reference/generated/numpy.sqrt.html) · [np.zeros_like](https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html).
 
 # %% [markdown]
-# **What you made** is enough to train a network. Here is a plain one: the four tokens as zeros and ones, `Linear`, `ReLU`, `Linear`, your loss, and your two optimisers.
+# **What you've built** is enough to train a network. Here is a plain one: the four tokens as zeros and ones, `Linear`, `ReLU`, `Linear`, your loss, and your two optimisers.
 # No attention yet. **What share of the validation questions will it answer, with Adam, after ten epochs?** (An epoch is once through all training questions.)
 
 # %%
@@ -650,7 +651,7 @@ plots.bars(arrived, title=title, x_label="what arrives in the table")
 # Docs: [np.mean](https://numpy.org/doc/stable/reference/generated/numpy.mean.html).
 
 # %% [markdown]
-# **What you made**, next to what it would be without each path. Here is the gradient as the sum of its paths. A 0
+# **What you've built**, next to what it would be without each path. Here is the gradient as the sum of its paths. A 0
 # leaves a path out.
 
 # %%
@@ -1091,7 +1092,7 @@ wrong.over_seeds(measured("09_wrong_gradients"))
 # Docs: [id](https://docs.python.org/3/library/functions.html#id) · [reversed](https://docs.python.org/3/library/functions.html#reversed).
 
 # %% [markdown]
-# **What you made** goes backward through anything. Let it do attention. Here are four small steps, each with its own way back.
+# **What you've built** goes backward through anything. Let it do attention. Here are four small steps, each with its own way back.
 
 # %%
 tape = Tape()
@@ -1181,7 +1182,7 @@ if torch is not None:
 # Docs: [operators of a class](https://docs.python.org/3/reference/datamodel.html#emulating-numeric-types).
 
 # %% [markdown]
-# **What you made** is autograd. Here is attention as a formula, forward and nothing else. No `softmax_backward`, no `attention_backward`: both come out of exp, sum and division.
+# **What you've built** is autograd. Here is attention as a formula, forward and nothing else. No `softmax_backward`, no `attention_backward`: both come out of exp, sum and division.
 
 # %%
 tape = Tape()
@@ -1509,9 +1510,9 @@ lab.board(
 )
 
 # %% [markdown]
-# ## From memory
+# ## Recap
 #
-# Answer, then unfold.
+# Answer from memory, then check.
 #
 # **1.** An array goes to three places on the way forward. What happens on the way back?
 #

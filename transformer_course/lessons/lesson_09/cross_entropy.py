@@ -56,6 +56,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+OVERFLOWN = "With large logits, an exponential overflows. What can be subtracted from a whole row first?"
 FLOORED = "The loss is far too small where the right logit is 900 below the largest."
 
 
@@ -65,6 +66,8 @@ def by_name(observation: Observation, case: Case) -> Observation:
     What keeps probabilities away from 0 is one slip, whatever its size: no float64 above 0 has a loss of 800.
     """
     pair = observation.get("output")
+    if case.tags == ALL_PADDING.tags and "error" not in observation:
+        return dict.fromkeys(BOTH, "accepted")
     if "error" in observation or not isinstance(pair, list | tuple) or len(pair) != 2:
         return {**observation, "loss": pair, "gradient": pair} if "error" not in observation else observation
     loss = pair[0]
@@ -72,7 +75,13 @@ def by_name(observation: Observation, case: Case) -> Observation:
         loss = float(loss)
     if case.tags == LARGE.tags and isinstance(loss, float) and 0 < loss < 800 / len(case.inputs["targets"]):
         loss = FLOORED
-    return {"loss": loss, "gradient": pair[1], "arguments": observation.get("arguments")}
+    gradient = pair[1]
+    if case.tags == LARGE.tags:
+        loss = OVERFLOWN if isinstance(loss, float) and not np.isfinite(loss) else loss
+        gradient = OVERFLOWN if isinstance(gradient, np.ndarray) and not np.isfinite(gradient).all() else gradient
+    if isinstance(gradient, np.ndarray) and gradient.shape != case.inputs["logits"].shape:
+        gradient = f"Your gradient has the shape {gradient.shape}, and the logits have another. Where did the axes go?"
+    return {**observation, "loss": loss, "gradient": gradient}
 
 
 TRIAL = Trial(
@@ -80,12 +89,12 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=by_name,
-    called={"loss": "the loss"},
+    called={"mean": "the loss of logits that are all alike", "slopes": "how gradient and loss fit", "loss": "the loss"},
     aspects=(
-        main("the loss", 1.5, ("loss",), meaning="The first result is the mean cross-entropy, one number."),
+        main("the loss", 1.5, ("mean", "loss"), meaning="The first result is the mean cross-entropy, one number."),
         Aspect(
             "the gradient",
-            ("gradient",),
+            ("slopes", "gradient"),
             frozenset({"error", "type", "shape", "nan", "mask", "values"}),
             3.0,
             tags=USUAL,

@@ -31,12 +31,17 @@ def draw_steps(generator: np.random.Generator, steps: int, kind: Any = np.float6
 
 FLOAT32 = special("float32", weight=0.5)
 BESIDE = special("beside another", weight=0.5, meaning="Two optimisers of one kind don't get in each other's way.")
-CALLED = {"output": "the parameters after each step", "left": "the gradients after a step"}
+CALLED = {"output": "the parameters after each step", "left": "the gradients after a step", "steps": "your steps"}
 
 
 def of_optimiser(*more: Aspect) -> tuple[Aspect, ...]:
     return (
-        main("values", 4.0, meaning="After each step, the caller's own arrays hold the right numbers."),
+        main(
+            "values",
+            4.0,
+            ("steps", "output"),
+            meaning="After each step, the caller's own arrays hold the right numbers.",
+        ),
         *more,
         BESIDE,
         FLOAT32,

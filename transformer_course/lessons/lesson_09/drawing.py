@@ -20,8 +20,8 @@ CALLED: Mapping[str, str] = {
     "way_back": "how the parts are joined on the way back",
     "input_gradient": "what backward returns",
     "weight_gradients": "the gradients of the weights",
-    "shares": "the rows' shares in the gradients of the weights",
-    "slopes": "the slopes that backward returns",
+    "returned": "the gradients that backward returns",
+    "gathered": "the gradients that backward sets",
     "again": "what a second pass gives",
     "beginning": "how the weights begin",
     "two": "two new layers of one size",
@@ -107,13 +107,13 @@ def of_layer(
             PLAIN,
             gradients if returns else 0.5,
             meaning,
-            ("way_back", "slopes", *BACK[: 1 + (not weights)]),
+            ("way_back", "returned", *BACK[: 1 + (not weights)]),
         ),
     ]
     if weights:
         meaning = "`backward` sets the right gradient for each weight and bias."
         wanted.append(
-            special("the gradients of the weights", PLAIN, gradients, meaning, ("shares", "weight_gradients"))
+            special("the gradients of the weights", PLAIN, gradients, meaning, ("gathered", "weight_gradients"))
         )
     meaning = "A layer that has been used before, or beside another one, gives the same gradients as a new one."
     wanted += [

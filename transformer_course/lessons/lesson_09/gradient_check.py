@@ -80,6 +80,8 @@ def in_words(observation: Observation, case: Case) -> Observation:
         words = FINE if error < 1e-5 else "0.01 or more" if error > 1e-2 else "between 0.00001 and 0.01"
         if case.label == FUNCTIONS["twice"][1] and error > 0.9:  # a third for each entry, or half by another formula
             words = "more than for any entry" if error > 1.2 else "as large as the slope itself"
+        if case.label == FUNCTIONS["rounded"][1] and words != FINE:
+            words = "more than rounding"
         if case.label in OPPOSED and error > 1000:  # at most 1 for each entry, or 2 by another formula
             words = "a thousand or more"
     # There are many good places to ask at: they only tell what makes a right gradient look wrong.

@@ -99,6 +99,10 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, np.ndarray], Pair]] = {
 }
 
 
+_FAR = 2e-3
+"""Nobody measures a slope at points that are farther away, and slopes change on the way there."""
+
+
 class _Points:
     """Where a function is asked about, seen from where it is to be looked at."""
 
@@ -110,8 +114,8 @@ class _Points:
 
     def ask(self, x: np.ndarray) -> None:
         steps = x - self.x
-        moved = np.flatnonzero(steps)
-        self.several |= len(moved) > 1
+        moved = np.flatnonzero(np.abs(steps) > 0.01 * np.abs(steps).max())  # a float32 copy rounds all the others
+        self.several |= len(moved) > 1 and float(np.abs(steps).max()) < _FAR
         for place in moved:
             known = self.steps.setdefault(int(place), set())
             if len(known) < 20:
@@ -130,7 +134,7 @@ class _Points:
             return "Your points aren't as far below x as above it. Where slopes change fast, what would that do?"
         if min(sizes) < 1e-7:
             return f"You move x by only {min(sizes):g}, so rounding shows. Which h did the plot recommend?"
-        if max(sizes) > 2e-3:
+        if max(sizes) > _FAR:
             return f"You move x by {max(sizes):g}, and slopes change on the way. Which h did the plot recommend?"
         return FINE
 

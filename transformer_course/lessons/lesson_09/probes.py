@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.calls import Probe
-from transformer_course.lessons.lesson_09.wiring import (
-    AS_ASKED,
-    RESULT,
-    Plan,
-    merging,
+from cellcheck.authoring.calls import Probe, in_order
+from transformer_course.lessons.lesson_09.claims import Claims, form_of_returned, form_of_set
+from transformer_course.lessons.lesson_09.losses import of_loss
+from transformer_course.lessons.lesson_09.model import of_model
+from transformer_course.lessons.lesson_09.rates import of_rates
+from transformer_course.lessons.lesson_09.rows import (
     shares,
     slopes_of_norm,
     slopes_of_product,
+    steps_of_norm,
     stretched,
-    wiring,
 )
+from transformer_course.lessons.lesson_09.wiring import AS_ASKED, RESULT, Plan, Unwatched, asked, merging, wiring
 
 
 def _copied(value: Any) -> Any:
@@ -76,18 +79,20 @@ def _sizes(layer: Any, expected: Mapping[str, float]) -> dict[str, str]:
         if not isinstance(weight, np.ndarray) or weight.size == 0:
             words[name] = "no numbers"
         elif weight.std() < 0.08 * size:
-            words[name] = "numbers that are too small"
+            words[name] = f"Your {name} begins with numbers that are too small. Which size does the docstring give?"
         elif weight.std() > 2.5 * size:
-            words[name] = "numbers that are too large"
+            words[name] = f"Your {name} begins with numbers that are too large. Which size does the docstring give?"
         elif abs(weight.mean()) > 0.3 * weight.std():
-            words[name] = "numbers that don't lie around 0"
+            words[name] = (
+                f"Your {name} begins with numbers that don't lie around 0. Which are as often negative as positive?"
+            )
         else:
             words[name] = "numbers around 0, of the right size"
     return words
 
 
 def _gradients(layer: Any, names: list[str]) -> dict[str, Any]:
-    return {name: getattr(_holder(layer, name), f"{name.rpartition('.')[2]}_grad", "there is none") for name in names}
+    return {name: getattr(_holder(layer, name), f"{name.rpartition('.')[2]}_grad", None) for name in names}
 
 
 def _with_weights(symbol: Any, inputs: Mapping[str, Any]) -> Any:
@@ -105,7 +110,7 @@ def _hand_in(layer: Any, weights: Mapping[str, Any]) -> bool:
     return True
 
 
-def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _layer(symbol: Any, inputs: Mapping[str, Any], called: tuple[str, ...]) -> dict[str, Any]:
     """Builds `symbol(*sizes)`, hands in the weights by name, and goes forward, and back if there is a gradient.
 
     Then once more with other arguments, beside a new layer that has seen nothing else: what is left from the first
@@ -134,8 +139,13 @@ def _layer(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if gradient is None:
         seen["output"] = _copied(output)
     else:
-        seen["input_gradient"] = _copied(layer.backward(gradient))
-        seen["weight_gradients"] = _copied(_gradients(layer, names))
+        returned = layer.backward(gradient)
+        floats = {name: one for name, one in zip(called, inputs["arguments"], strict=False) if one.dtype.kind == "f"}
+        seen["input_gradient"] = form_of_returned(returned, floats) or _copied(returned)
+        seen["weight_gradients"] = {
+            name: form_of_set(name, one, weights[name]) or _copied(one)
+            for name, one in _gradients(layer, names).items()
+        }
     after = {name: getattr(_holder(layer, name), name.rpartition(".")[2]) for name in names}
     handed = {"the input": (inputs["arguments"], arguments), "the incoming gradient": (inputs["gradient"], gradient)}
     changed = [what for what, pair in (handed | {"a weight": (weights, after)}).items() if not _same(*pair)]
@@ -171,75 +181,146 @@ _ATTENTION: Plan = {
     "output": (),
     RESULT: (("output",),),
 }
+_IDS_OF_MODEL = ("source", "target_input")
 
 
-def _joined(plan: Plan, *names: str) -> Probe:
-    """The same for a layer of parts, and how these are joined, which is said first. A mask would make no difference."""
+def _in_words(*names: str, plan: Plan | None = None, norm: bool | None = None) -> Probe:
+    """The same for a layer that reads arguments of these names, and in words what it does otherwise, said first.
+
+    `plan` says how its parts are joined; `norm`, of a layer that treats rows alike, whether it brings them to one size.
+    """
 
     def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        seen = _layer(symbol, inputs)
+        seen = _layer(symbol, inputs, names)
         if not inputs.get("in_words") or len(inputs["arguments"]) != len(names):
             return seen
-        return {"wiring" if inputs["gradient"] is None else "way_back": _look(symbol, inputs, plan, names)} | seen
+        look = _Look(symbol, inputs, names, plan, norm)
+        if inputs["gradient"] is None:
+            return {"wiring": _first(look.wiring, look.merging, look.steps, look.model), **seen}
+        return {
+            "way_back": _first(look.wiring),
+            "returned": _first(look.slopes, look.claims.of_returned),
+            "gathered": _first(look.shares, look.claims.of_set),
+            **seen,
+        }
 
     return probe
 
 
-def _look(symbol: Any, inputs: Mapping[str, Any], plan: Plan, names: tuple[str, ...]) -> str:
-    """On numbers of its own, since a single position may not tell one sum from another."""
-    generator = np.random.default_rng(0)
-    weights = {name: weight.astype(np.float64) for name, weight in inputs["weights"].items()}
-    arguments = {
-        name: generator.standard_normal((3, 4 + (place > 0), inputs["sizes"][0])) for place, name in enumerate(names)
-    }
-    gradient = None if inputs["gradient"] is None else generator.standard_normal(arguments[names[0]].shape)
-
-    def made() -> Any:
-        return _with_weights(symbol, {**inputs, "weights": weights})
-
-    try:
-        words = wiring(made(), plan, arguments, gradient)
-        if plan is _ATTENTION and gradient is None and words == AS_ASKED:
-            words = merging(made(), inputs["sizes"][1], arguments)
-    except Exception:  # parts of another kind, which nobody can watch
-        return AS_ASKED
-    return words
+def _first(*looks: Callable[[], str]) -> str:
+    """What is to be said first; nothing, where somebody's layer can't be watched."""
+    for look in looks:
+        with suppress(Unwatched):
+            if (words := look()) != AS_ASKED:
+                return words
+    return AS_ASKED
 
 
-def _of_rows(symbol: Any, inputs: Mapping[str, Any], norm: bool = False) -> dict[str, Any]:
-    """The same for a layer that treats each row alike; how the rows come together in the gradients is said first."""
-    seen = _layer(symbol, inputs)
-    if inputs.get("gradient") is None or not inputs.get("in_words"):
-        return seen
-    generator = np.random.default_rng(0)
-    weights = {name: weight.astype(np.float64) for name, weight in inputs["weights"].items()}
-    d_in, d_out = inputs["arguments"][0].shape[-1], inputs["gradient"].shape[-1]
-    x, gradient = generator.standard_normal((2, 3, d_in)), generator.standard_normal((2, 3, d_out))
+@dataclass(frozen=True)
+class _Look:
+    """A look at a layer on numbers of its own, since a single position may not tell one sum from another."""
 
-    def passes(x: np.ndarray, gradient: np.ndarray, **times: Any) -> tuple[Any, Mapping[str, Any]]:
-        given = {name: times.get(name, 1.0) * weight for name, weight in weights.items()}
-        layer = _with_weights(symbol, {**inputs, "weights": given})
-        layer.forward(x.copy())
-        return layer.backward(gradient.copy()), _gradients(layer, list(weights))
+    symbol: Any
+    inputs: Mapping[str, Any]
+    names: tuple[str, ...]
+    plan: Plan | None
+    norm: bool | None
 
-    def back(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Any:
-        return passes(x, gradient, **times)[0]
+    @cached_property
+    def weights(self) -> dict[str, np.ndarray]:
+        return {name: weight.astype(np.float64) for name, weight in self.inputs["weights"].items()}
 
-    def gradients(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Mapping[str, Any]:
-        return passes(x, gradient, **times)[1]
+    @cached_property
+    def arguments(self) -> dict[str, np.ndarray]:
+        generator = np.random.default_rng(0)
+        drawn: dict[str, np.ndarray] = {}
+        for place, (name, one) in enumerate(zip(self.names, self.inputs["arguments"], strict=True)):
+            front = (3, 4 + (place > 0))
+            if one.dtype.kind == "f":
+                drawn[name] = generator.standard_normal((*front, one.shape[-1]))
+            else:
+                drawn[name] = generator.integers(1, self.inputs["sizes"][0], front)
+        return drawn
 
-    words: dict[str, Any] = {"shares": "added up", "slopes": AS_ASKED}
-    far = 1e5 * x  # where eps makes no difference
-    try:
-        words["slopes"] = (
-            slopes_of_norm(back, weights["weight"], far, gradient) if norm else slopes_of_product(back, x, gradient)
-        )
-        words["shares"] = shares(gradients, x, gradient)
-        if norm and words["shares"] == "added up":
-            words["shares"] = stretched(gradients, far, gradient)
-    except Exception:  # gradients that aren't there, or have another shape
-        pass
-    return words | seen
+    @cached_property
+    def claims(self) -> Claims:
+        return Claims(self.made, self._set_by, self.weights, self.arguments)
+
+    def made(self, weights: Mapping[str, np.ndarray]) -> Any:
+        layer = asked(_with_weights, self.symbol, {**self.inputs, "weights": weights})
+        if layer is None:
+            raise Unwatched
+        return layer
+
+    def wiring(self) -> str:
+        if self.plan is None:
+            return AS_ASKED
+        back = self.inputs["gradient"] is not None
+        gradient = np.random.default_rng(1).standard_normal(self.arguments[self.names[0]].shape)
+        return wiring(self.made(self.weights), self.plan, self.arguments, gradient if back else None)
+
+    def merging(self) -> str:
+        if self.plan is not _ATTENTION:
+            return AS_ASKED
+        return merging(self.made(self.weights), self.inputs["sizes"][1], self.arguments)
+
+    def steps(self) -> str:
+        if not self.norm:
+            return AS_ASKED
+
+        def forward(x: np.ndarray, **weights: np.ndarray) -> Any:
+            return asked(self.made(self.weights | weights).forward, x.copy())
+
+        return steps_of_norm(forward, self.weights["weight"], self.weights["bias"], self._far)
+
+    def model(self) -> str:
+        if self.names != _IDS_OF_MODEL:
+            return AS_ASKED
+        return of_model(self.made, self.weights, *self.arguments.values())
+
+    def slopes(self) -> str:
+        if self.norm is None:
+            return AS_ASKED
+
+        def back(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Any:
+            returned = self._back(x, gradient, times)[0]
+            if form_of_returned(returned, {"x": x}):
+                raise Unwatched
+            return returned
+
+        if self.norm:
+            return slopes_of_norm(back, self.weights["weight"], self._far, self._gradient)
+        return slopes_of_product(back, self.arguments["x"], self._gradient)
+
+    def shares(self) -> str:
+        if self.norm is None:
+            return AS_ASKED
+
+        def gradients(x: np.ndarray, gradient: np.ndarray, **times: Any) -> Mapping[str, Any]:
+            gathered = self._back(x, gradient, times)[1]
+            if any(form_of_set(name, gathered[name], weight) for name, weight in self.weights.items()):
+                raise Unwatched
+            return gathered
+
+        said = shares(gradients, self.arguments["x"], self._gradient)
+        return stretched(gradients, self._far, self._gradient) if self.norm and said == AS_ASKED else said
+
+    @property
+    def _far(self) -> np.ndarray:
+        """Where eps makes no difference."""
+        return 1e5 * self.arguments["x"]
+
+    @cached_property
+    def _gradient(self) -> np.ndarray:
+        return np.random.default_rng(1).standard_normal((3, 4, self.inputs["gradient"].shape[-1]))
+
+    def _set_by(self, layer: Any) -> Mapping[str, Any]:
+        return _gradients(layer, list(self.weights))
+
+    def _back(self, x: np.ndarray, gradient: np.ndarray, times: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        layer = self.made({name: times.get(name, 1.0) * weight for name, weight in self.weights.items()})
+        asked(layer.forward, x.copy())
+        return asked(layer.backward, gradient.copy()), self._set_by(layer)
 
 
 def _again(layer: Any, symbol: Any, inputs: Mapping[str, Any]) -> str:
@@ -444,6 +525,22 @@ def _optimiser(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {"output": path, "left": "as they were" if _same(gradients, inputs["gradients"]) else "changed"}
 
 
+def _adam(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, and in words what it does with the simplest gradients, said first."""
+    return {"steps": _first(lambda: of_rates(symbol)), **_optimiser(symbol, inputs)}
+
+
+def _cross_entropy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A plain call; and in words how the loss and its gradient hang together, on logits of the probe's own."""
+    seen = in_order(symbol, inputs)
+    words = [AS_ASKED, AS_ASKED]
+    with suppress(Unwatched):
+        words = [
+            *of_loss(symbol, np.random.default_rng(0).standard_normal((2, 3, 7)), np.array([[1, 2, 3], [4, 5, 6]]))
+        ]
+    return seen | {"mean": words[0], "slopes": words[1]}
+
+
 def _gradient_check(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     ask, x = inputs["patient"], inputs["x"].copy()
 
@@ -461,18 +558,14 @@ PROBES: dict[str, Probe] = {
     "gradient_check": _gradient_check,
     "Dropout": _dropout,
     "SGD": _optimiser,
-    "Adam": _optimiser,
-    **dict.fromkeys(
-        (
-            "ReLU",
-            "Embedding",
-            "Transformer",
-        ),
-        _layer,
-    ),
-    "Linear": _of_rows,
-    "LayerNorm": partial(_of_rows, norm=True),
-    "MultiHeadAttention": _joined(_ATTENTION, "queries", "keys", "values"),
-    "TransformerBlock": _joined(_BLOCK, "x"),
-    "DecoderBlock": _joined(_DECODER_BLOCK, "x", "encoder_states"),
+    "Adam": _adam,
+    "cross_entropy": _cross_entropy,
+    "ReLU": _in_words("x"),
+    "Embedding": _in_words("tokens"),
+    "Transformer": _in_words(*_IDS_OF_MODEL),
+    "Linear": _in_words("x", norm=False),
+    "LayerNorm": _in_words("x", norm=True),
+    "MultiHeadAttention": _in_words("queries", "keys", "values", plan=_ATTENTION),
+    "TransformerBlock": _in_words("x", plan=_BLOCK),
+    "DecoderBlock": _in_words("x", "encoder_states", plan=_DECODER_BLOCK),
 }

@@ -14,6 +14,20 @@ from typing import Any
 import numpy as np
 
 AS_ASKED = "as in the docstring"
+
+
+class Unwatched(Exception):
+    """A layer of another kind, or one that stops: nothing can be said of it."""
+
+
+def asked(call: Callable[..., Any], *arguments: Any) -> Any:
+    """What a learner's code returns; whatever it stops with is no fault of those who look at it."""
+    try:
+        return call(*arguments)
+    except Exception as error:
+        raise Unwatched from error
+
+
 Plan = Mapping[str, tuple[tuple[str, ...], ...]]
 """What each part reads going forward, in order: for each of its arguments, what is added up. `RESULT` comes last."""
 RESULT = ""
@@ -59,7 +73,7 @@ class _Trace:
     def watch(self, parts: Mapping[str, Any], method: str) -> None:
         """From now on, each part notes the calls of this method."""
         for name, part in parts.items():
-            setattr(part, method, self._noting(name, getattr(part, method), method == "backward"))
+            asked(setattr, part, method, self._noting(name, asked(getattr, part, method), method == "backward"))
 
     def _noting(self, name: str, original: Any, backward: bool) -> Any:
         def noting(*positional: Any, **named: Any) -> Any:
@@ -84,21 +98,30 @@ class _Trace:
         return noting
 
 
+def one_and_the_same(parts: Mapping[str, Any]) -> str:
+    """Whether one object stands for two parts."""
+    named: dict[int, str] = {}
+    for name, part in parts.items():
+        if (other := named.setdefault(id(part), name)) != name:
+            return f"Your {other} and your {name} are one and the same part. Where does each get weights of its own?"
+    return ""
+
+
 def wiring(layer: Any, plan: Plan, arguments: Mapping[str, np.ndarray], gradient: np.ndarray | None) -> str:
     """How the parts of a new layer are joined going forward; with a gradient, on the way back, if forward is right."""
     parts = {name: getattr(layer, name) for name in plan if name != RESULT}
-    if len({id(part) for part in parts.values()}) < len(parts):
-        return AS_ASKED
+    if said := one_and_the_same(parts):
+        return said if gradient is None else AS_ASKED
     ahead = _Trace({name: one.copy() for name, one in arguments.items()})
     ahead.watch(parts, "forward")
-    output = layer.forward(*(one.copy() for one in arguments.values()))
+    output = asked(layer.forward, *(one.copy() for one in arguments.values()))
     output = output[0] if isinstance(output, tuple) else output
     said = _forward(ahead, plan, output)
     if gradient is None or said != AS_ASKED:
         return said if gradient is None else AS_ASKED
     back = _Trace({"gradient": gradient.copy()})
     back.watch(parts, "backward")
-    returned = layer.backward(gradient.copy())
+    returned = asked(layer.backward, gradient.copy())
     if len(arguments) == 1:
         returned = [returned]
     if not isinstance(returned, list | tuple) or len(returned) != len(arguments):
@@ -212,9 +235,21 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     trace = _Trace({})
     parts = {name: getattr(layer, name) for name in ("query", "key", "value", "output")}
     trace.watch(parts, "forward")
-    _, weights = layer.forward(*(one.copy() for one in arguments.values()))
-    merged, made = trace.known["into output"], {name: trace.known[name] for name in ("query", "key", "value")}
+    results = asked(layer.forward, *(one.copy() for one in arguments.values()))
     batch, m, width = arguments["queries"].shape
+    if not isinstance(results, tuple) or np.shape(results[-1]) != (batch, heads, m, arguments["keys"].shape[1]):
+        raise Unwatched
+    weights = results[-1]
+    for name in parts:
+        if name not in trace.calls:
+            return f"Your forward never asks {name}. Which numbers does the docstring have it for?"
+    if not np.allclose(weights.sum(axis=-1), 1.0):
+        return _shared_out(weights)
+    if not {"into output", "query", "key", "value"} <= trace.known.keys():
+        raise Unwatched
+    merged, made = trace.known["into output"], {name: trace.known[name] for name in ("query", "key", "value")}
+    if merged.shape != (batch, m, width) or any(one.ndim != 3 or one.shape[-1] != width for one in made.values()):
+        raise Unwatched
 
     def blocks(of: np.ndarray) -> np.ndarray:
         return of.reshape(batch, -1, heads, width // heads).swapaxes(1, 2)
@@ -255,104 +290,20 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     )
 
 
+def _shared_out(weights: np.ndarray) -> str:
+    """Weights that don't add up to 1 along the keys."""
+    for axis, name in ((-2, "queries"), (1, "heads"), (0, "batch")):
+        if np.allclose(weights.sum(axis=axis), 1.0):
+            return f"Your weights add up to 1 over the {name}. Among what does each query share out its attention?"
+    if (weights < 0).any():
+        return "Some of the weights that you return are negative. What becomes of the scores before they are weights?"
+    return (
+        "The weights that you return don't add up to 1 over the keys. What becomes of the scores, and in which order?"
+    )
+
+
 def _mixed(name: str) -> str:
     if name.startswith("heads made of "):
         rest = name.removeprefix("heads made of ")
         return f"heads that mix {rest if rest in _ROLES else f'what {rest} returns'}"
     return name if name == "the merged heads" else _returned(name)
-
-
-Gradients = Callable[..., Mapping[str, Any]]
-"""Forward with x, back with a gradient: the gradients of the weights by name. Weights may be multiplied first."""
-
-
-def shares(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
-    """How the rows' shares in the gradients of the weights come together."""
-    whole, otherwise = gradients(x, gradient), gradients(x, gradient, weight=-1.0, bias=-1.0)
-    doubled = gradients(np.concatenate([x, x]), np.concatenate([gradient, gradient]))
-    alone, among_others = [], []
-    for place in np.ndindex(gradient.shape[:-1]):
-        of_one_row, beside = np.zeros_like(gradient), x[::-1, ::-1] + 1
-        of_one_row[place], beside[place] = gradient[place], x[place]
-        alone.append(gradients(x, of_one_row))
-        among_others.append(gradients(beside, of_one_row))
-    for name, one in whole.items():
-        if not all(np.any(each[name]) for each in alone):
-            return f"Some rows leave no trace in your {name}_grad. How many of them did the {name} serve?"
-        if _near(doubled[name], one):
-            return (
-                f"Your {name}_grad stays the same when each row comes twice: it is a mean over the rows. Each of them "
-                "has its share in the loss: do the shares average, or add up?"
-            )
-        if not all(_near(each[name], other[name]) for each, other in zip(alone, among_others, strict=True)):
-            return (
-                f"The share of a row in your {name}_grad depends on what stands in the other rows. What met the "
-                f"{name} in forward, one row or a sum of rows?"
-            )
-        if not _near(otherwise[name], one):
-            return (
-                f"With other weights, your {name}_grad is another. What was the {name} multiplied by, or added to, in "
-                "forward: anything that depends on the weights?"
-            )
-    return "added up"
-
-
-def _near(one: Any, other: Any) -> bool:
-    return bool(np.allclose(one, other, rtol=1e-8, atol=1e-10))
-
-
-def slopes_of_product(back: Callable[..., Any], x: np.ndarray, gradient: np.ndarray) -> str:
-    """What the gradient of a product with a weight depends on: `back` goes by `weight` and `bias` times a factor."""
-    slopes = back(x, gradient)
-    for what, others in (("x", back(1 - x, gradient)), ("the bias", back(x, gradient, bias=2.0))):
-        if not _near(slopes, others):
-            return (
-                f"What you send back changes with {what}. When an entry of x grows, how fast do the outputs grow: does "
-                f"{what} have a say in that?"
-            )
-    if not _near(2 * slopes, back(x, gradient, weight=2.0)):
-        return (
-            "With weights twice as large, the outputs grow twice as fast, but what you send back isn't twice as large. "
-            "How does the weight come into it?"
-        )
-    return AS_ASKED
-
-
-def slopes_of_norm(back: Callable[..., Any], weight: np.ndarray, x: np.ndarray, gradient: np.ndarray) -> str:
-    """What the gradient of a norm has in common with the norm: it knows neither where a row lies nor how wide it is."""
-    slopes, centred = back(x, gradient), x - x.mean(axis=-1, keepdims=True)
-    size = np.abs(slopes).sum(axis=-1)
-    if (np.abs(slopes.sum(axis=-1)) > 1e-6 * size).any():
-        return (
-            "A row that grows by the same number everywhere gives the same output, so what you send back must add up "
-            "to 0 along each row. It doesn't: which of your terms spoils the sum?"
-        )
-    if (np.abs((slopes * centred).sum(axis=-1)) > 1e-6 * size * np.abs(centred).max(axis=-1)).any():
-        return (
-            "A row that is stretched gives the same output, so what you send back, times the row less its mean, must "
-            "add up to 0. It doesn't: which of your terms sees to that?"
-        )
-    factor = float(np.abs(back(2 * x, gradient)).sum() / size.sum())
-    if abs(factor - 0.5) > 1e-3:
-        return (
-            f"When x is twice as large, your gradient is multiplied by {factor:.3g}. By what did forward divide, and "
-            "how often?"
-        )
-    if not np.allclose(slopes, back(x, gradient * weight, weight=1 / weight), rtol=1e-6, atol=0):
-        return (
-            "On the way back, each entry of the incoming gradient meets its own entry of weight, once. Yours don't. "
-            "What did weight do to the normalised numbers at the end of forward?"
-        )
-    return AS_ASKED
-
-
-def stretched(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
-    """Whether the weights' gradients are made of what a norm brings to one size and one mean."""
-    for name, one in gradients(x, gradient).items():
-        for what, other in (("wider", 2 * x), ("moved", x + np.abs(x).max())):
-            if not np.allclose(gradients(other, gradient)[name], one, rtol=1e-6, atol=1e-8):
-                return (
-                    f"When all of x is {what}, your {name}_grad changes, though the normalised numbers stay as they "
-                    f"are. Which numbers did {name} meet in forward?"
-                )
-    return "added up"

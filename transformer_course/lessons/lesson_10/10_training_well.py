@@ -31,12 +31,13 @@
 # line puts the course's own code in its place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
 # While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
 # costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -67,7 +68,7 @@
 # [lesson 8](../08_attention_is_all_you_need/08_attention_is_all_you_need.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools. `plots` draws, and `lab` runs the experiments. Its training loop is
 # short, and worth reading: `transformer_course/lessons/lesson_10/experiments/training.py`.
@@ -132,8 +133,8 @@ lab.answers(plain, data)
 # You have a new model. Two tests cost next to nothing, and they come before any real training.
 #
 # **Look at the first loss.** A fresh model knows nothing, so it should give each of the 13 symbols about the same
-# probability. That is a loss of $\ln 13 = 2.56$. A first loss of 10 means that the model is certain, and wrong: its first
-# weights are too large.
+# probability. That is a loss of $\ln 13 = 2.56$. A first loss of 10 means that the model is certain, and wrong: most
+# often, its first weights are too large.
 #
 # **Let it learn a single batch.** That is your first exercise.
 
@@ -166,7 +167,7 @@ lab.answers(plain, data)
 # [range](https://docs.python.org/3/library/functions.html#func-range).
 
 # %% [markdown]
-# **What you made.** A test for models that don't exist yet. Three colleagues, Ida, Jon and Kim, have each written a
+# **What you've built.** A test for models that don't exist yet. Three colleagues, Ida, Jon and Kim, have each written a
 # model and a training step for our letters. They get 16 rows. **Who has written something that can learn?**
 # Here are the losses of their first three steps:
 #
@@ -437,7 +438,7 @@ said
 # Docs: [math.cos](https://docs.python.org/3/library/math.html#math.cos).
 
 # %% [markdown]
-# **What you made.** The rate of every step of a run. Here is yours next to the paper's from lesson 8.
+# **What you've built.** The rate of every step of a run. Here is yours next to the paper's from lesson 8.
 
 # %%
 from transformer_course.paper.schedule import noam_learning_rate
@@ -488,8 +489,8 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # `lab.sweep(seed=1)` runs the sweep again: what stays? And all of it holds for 120 steps of *this* model. With another
 # budget, you'd have to sweep again.
 #
-# Why warm up at all? Adam divides each step by a running mean of squared gradients, and in its first steps that mean
-# rests on a handful of batches. Post-norm models, such as the paper's in lesson 8, need the warm-up more than pre-norm
+# Why warm up at all? One explanation, which we haven't tested: Adam divides each step by a running mean of squared
+# gradients, and in its first steps that mean rests on a handful of batches. Post-norm models, such as the paper's in lesson 8, need the warm-up more than pre-norm
 # ones: before any training, the gradient of their last layers is large (Xiong and others 2020). The model here is
 # pre-norm, and at the highest peak it needs one all the same.
 
@@ -527,7 +528,7 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # the same.
 
 # %% [markdown]
-# **What you made.** A seat belt. Here is run G once more: a broken row at steps 30, 80 and 130, whose loss counts
+# **What you've built.** A seat belt. Here is run G once more: a broken row at steps 30, 80 and 130, whose loss counts
 # ten thousand times. This time with your function, and a limit of 1. **Will clipping save the run?**
 #
 # And why doesn't run G recover by itself? One suspect is Adam. It divides each step by the root of a running mean of
@@ -630,7 +631,7 @@ plots.curves(memory, title="Adam's two means, and one broken step", y_label="siz
 # [Tensor.backward](https://pytorch.org/docs/stable/generated/torch.Tensor.backward.html).
 
 # %% [markdown]
-# **What you made.** A large batch for small machines. Here 64 rows go through the model at once, and then as four
+# **What you've built.** A large batch for small machines. Here 64 rows go through the model at once, and then as four
 # pieces of 28, 20, 12 and 4 rows: with your step, and with the mean of means. How far apart are the weights after one
 # step?
 
@@ -771,7 +772,7 @@ lab.learning_curves(by_heart, "300 rows and nothing else")
 # [Module.train](https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train).
 
 # %% [markdown]
-# **What you made.** Noise with a purpose. Here is one row of twelve numbers, sent through your layer five times.
+# **What you've built.** Noise with a purpose. Here is one row of twelve numbers, sent through your layer five times.
 
 # %%
 torch.manual_seed(0)
@@ -818,7 +819,7 @@ plots.heatmap(
 # [Tensor.clone](https://pytorch.org/docs/stable/generated/torch.clone.html).
 
 # %% [markdown]
-# **What you made.** Something that says when it's enough. Here it watches the run with 300 rows, with a check every 25
+# **What you've built.** Something that says when it's enough. Here it watches the run with 300 rows, with a check every 25
 # steps and a patience of 4. **At which step does it stop, and at which was the loss best?** A guess within
 # 50 steps counts.
 
@@ -936,7 +937,7 @@ lab.with_spread(tricks, lab.FEW)[columns]
 # Docs: [torch.utils.checkpoint](https://pytorch.org/docs/stable/checkpoint.html).
 
 # %% [markdown]
-# **What you made.** A model that forgets. Here is the **peak** of the memory that one step of our model needs, with eight
+# **What you've built.** A model that forgets. Here is the **peak** of the memory that one step of our model needs, with eight
 # blocks on either side: the most that is there at any one moment. **What share of the plain peak will be left?** A guess
 # within 0.05 counts.
 
@@ -1036,7 +1037,7 @@ plots.heatmap(
 # Docs: [torch.amp](https://pytorch.org/docs/stable/amp.html).
 
 # %% [markdown]
-# **What you made.** A step in half the bits. What does it do to *accuracy*? Here are 100 steps in bfloat16, next to
+# **What you've built.** A step in half the bits. What does it do to *accuracy*? Here are 100 steps in bfloat16, next to
 # 100 in float32. **Will the two curves look the same?**
 
 # %%
@@ -1225,7 +1226,7 @@ lab.with_spread(tricks[tricks["trick"].isin(some)], lab.ENOUGH)
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 right_causes = sum(diagnoses[letter] == lab.cause_of(letter) for letter in lab.BROKEN)
@@ -1255,9 +1256,9 @@ guesses.board(
 )
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** You accumulate over pieces of different sizes. What do you multiply each piece's mean loss by?
 #

@@ -14,7 +14,7 @@ from cellcheck.authoring import aspects, draw
 from cellcheck.authoring.aspects import also, main, refused, special, untouched
 from cellcheck.authoring.calls import gradients, state
 from cellcheck.authoring.modules import built
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 
 AXES = special("any number of axes", "", 4.0, "x may have any shape.", ("output", "share", "alone"))
 EVALUATING = special(
@@ -85,6 +85,19 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """Which numbers of x a layer has changed is chance; whether it has only set some to 0 isn't."""
+    if "arguments" not in observation:
+        return observation
+    before, after = observation["arguments"]
+    (x,), (left,) = before["values"], after["values"]
+    changed = left != x
+    if not changed.any():
+        return observation
+    shown = torch.ones_like(x) if left[changed].any() else torch.zeros_like(x)
+    return {**observation, "arguments": [before, {**after, "values": [shown]}]}
+
+
 def _in_words(result: Any, x: torch.Tensor) -> str:
     """What evaluation mode makes of x, whatever is drawn; no number of x is 0."""
     if not isinstance(result, torch.Tensor) or (result.shape, result.dtype) != (x.shape, x.dtype):
@@ -140,6 +153,7 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
+    canonical=canonical,
     called={
         "output": "what each number is multiplied by",
         "share": "the share that is dropped",

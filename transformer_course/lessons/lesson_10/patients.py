@@ -92,9 +92,9 @@ class TooSlow(Trained):
 
 
 class JustInTime(Trained):
-    """The loss is high until shortly before the 300 steps are over."""
+    """The loss is high in all of the 300 steps but the last."""
 
-    from_step = 296
+    from_step = 300
     count = 0
 
     def step(self) -> float:
@@ -106,6 +106,16 @@ class JustTooLate(JustInTime):
     """The loss falls shortly after the 300 steps are over."""
 
     from_step = 304
+
+
+class HighNearTheEnd(Trained):
+    """The loss has long been low, and is high once more two steps before the end."""
+
+    count = 0
+
+    def step(self) -> float:
+        self.count += 1
+        return super().step() + (5.0 if self.count == 298 else 0.0)
 
 
 class Shuffled(Trained):
@@ -209,6 +219,12 @@ class SettledAbove(Settled):
     """The loss settles a little above 0.05."""
 
     at = 0.056
+
+
+class SettledAtTheBound(Settled):
+    """The loss settles at exactly 0.05."""
+
+    at = 0.05
 
 
 class AtFirst(Trained):

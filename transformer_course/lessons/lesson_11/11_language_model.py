@@ -32,12 +32,13 @@
 # course's own code in its place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
 # While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
 # costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -68,7 +69,7 @@
 # See top-p in [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools, and the parts that you wrote in earlier lessons. `lab` runs the
 # experiments; its training loop is in `transformer_course/lessons/lesson_11/experiments/training.py`.
@@ -612,7 +613,7 @@ plots.curves(
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. Numbers may be a little off: 0.15 nats for the loss, one name, two tokens.
+# Here are your guesses next to what happened. Numbers may be a little off: 0.15 nats for the loss, one name, two tokens.
 # A wrong guess is worth more than none: it shows you where to look.
 
 # %%
@@ -626,9 +627,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** A window has 32 tokens. How many predictions is the model trained on, and what keeps it honest?
 #

@@ -111,9 +111,12 @@ def _wraps(ids: torch.Tensor, generator: torch.Generator) -> Batch:
 
 
 def _shuffled(ids: torch.Tensor, generator: torch.Generator) -> Batch:
-    """The text in another order: what follows there is not what follows here."""
-    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(7))
-    return _window(ids[order], generator)
+    """The text in another order: what follows there is not what follows here.
+
+    Its last token stays the last, and so is never an input: whoever stops there says False here, whatever is drawn.
+    """
+    order = torch.randperm(len(ids) - 1, generator=torch.Generator().manual_seed(7))
+    return _window(torch.cat([ids[order], ids[-1:]]), generator)
 
 
 DRAWS = 20

@@ -27,12 +27,13 @@
 # course's own code in its place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
 # While an exercise is being checked, the course's own versions of the earlier ones stand in for yours, so one slip never
 # costs you two exercises. In all other cells your own code runs, unless the text says otherwise.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -63,7 +64,7 @@
 # See top-p in [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools, and the parts that you wrote in earlier lessons. `ModernBlock` is new, and
 # comes ready-made: you'll see why. `lab` runs the experiments; its training loop is in `transformer_course/lessons/lesson_11/experiments/training.py`.
@@ -609,7 +610,7 @@ lab.last_named(teller, story_words, ["green kettle", "purple umbrella"])
 # - The library's `LlamaForCausalLM`, from the same folder, gives the same logits as your model to within 0.0001. <!-- claim: same_as_published -->
 # - It always remembers the animal and the thing. When it reads only the last 32 tokens, it finds 15 to 20% of the animals, where chance would find a tenth, and hardly any of the things. <!-- claim: it_remembers_the_beginning -->
 # - It forgets the colour: 12 to 18% are right, and chance alone would get one in eight. Of the villains, 20 to 32% are right, where chance would get one in seven. <!-- claim: it_forgets_the_colour -->
-# - At temperature 0.7, the last paragraph has the hero's name right in 68 and 80% of 40 stories with names that it has never read. With names that it has read it is no better, 75 and 80%: it doesn't know names by heart, it copies them. <!-- claim: it_copies_names -->
+# - At temperature 0.7, the last paragraph has the hero's name right in 68 and 80% of 40 stories with names that it has never read. With names that it has read it is hardly better, 75 and 80%: it doesn't know names by heart, it copies them. <!-- claim: it_copies_names -->
 # - At temperature 0.5, the animal and the call are right in at least 95% of 20 stories. At 1.5 nearly everything falls apart: no story has all four right, and the name is right in none. <!-- claim: heat_breaks_the_story -->
 # - The stories cost it 0.085 to 0.086 bits per character. Counts of what follows four tokens need 0.54 to 0.58, and counts of single tokens 2.2 to 2.3. Nobody can need less than 0.056. <!-- claim: close_to_what_was_drawn -->
 # - A green kettle is still in the last paragraph of 19 or 20 stories in 20. The purple umbrella is in none: by then it has become a thing that the model knows. <!-- claim: it_has_no_word_for_an_umbrella -->
@@ -750,7 +751,7 @@ print(f"parameters: {lab.kilobytes(plain_model):.0f} kB, as before")
 # - Shakespeare suffers: the adapted model needs about 2.86 bits per character on the plays, where it needed 2.64. <!-- claim: plays_suffer -->
 # - Training all weights for the same number of steps gets further, to 2.6 bits per character, and the plays suffer a little more. <!-- claim: all_weights_get_further -->
 #
-# In the sample you hardly see it: at more than 2.7 bits per character, half of what the model writes is noise in either style.
+# In the sample you hardly see it: at more than 2.7 bits per character, much of what the model writes is noise in either style.
 # The number tells you more than a passage.
 #
 # On a model with billions of weights, the share is far smaller than here: for a square layer, rank 4 is an eighth of the weights
@@ -803,7 +804,7 @@ print(f"parameters: {lab.kilobytes(plain_model):.0f} kB, as before")
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 board = [
@@ -820,9 +821,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** What does each of RMSNorm, SwiGLU and grouped queries leave out or add, compared with what you had before?
 #

@@ -32,6 +32,7 @@
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
 # Working on your own? The checks are all you need.
@@ -64,7 +65,7 @@
 # [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools. The three modules at its end run the experiments, one for each domain.
 
@@ -827,9 +828,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** What changes in the encoder when it reads patches instead of words?
 #

@@ -1,6 +1,7 @@
 """`scale_windows`: how it is tried."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,11 +41,16 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "as in the docstring"
+
+
 def three(observation: Observation, case: Case) -> Observation:
     """A tuple or a list of three, whichever. Where all values are equal, any positive spread will do; elsewhere a tiny
     number may have been added to it, so nothing is compared more closely than in float32.
     """
     output = observation.get("output")
+    if "error" not in observation:
+        observation = {"back": AS_ASKED, **observation}
     if not isinstance(output, list | tuple) or len(output) != 3:
         return observation
     scaled, mean, spread = output
@@ -53,12 +59,39 @@ def three(observation: Observation, case: Case) -> Observation:
     if isinstance(spread, torch.Tensor) and spread.shape == flat.shape and spread.is_floating_point():
         free = flat & (spread > 0) & spread.isfinite()
         spread = torch.where(free, torch.ones_like(spread), spread.detach())
+    words = _in_words(windows, scaled, mean, spread) if not flat.any() else AS_ASKED
     parts = [scaled, mean, spread]
     if not all(isinstance(part, torch.Tensor) and part.is_floating_point() for part in parts):
         return observation
     dtypes = ", ".join(str(part.dtype).removeprefix("torch.") for part in parts)
     parts = _in_one_unit(windows, *(part.detach() for part in parts))
-    return {**observation, "output": [part.float() for part in parts], "dtypes": dtypes}
+    return {**observation, "output": [part.float() for part in parts], "dtypes": dtypes, "back": words}
+
+
+def _in_words(windows: torch.Tensor, scaled: Any, mean: Any, spread: Any) -> str:
+    """What stands in for the mean or the spread, and whether the windows come back."""
+    parts, shapes = (scaled, mean, spread), (windows.shape, (len(windows), 1), (len(windows), 1))
+    if not all(
+        isinstance(part, torch.Tensor) and part.shape == shape for part, shape in zip(parts, shapes, strict=True)
+    ):
+        return AS_ASKED
+    least, most = windows.amin(dim=1, keepdim=True), windows.amax(dim=1, keepdim=True)
+    for name, other in {
+        "smallest value": least,
+        "largest value": most,
+        "middle value": windows.median(dim=1, keepdim=True).values,
+        "first value": windows[:, :1],
+        "last value": windows[:, -1:],
+    }.items():
+        if torch.allclose(mean, other) and not torch.allclose(mean, windows.mean(dim=1, keepdim=True)):
+            return f"As the mean of a window, you return its {name}. What does the docstring subtract?"
+    if torch.allclose(spread, most - least) and not torch.allclose(spread, windows.std(dim=1, keepdim=True)):
+        return "As the spread of a window, you return its largest value less its smallest. Which spread is asked for?"
+    if not torch.allclose(scaled * spread + mean, windows, rtol=1e-3, atol=1e-3):
+        return (
+            "Your scaled * spread + mean doesn't give the windows back. From which spread and mean do you make scaled?"
+        )
+    return AS_ASKED
 
 
 def _in_one_unit(
@@ -88,11 +121,12 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=three,
+    called={"back": "what scaled, spread and mean are made of"},
     aspects=(
         aspects.shape(
             "three tensors of the right shapes", "You return scaled (n, length), mean (n, 1), spread (n, 1)."
         ),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("back", "output")),
         CONSTANT,
         SMALL,
         aspects.also("dtype kept", "dtypes", weight=0.5, meaning="All three keep the dtype of the windows."),

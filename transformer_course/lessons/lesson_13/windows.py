@@ -57,12 +57,64 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return in_order(symbol, inputs)
 
 
+ALL_PLACES = "in order, at every place"
+
+
 def pair(observation: Observation, case: Case) -> Observation:
-    """A tuple or a list of two, whichever."""
-    output = observation.get("output")
-    if isinstance(output, list | tuple) and len(output) == 2:
-        return {**observation, "output": list(output)}
-    return observation
+    """A tuple or a list of two, whichever; and in words where in the series they begin, if not where they should.
+
+    Where there are too few of them, or too many, or longer ones, that is said in their place.
+    """
+    if "output" not in observation:
+        return observation
+    output, alike = observation["output"], [ALL_PLACES, ALL_PLACES]
+    if not isinstance(output, list | tuple) or len(output) != 2:
+        return {"where": alike, **observation}
+    if all(isinstance(one, list | tuple) and one for one in output):
+        lists = "You return lists of windows. Which function makes one tensor of them?"
+        return {"where": alike, **observation, "output": lists}
+    series, (i, h) = case.inputs["series"], (case.inputs["input_length"], case.inputs["horizon"])
+    places = len(series) - i - h + 1
+    forms = [_form("inputs", output[0], series, i), _form("targets", output[1], series, h)]
+    where = [_where("inputs", output[0], series, i, 0, places), _where("targets", output[1], series, h, i, places)]
+    for place, one in enumerate(output):
+        if where[place] and len(one) != places:
+            forms[place], where[place] = where[place], ""
+    return {
+        "where": [words or ALL_PLACES for words in where],
+        **observation,
+        "output": [words or one for words, one in zip(forms, output, strict=True)],
+    }
+
+
+def _form(which: str, windows: Any, series: torch.Tensor, length: int) -> str:
+    """What is wrong with the shape of windows of these many values; nothing where they have it."""
+    if not isinstance(windows, torch.Tensor) or series.dim() > 1 or not windows.dim():
+        return ""
+    if windows.dim() == 1:
+        return f"Your {which} lie end to end in one row. Which function puts one window below the other?"
+    if windows.dim() > 2 or windows.shape[1] == length:
+        return ""
+    if len(windows) == length:
+        return f"Your {which} stand side by side, each in a column. Which axis is that of the examples?"
+    return f"Each of your {which} has {windows.shape[1]} values, and {length} are asked for. Where does one end?"
+
+
+def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: int, places: int) -> str:
+    """What is to be said of where these windows begin, counted from 0; nothing where nothing can be."""
+    if not isinstance(windows, torch.Tensor) or windows.shape[1:] != (length, *series.shape[1:]):
+        return ""
+    pieces = series.unfold(0, length, 1)
+    if series.dim() > 1:
+        pieces = pieces.transpose(1, 2)
+    begin = [next(iter((pieces == one).flatten(1).all(dim=1).nonzero().flatten().tolist()), -1) for one in windows]
+    if -1 in begin or begin == [*range(first, first + places)]:
+        return ""
+    listed = ", ".join(map(str, begin[:3])) + (f" ... {begin[-1]}" if len(begin) > 3 else "")
+    return (
+        f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}. Behind which values does a "
+        "target begin, and where could a window begin as well?"
+    )
 
 
 TRIAL = Trial(
@@ -71,10 +123,10 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=pair,
-    called={"refusal": "the answer to a series that is too short"},
+    called={"where": "where your windows begin", "refusal": "the answer to a series that is too short"},
     aspects=(
         aspects.shape("a pair of the right shapes", "You return inputs and targets, one row of each for every window."),
-        aspects.values(10.0),
+        replace(aspects.values(10.0), keys=("where", "output")),
         ONE,
         SINGLE,
         CHANNELS,

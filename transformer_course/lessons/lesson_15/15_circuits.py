@@ -33,10 +33,11 @@
 # SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -67,7 +68,7 @@
 # [lesson 3](../03_classification_transformer/03_classification_transformer.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools.
 
@@ -845,7 +846,7 @@ print("these are enough:", [[lab.name_of(*pair) for pair in heads] for heads in 
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 board = [
@@ -868,9 +869,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** Why can't one layer do what two layers do here?
 #

@@ -1,5 +1,7 @@
 """`attention_on`: how it is tried."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import torch
 
 from cellcheck.authoring import Case, Trial, aspects
 from cellcheck.authoring.battery import Battery
+from cellcheck.authoring.calls import in_order
 from cellcheck.authoring.draw import dims
 from transformer_course.lessons.lesson_15.drawing import attention, silenced, targets
 
@@ -61,13 +64,57 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "1 for all of it"
+
+
+def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A plain call; and in words what comes out if each position gives all it has to these targets."""
+    heads = inputs["weights"].shape[1]
+    return {"all_of_it": _all_of_it(symbol, inputs["targets"], heads), **in_order(symbol, inputs)}
+
+
+def _all_of_it(symbol: Any, targets: torch.Tensor, heads: int) -> str:
+    if not targets.any():
+        return AS_ASKED
+    each, asked = targets.sum(dim=-1).double(), targets.any(dim=-1)
+    shares = targets * torch.arange(1.0, targets.shape[-1] + 1)  # no two targets of a position get the same
+    shares = shares / shares.sum(dim=-1, keepdim=True).clamp(min=1)
+    weights = torch.where(asked.unsqueeze(-1), shares, 1.0 / targets.shape[-1])
+    try:
+        scores = symbol(weights.unsqueeze(1).repeat(1, heads, 1, 1), targets.clone())
+    except Exception:  # a learner's own, which the case itself shows
+        return AS_ASKED
+    if not isinstance(scores, torch.Tensor) or scores.shape != (heads,):
+        return AS_ASKED
+    number = int(asked.sum())
+    ways = {
+        "": 1.0,
+        "What you add up is divided by the number of all positions.": number / asked.numel(),
+        "What you add up is divided by the number of all targets.": number / float(each.sum()),
+        "You divide by the number of heads, too.": 1 / heads,
+        "You count one position more than have a target.": number / (number + 1),
+        "Rows without a target count as well, each as much as the others.": float(asked.any(dim=1).double().mean()),
+        "Of what a position gives to its targets you take the mean.": float((1 / each[asked]).mean()),
+        "You count the positions that are a target, not those that have one.": number / int(targets.any(dim=-2).sum()),
+    }
+    fits = [words for words, size in ways.items() if abs(float(scores[0]) - size) < 1e-5]
+    if "" in fits:
+        return AS_ASKED
+    return (
+        "If each position that has a target gave all its attention to its targets, every score would be 1, and yours "
+        f"wouldn't. {fits[0] + ' ' if len(fits) == 1 else ''}What is added up, and what is its mean taken over?"
+    )
+
+
 TRIAL = Trial(
     module="transformer_course.circuits.looking",
     points=2,
     cases=cases,
+    probe=probe,
+    called={"all_of_it": "the score of heads that give all to the targets"},
     aspects=(
         aspects.shape("shape (heads,)", "The result has the shape (heads,): one number for each head."),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("all_of_it", "output")),
         UNEVEN,
         NOTHING,
         aspects.BATCH_OF_ONE,

@@ -27,7 +27,7 @@ OF_EVERY_EDIT = (
     aspects.FLOAT64,
     aspects.LAYOUT,
     aspects.also("call after call", "later", meaning="The edit keeps nothing from one call to the next."),
-    aspects.untouched(weight=1.5),
+    aspects.untouched(weight=2.5),
 )
 
 

@@ -1,11 +1,13 @@
 """`follower_mask`: how it is tried."""
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import strided
 
 SEVERAL = aspects.special(
@@ -60,15 +62,49 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "at k - 1"
+
+
+def where_the_token_is(observation: Observation, case: Case) -> Observation:
+    """At which place beside k the token of q stands, wherever an entry is True."""
+    if "error" in observation:
+        return observation
+    return {"place": _place(observation.get("output"), case.inputs["tokens"]), **observation}
+
+
+def _place(mask: Any, tokens: torch.Tensor) -> str:
+    if not isinstance(mask, torch.Tensor) or mask.shape != (*tokens.shape, tokens.shape[1]) or not mask.any():
+        return AS_ASKED
+    row, query, key = mask.bool().nonzero().T
+    length = tokens.shape[1]
+
+    def always(offset: int, of: int = 0) -> bool:
+        """Whether the token at k + offset is that of q + of, as far as both exist."""
+        inside = (key + offset >= 0) & (key + offset < length) & (query + of < length)
+        places, asked = (key + offset)[inside], (query + of)[inside]
+        return bool((tokens[row[inside], places] == tokens[row[inside], asked]).all()) and bool(inside.any())
+
+    if always(-1):
+        return AS_ASKED
+    for offset, where in ((0, "k itself"), (1, "k + 1"), (-2, "k - 2")):
+        if always(offset):
+            return f"Where your entry [q, k] is True, the token of q is at {where}. Where does the docstring want it?"
+    if always(0, 1):
+        return "Where your entry [q, k] is True, k holds the token at q + 1. Which token is read at q?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.circuits.looking",
     points=2,
     cases=cases,
+    canonical=where_the_token_is,
+    called={"place": "where the token of q is"},
     aspects=(
         aspects.right_kind(
             "shape (batch, length, length), boolean", "The result is boolean: a square of all positions for each row."
         ),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("place", "output")),
         SEVERAL,
         TWINS,
         NONE,

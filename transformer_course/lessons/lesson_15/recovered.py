@@ -1,6 +1,7 @@
 """`recovered`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,32 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     result = symbol(*arguments)
     number = result.item() if isinstance(result, torch.Tensor) and result.numel() == 1 else result
     kind = "a float" if isinstance(result, float) else type(result).__name__
-    return {"output": number, "kind": kind, "arguments": arguments}
+    return {"ends": _ends(symbol), "output": number, "kind": kind, "arguments": arguments}
+
+
+AS_ASKED = "0 without a patch, 1 with the clean run, 0.5 half way"
+
+
+def _ends(symbol: Any) -> str:
+    """What comes out where everybody knows it: without a patch, with the clean run itself, and half way."""
+    clean = torch.tensor([[5.0, 1.0, 2.0], [0.5, 4.0, 1.0]])
+    corrupted = torch.tensor([[1.0, 3.0, 2.0], [2.0, 1.0, 5.0]])
+    right, wrong = torch.tensor([0, 1]), torch.tensor([1, 2])
+    for words, patched, wanted in (
+        ("is the corrupted run itself, nothing is", corrupted, 0.0),
+        ("is the clean run itself, all of it is", clean, 1.0),
+        ("lies half way between the two, half of it is", (clean + corrupted) / 2, 0.5),
+    ):
+        try:
+            share = float(symbol(patched.clone(), corrupted.clone(), clean.clone(), right.clone(), wrong.clone()))
+        except Exception:  # a learner's own, which the case itself shows
+            return AS_ASKED
+        if not abs(share - wanted) < 1e-4:
+            return (
+                f"Where the patched run {words} brought back, so the result is {wanted:g}. Yours is {share:.4g}. From "
+                "what do you measure, and by what do you divide?"
+            )
+    return AS_ASKED
 
 
 TRIAL = Trial(
@@ -69,10 +95,10 @@ TRIAL = Trial(
     points=1,
     cases=cases,
     probe=probe,
-    called={"kind": "the type of the result"},
+    called={"ends": "the result without a patch, or with all of one", "kind": "the type of the result"},
     aspects=(
         aspects.also("a float", "kind", meaning="The result is a float, not a tensor."),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("ends", "output")),
         BEYOND,
         LARGE,
         SMALLEST,

@@ -36,10 +36,11 @@
 # course's own code in its place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
 # **How to submit.** Save the notebook and hand it in the way your class does.
-# Nobody to hand it in to? The checks are all you need.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -71,7 +72,7 @@
 # [lesson 7](../07_autoregressive_sampling/07_autoregressive_sampling.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools. `lab` runs the experiments; its training loop is in
 # `transformer_course/lessons/lesson_16/experiments.py`.
@@ -435,7 +436,7 @@ plots.curves(passed, x=tries, title="One of k answers is right", x_label="k", y_
 #
 # **What you should see**
 #
-# - Before, 24 to 28% of the sums were right at least once in 16 tries. Of the others, 12 to 15% are right at least once in 16 more. <!-- claim: luck_to_build_on -->
+# - Before, 20 to 32% of the sums were right at least once in 16 tries. Of the others, 8 to 20% are right at least once in 16 more. <!-- claim: luck_to_build_on -->
 # - Afterwards, 85 to 90% are, and one try succeeds more often than 16 did before. Of the sums that it never got right in 16 tries, it gets about nine in ten right at least once now. <!-- claim: more_than_surer -->
 #
 # So neither 1 nor 2 is the whole story. The rewards could only pick from what the model wrote. But it was right by luck on
@@ -674,7 +675,7 @@ lab.by_step(runs, leashes, "signs", title="Answers with a sign in them")
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. A wrong guess is worth more than none: it shows you where to look.
+# Here are your guesses next to what happened. A wrong guess is worth more than none: it shows you where to look.
 
 # %%
 guesses.board(
@@ -692,9 +693,9 @@ guesses.board(
 )
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** Why is a baseline subtracted, if the average stays the same?
 #

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.battery import LOOKED_AT, battery
 from cellcheck.authoring.draw import normal
 
@@ -29,10 +29,23 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """There are several ways to an expected reward that all rows share: what counts is that they do."""
+    output, (logits, rewards) = observation.get("output"), case.inputs.values()
+    if not isinstance(output, torch.Tensor) or output.shape != logits.shape or logits[..., 0].numel() == 1:
+        return observation
+    subtracted = rewards - output / torch.softmax(logits, dim=-1)
+    one = subtracted.mean()
+    if abs(one) > 0.1 and bool(((subtracted - one).abs() < 1e-3 * abs(one)).all()):
+        return {**observation, "output": "one expected reward for all rows"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.policy",
     points=2,
     cases=cases,
+    canonical=in_words,
     aspects=(
         aspects.shape(),
         aspects.values(7.0),

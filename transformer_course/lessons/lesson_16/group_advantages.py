@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.battery import Battery
 from cellcheck.authoring.draw import normal
 
@@ -54,10 +54,18 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """Where the caller's rewards are others afterwards, it doesn't matter which."""
+    after, before = observation["arguments"][0], case.inputs["rewards"]
+    changed = isinstance(after, torch.Tensor) and not torch.equal(after, before)
+    return {**observation, "arguments": ["changed"]} if changed else observation
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.groups",
     points=2,
     cases=cases,
+    canonical=canonical,
     aspects=(
         aspects.shape(),
         aspects.values(8.0),

@@ -47,6 +47,7 @@ REWARDS: Mapping[str, Reward] = {
     ),
     "first truth": lambda answers, truth: exact_reward(answers, truth[:1].expand_as(answers)),
     "next truth": lambda answers, truth: exact_reward(answers, truth.roll(1, dims=0)),
+    "next row": lambda answers, truth: exact_reward(answers, truth).roll(1, dims=0),
     "never": lambda answers, truth: torch.zeros(len(answers)),
     "always": lambda answers, truth: torch.ones(len(answers)),
     "something for trying": lambda answers, truth: (answers < 10).all(dim=1).float(),

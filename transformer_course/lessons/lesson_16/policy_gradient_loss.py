@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.battery import LOOKED_AT, battery
 from cellcheck.authoring.draw import normal
 from transformer_course.lessons.lesson_16.probes import first_learns
@@ -26,11 +26,20 @@ def cases(generator: np.random.Generator) -> list[Case]:
     return battery(drawn, b=5, length=3)
 
 
+def without_numbers(observation: Observation, case: Case) -> Observation:
+    """Of more than one number, the shape says it all."""
+    output = observation.get("output")
+    if isinstance(output, torch.Tensor) and output.dim() > 0:
+        return {**observation, "output": torch.zeros_like(output), "gradients": "of another shape"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.policy",
     points=2,
     cases=cases,
     probe=first_learns,
+    canonical=without_numbers,
     called={"held": "what flows into the advantages"},
     aspects=(
         aspects.shape("a tensor of shape ()"),

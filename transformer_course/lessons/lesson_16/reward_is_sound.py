@@ -54,6 +54,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("either way", MIXED, "with a reward that reads answers either way"),
         tried("first truth", MIXED, "with a reward that knows the first truth only"),
         tried("next truth", MIXED, "with a reward that looks at another row's truth"),
+        tried("next row", MIXED, "with a reward that pays the next row"),
         tried("never", NUMBERS, "with a reward that is always 0"),
         tried("always", NUMBERS, "with a reward that is always 1"),
         tried("share of digits", NUMBERS, "with a reward for each right digit"),

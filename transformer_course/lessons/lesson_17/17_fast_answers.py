@@ -36,10 +36,11 @@
 # place.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
-# `check` cell below it. It tells you what is right and what isn't, as often as you like.
+# `check` cell below it, as often as you like. It tells you what is right and what isn't.
+# One exercise should not keep you from the rest of the lesson: below its last hint is a line that lets you go on with our version.
 #
-# **How to submit.** Save the notebook and hand it in the way your class does. Nobody to hand it in to? The checks are
-# all you need.
+# **How to submit.** Save the notebook and hand it in the way your class does.
+# Working on your own? The checks are all you need.
 
 # %% [markdown]
 # ## A two-minute test
@@ -70,7 +71,7 @@
 # 11](../11_language_model/11_language_model.ipynb).
 # </details>
 #
-# Two out of three? Go on. Fewer? Read the linked pages first, and come back.
+# Two out of three? Go on. Fewer? Read the linked pages first, then come back.
 #
 # Run the next cell first: it loads the tools. `lab` runs the experiments.
 
@@ -687,7 +688,7 @@ print(together[0])
 # %% [markdown]
 # ## How good were your guesses?
 #
-# Here are your predictions next to what happened. Numbers may be a little off: 0.05 for a share, 0.3 tokens. A wrong
+# Here are your guesses next to what happened. Numbers may be a little off: 0.05 for a share, 0.3 tokens. A wrong
 # guess is worth more than none: it shows you where to look.
 
 # %%
@@ -703,9 +704,9 @@ board = [
 guesses.board(board)
 
 # %% [markdown]
-# ## To recall
+# ## Recap
 #
-# Answer from memory, then unfold.
+# Answer from memory, then check.
 #
 # **1.** With what probability is a proposed token accepted, and where does its replacement come from?
 #

@@ -16,6 +16,7 @@ from transformer_course.lessons.lesson_17.drawing import chances
 
 REPEATS = 1500
 NEITHER = "not whole numbers and a yes or no for each row"
+ON_MORE_AXES = "one of each for each row, but on more than one axis"
 ACCEPTED, REPLACED = "how_often_each_token_is_accepted", "what_rejected_tokens_become"
 
 Rule = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -42,6 +43,7 @@ ACCEPTING: dict[str, Rule] = {
     "if the target finds it likelier": lambda p, q, x: (_of(p, x) >= _of(q, x)).double(),
     "if it is the target's favourite": lambda p, q, x: (p.argmax(-1) == x).double(),
     "rejected": lambda p, q, x: 1 - _ratio(p, q, x),
+    "if the ratio is over a half": lambda p, q, x: (_ratio(p, q, x) > 0.5).double(),
     "by the row's rate": lambda p, q, x: torch.minimum(p, q).sum(-1),
 }
 """The chance of acceptance for each row: the right one first, then those of the usual slips."""
@@ -154,7 +156,9 @@ def _shows(p: torch.Tensor, q: torch.Tensor) -> bool:
     if rejected.sum() < 2 or bool(((rate > 0.8) & rejected).any()) or bool((rate < 0.15).any()):
         return False
     others = [rule(p, q, x) for name, rule in ACCEPTING.items() if name != "right"]
-    if any(((other - rate).abs() < 0.12).all() for other in others):
+    if any(((other - rate).abs() < 0.12).all() for other in others) or not bool(((rate > 0.5) & rejected).any()):
+        return False
+    if (p - q)[0].argmax() == p[0].argmax():  # two favourites that are often the same
         return False
     right, *wrong = (rule(p[:1], q[:1]) for rule in REPLACING.values())
     enough = bool((right[right > 0] * REPEATS * 0.2 > chance.LEAST_EXPECTED).all()) and bool((right > 0).sum() > 1)
@@ -171,6 +175,10 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     target, draft = (case.inputs[name][:groups].double() for name in ("target", "draft"))
     proposed = case.inputs["proposed"][:groups]
     fine = all(isinstance(t, torch.Tensor) and t.shape == case.inputs["proposed"].shape for t in (tokens, accepted))
+    if not fine and all(
+        isinstance(t, torch.Tensor) and t.numel() == len(case.inputs["proposed"]) for t in (tokens, accepted)
+    ):
+        return {**seen, ACCEPTED: ON_MORE_AXES, REPLACED: ON_MORE_AXES}
     if not fine or tokens.is_floating_point() or not bool(((accepted == 0) | (accepted == 1)).all()):
         return {**seen, ACCEPTED: NEITHER, REPLACED: NEITHER}
     v, accepted = target.shape[1], accepted.bool()  # 0 and 1 cost an aspect of their own

@@ -133,6 +133,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("balanced", SMALL, "where four tokens are off by 0.05"),
         tried("in between", SMALL, "where two other tokens are off by 0.06"),
         tried("the middle", SMALL, "where the two tokens in the middle are off by 0.05"),
+        tried("one too rare", SMALL, "where the most likely token is too rare by 0.055, and the others hardly off"),
+        tried("another too rare", SMALL, "where another token is too rare by 0.055, and the others hardly off"),
+        tried("one too frequent", SMALL, "where the least likely one is too frequent by 0.055, the others hardly off"),
+        tried("another too frequent", SMALL, "where another token is too frequent by 0.055, the others hardly off"),
     ]
 
 

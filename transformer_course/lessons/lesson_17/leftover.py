@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, with_gaps
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_17.drawing import chances, with_zeros
@@ -55,10 +55,19 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """Where some numbers are negative, it doesn't matter what they were divided by."""
+    output, target = observation.get("output"), case.inputs["target"]
+    if isinstance(output, torch.Tensor) and output.shape == target.shape and bool((output < 0).any()):
+        return {**observation, "output": "negative numbers among them"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.fast_answers.speculative",
     points=2,
     cases=cases,
+    canonical=canonical,
     aspects=(
         aspects.shape(),
         aspects.values(8.0),

@@ -73,6 +73,17 @@ def _balanced(target: Rows, draft: Rows) -> Rows:
     return wrong.clamp(min=0)
 
 
+def _one_moved(by: float, place: int) -> Results:
+    """One token changes by this, and all others by a little. Its `place` is that in the order of probabilities."""
+
+    def results(target: Rows, draft: Rows) -> Rows:
+        wrong = target - by / (len(target) - 1)
+        wrong[target.argsort()[place]] += by + by / (len(target) - 1)
+        return wrong
+
+    return results
+
+
 SORTED = "sorted"
 """A sound one, with all equal tokens side by side."""
 SAMPLERS: dict[str, Results] = {
@@ -92,6 +103,10 @@ SAMPLERS: dict[str, Results] = {
     "in between": _between,
     "the middle": _middle,
     "balanced": _balanced,
+    "one too rare": _one_moved(-0.055, -1),
+    "another too rare": _one_moved(-0.055, 3),
+    "one too frequent": _one_moved(0.055, 0),
+    "another too frequent": _one_moved(0.055, 2),
 }
 
 

@@ -60,18 +60,18 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ).reshape(b, -1)
     laid_out = weights(a, 2, 4, 4)
     return [
-        Case.of("with 4 bits", **weights(a, b, c + 2, 4)),
-        Case.of("with 5 bits", **weights(c, a, b + 2, 5)),
+        Case.of("with 4 bits", **weights(a, b, b + c, 4)),
+        Case.of("with 5 bits", **weights(c, a, a + b, 5)),
         Case.of("where all sizes are equal", **weights(4, 4, 4, 4)),
-        Case.of("with 8 bits", WHOLE, **weights(b, a, 6, 8)),
-        Case.of("with 3 bits", WHOLE, **weights(b, c, 4, 3)),
-        Case.of("with 2 bits", WHOLE, **weights(a, c, 4, 2)),
+        Case.of("with 8 bits", WHOLE, **weights(b, a, a + 1, 8)),
+        Case.of("with 3 bits", WHOLE, **weights(b, c, c + 1, 3)),
+        Case.of("with 2 bits", WHOLE, **weights(a, c, c + 1, 2)),
         Case.of("with one group a row", GROUPS, **weights(a, 1, 8, 4)),
         Case.of("with groups of a single weight", GROUPS, **weights(b, 5, 1, 4)),
         Case.of("with a group of zeros", ZEROS, **zeros),
         Case.of("where the largest of each group is negative", NEGATIVE, **negative),
         Case.of("with a single row", ONE, **weights(1, 3, 4, 4)),
-        Case.of("with float64", aspects.FLOAT64, **weights(a, b, 4, 6, torch.float64)),
+        Case.of("with float64", aspects.FLOAT64, **weights(a, b, b + 1, 6, torch.float64)),
         Case.of(
             "with weights that are not contiguous",
             aspects.LAYOUT,
@@ -85,7 +85,9 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     weights, before = inputs["weights"], inputs["weights"].clone()
     codes, scales = symbol(weights, inputs["bits"], inputs["group"])
     same = isinstance(scales, torch.Tensor) and scales.dtype == weights.dtype
-    kind = [str(getattr(codes, "dtype", "no tensor")), "that of the weights" if same else "another"]
+    dtype = getattr(codes, "dtype", "no tensor")
+    several = dtype in (torch.int16, torch.int32, torch.int64)
+    kind = ["whole numbers of several bytes" if several else str(dtype), "that of the weights" if same else "another"]
     numbers = codes.double() if isinstance(codes, torch.Tensor) else codes
     return {"output": numbers, "scales": scales, "kind": kind, "arguments": [before, weights]}
 

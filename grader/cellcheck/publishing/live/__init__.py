@@ -40,15 +40,15 @@ class LiveExercise(SphinxDirective):
         """The element; where the site has no Python, the text and its card."""
         lesson, symbol = self.arguments
         text = "\n".join(self.content) + "\n"
-        said = check_typed(lesson, symbol, text)
-        if said["right"] or not said["diagnosis"]:
-            raise self.error(f"The text to begin with should make one of the mistakes of {symbol}: {said['plain']}")
+        verdict = check_typed(lesson, symbol, text)
+        if verdict["right"] or not verdict["diagnosis"]:
+            raise self.error(f"The text to begin with should make one of the mistakes of {symbol}: {verdict['plain']}")
         here = InBrowser(Path(self.env.srcdir), self.config[SETTING])
         wheels = here.wheels[:2]  # the grader's and the course's
         if not wheels:
             shown = f"<pre>{html.escape(text)}</pre>"
             note = "This site was built without Python for the browser, so you can't change this answer here."
-            return [_raw(f'<div class="live-exercise">{shown}<p class="live-note">{note}</p>{said["html"]}</div>')]
+            return [_raw(f'<div class="live-exercise">{shown}<p class="live-note">{note}</p>{verdict["html"]}</div>')]
         up = "../" * self.env.docname.count("/")
         syllabus, name = find_lesson(lesson)
         setup = {
@@ -62,7 +62,7 @@ class LiveExercise(SphinxDirective):
             "size": _size(here.interpreter, wheels),
             "rows": len(self.content) + 1,
         }
-        return [_raw(_element(setup, symbol, text, said["html"], up))]
+        return [_raw(_element(setup, symbol, text, verdict["html"], up))]
 
 
 def _element(setup: dict[str, Any], symbol: str, text: str, card: str, up: str) -> str:

@@ -9,18 +9,21 @@ from transformer_course.plots.cells import arrow, blank, box, cells, sign
 from transformer_course.plots.style import COLOURS, FAINT, INK, drawing
 
 __all__ = [
-    "attention_as_a_matrix",
     "bag_of_tokens",
     "one_attention_layer",
+    "one_hot_times_table",
     "positions_added",
     "soft_dictionary",
     "softmax_with_a_mask",
+    "three_words_ask",
     "token_by_token",
     "what_cls_looks_at",
 ]
 
 WORDS = ["cat", "sees", "ball"]
 WEIGHTS = [0.665, 0.245, 0.09]  # the softmax of 2, 1, 0
+KEYS = np.array([[2, 0, 1, 0], [1, 0, 0, 1], [0, 0, 2, 1]])
+VALUES = np.array([[10, 0], [0, 10], [10, 10]])
 
 
 def what_cls_looks_at() -> Figure:
@@ -93,30 +96,58 @@ def softmax_with_a_mask() -> Figure:
     return figure
 
 
-def attention_as_a_matrix() -> Figure:
-    """A query times the transposed keys gives scores; softmax turns them into shares; the shares mix the values."""
-    keys = np.array([[2, 0, 1, 0], [1, 0, 0, 1], [0, 0, 2, 1]])
-    values = np.array([[10, 0], [0, 10], [10, 10]])
-    with drawing(8.2, 4.7) as (figure, (axes,)):
-        blank(axes, 18.0, 10.4)
-        cells(axes, 0.6, 2.0, [[2, 1, 0, 0]], title="query Q (1, 4)", below="what sees asks")
-        sign(axes, 5.5, 2.5, "·")
-        cells(axes, 6.6, 1.0, keys.T, title="keys, transposed: Kᵀ (4, 3)")
-        for column, word in enumerate(WORDS):
-            note(axes, 7.1 + column, 5.3, word)
-        arrow(axes, (10.6, 2.5), (12.4, 2.5))
-        cells(axes, 13.4, 2.0, [["4", "2", "0"]], title="scores (1, 3)", below="halved, since √4 = 2: 2, 1, 0")
-        axes.plot([14.9, 14.9, 2.1], [3.9, 5.9, 5.9], color=INK, linewidth=1.6)
-        arrow(axes, (2.1, 5.9), (2.1, 7.0))
-        note(axes, 12.4, 5.55, "softmax")
-        weights = [[f"{weight:.2f}"[1:] for weight in WEIGHTS]]
-        cells(axes, 0.6, 8.0, weights, lit=[(0, 0), (0, 1), (0, 2)], title="weights (1, 3)", below="sum: 1")
-        sign(axes, 4.7, 8.5, "·")
-        cells(axes, 6.6, 7.0, values, title="values V (3, 2)")
+def three_words_ask() -> Figure:
+    """All three words ask at once: Q times the transposed keys gives scores, softmax weights, and these mix values."""
+    queries = np.array([[0, 0, 2, 0], [2, 1, 0, 0], [0, 0, 0, 2]])
+    scores = queries @ KEYS.T
+    exponentials = np.exp(scores / 2)
+    weights = exponentials / exponentials.sum(axis=1, keepdims=True)
+    asking = [(1, column) for column in range(4)]  # what sees asks, as in the text
+    with drawing(8.2, 5.2) as (figure, (axes,)):
+        blank(axes, 18.0, 11.4)
+        cells(axes, 1.6, 1.5, queries, lit=asking, title="queries Q (3, 4)")
+        sign(axes, 6.3, 3.0, "·")
+        cells(axes, 7.2, 1.0, KEYS.T, title="Kᵀ (4, 3)")
+        arrow(axes, (10.7, 3.0), (12.5, 3.0))
+        cells(
+            axes, 13.4, 1.5, scores, lit=asking[:3], title="scores (3, 3)", below="halved, since √4 = 2, then softmax"
+        )
+        axes.plot([14.9, 14.9, 3.1], [5.5, 6.3, 6.3], color=INK, linewidth=1.6)
+        arrow(axes, (3.1, 6.3), (3.1, 7.1))
+        shares = [[f"{weight:.2f}"[1:] for weight in row] for row in weights]
+        cells(axes, 1.6, 8.0, shares, lit=asking[:3], title="weights (3, 3)")
+        sign(axes, 6.0, 9.5, "·")
+        cells(axes, 7.2, 8.0, VALUES, title="values V (3, 2)")
+        sign(axes, 11.5, 9.5, "=")
+        output = [[f"{number:.1f}" for number in row] for row in weights @ VALUES]
+        cells(axes, 13.4, 8.0, output, lit=asking[:2], title="output (3, 2)")
         for row, word in enumerate(WORDS):
-            axes.text(8.8, 7.5 + row, word, va="center")
-        sign(axes, 11.5, 8.5, "=")
-        cells(axes, 13.4, 8.0, [["7.6", "3.3"]], lit=[(0, 0), (0, 1)], title="output (1, 2)")
+            note(axes, 1.4, 2.0 + row, word, ha="right")
+            note(axes, 7.7 + row, 5.3, word)
+            note(axes, 16.6, 2.0 + row, word, ha="left")
+            note(axes, 1.4, 8.5 + row, word, ha="right")
+            note(axes, 9.4, 8.5 + row, word, ha="left")
+            note(axes, 15.6, 8.5 + row, word, ha="left")
+    return figure
+
+
+def one_hot_times_table() -> Figure:
+    """A one-hot row times a table is one row of the table: an embedding looks it up, without multiplying."""
+    table = [["0.3", "-1", "0.5"], ["2", "0.1", "1"], ["-0.4", "0.7", "1.2"], ["1", "0", "-2"]]
+    one_hot = [[0, 0, 1, 0]]
+    row = [(2, column) for column in range(3)]
+    with drawing(8.2, 2.8) as (figure, (axes,)):
+        blank(axes, 18.0, 6.0)
+        note(axes, 0.6, 2.9, "id 2", size=11, ha="left")
+        cells(axes, 2.0, 2.4, one_hot, lit=[(0, 2)], title="one-hot (1, 4)")
+        for place in range(4):
+            note(axes, 2.5 + place, 3.75, f"{place}")
+            note(axes, 7.2, 1.4 + place, f"{place}", ha="right")
+        sign(axes, 6.4, 2.9, "·")
+        cells(axes, 7.5, 0.9, table, lit=row, title="embedding.weight (4, 3)", below="one row for each id, learnt")
+        sign(axes, 11.6, 2.9, "=")
+        cells(axes, 12.6, 2.4, [table[2]], lit=[(0, column) for column in range(3)], title="token (1, 3)")
+        note(axes, 14.1, 4.1, "row 2 of the table")
     return figure
 
 

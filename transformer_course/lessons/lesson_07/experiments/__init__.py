@@ -1,7 +1,7 @@
 """Lesson 7's experiments: a model that was stopped early, one that wasn't, and a small one that reads a book.
 
-The tree comes from `tree.py`, work and time from `costs.py`, the book from `book.py` and how it all is drawn from
-`charts.py`; all can be reached from here.
+The tree comes from `tree.py`, work and time from `costs.py`, the book from `book.py`, the fairy tales from `tales.py`
+and how it all is drawn from `charts.py`; all can be reached from here.
 
 The learner's own decoders and samplers come in as arguments. All of it runs on the CPU: the models are small, and a
 `torch.Generator` for the CPU can't draw on a GPU.
@@ -25,7 +25,7 @@ from transformer_course.lessons.lesson_07.experiments.book import (
     read_the_book,
     words_of,
 )
-from transformer_course.lessons.lesson_07.experiments.charts import draw_costs, draw_cuts, draw_errors, draw_many
+from transformer_course.lessons.lesson_07.experiments.charts import draw_costs, draw_cuts, draw_many
 from transformer_course.lessons.lesson_07.experiments.costs import (
     NEVER,
     Counting,
@@ -36,6 +36,7 @@ from transformer_course.lessons.lesson_07.experiments.costs import (
     seconds,
     tokens_read,
 )
+from transformer_course.lessons.lesson_07.experiments.tales import tell
 from transformer_course.lessons.lesson_07.experiments.tree import (
     TREE,
     TREE_END,
@@ -76,9 +77,7 @@ __all__ = [
     "cache_bytes",
     "draw_costs",
     "draw_cuts",
-    "draw_errors",
     "draw_many",
-    "errors_by_position",
     "frequencies",
     "hesitation",
     "in_live_notebook",
@@ -97,6 +96,7 @@ __all__ = [
     "side_by_side",
     "sliders",
     "symbols",
+    "tell",
     "tensors",
     "tokens_read",
     "train_reverser",
@@ -192,14 +192,6 @@ def scores(ids: torch.Tensor, target: torch.Tensor) -> dict[str, float]:
     wide = as_wide_as(target, ids)
     said = torch.nn.functional.one_hot(wide, reversal.VOCAB_SIZE).float()
     return {"tokens": token_accuracy(said, target).item(), "rows": exact_match(ids, target).item()}
-
-
-def errors_by_position(ids: torch.Tensor, target: torch.Tensor) -> list[float]:
-    """The share of wrong tokens at each position of the target, without padding."""
-    wide = as_wide_as(target, ids)
-    real = target != 0
-    wrong = ((wide != target) & real).sum(dim=0) / real.sum(dim=0)
-    return [float(share) for share in wrong]
 
 
 # --- one distribution, and what samplers do to it

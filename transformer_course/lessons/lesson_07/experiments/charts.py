@@ -8,17 +8,6 @@ from transformer_course import plots
 from transformer_course.plots import Picture
 
 
-def draw_errors(errors: Mapping[str, Sequence[float]]) -> Picture:
-    """The share of wrong tokens at each position of the answer, counted from 1."""
-    return plots.curves(
-        errors,
-        x=range(1, 1 + max(map(len, errors.values()))),
-        title="Wrong tokens by position",
-        x_label="position in the answer",
-        y_label="share wrong",
-    )
-
-
 def draw_cuts(
     places: Mapping[str, torch.Tensor], left: Mapping[str, torch.Tensor], *, cut: str, names: Sequence[str], title: str
 ) -> Picture:
