@@ -433,6 +433,19 @@ def test_what_only_the_build_writes_is_renewed_without_running_anything(
         building.build(copy, lesson, lambda _: None)
 
 
+def test_other_points_are_another_output(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = LESSONS[0]
+    monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))
+    committed = copy.solution(lesson)
+    notebook = nbformat.read(committed, as_version=4)
+    next(
+        cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")
+    ).metadata.nbgrader.points += 1
+    nbformat.write(notebook, committed)
+    with pytest.raises(pytest.fail.Exception, match="executed"):
+        building.build(copy, lesson, lambda _: None)
+
+
 def test_a_comment_changes_no_output(copy: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = LESSONS[0]
     monkeypatch.setattr(building, "_execute", lambda *_: pytest.fail("executed"))

@@ -152,22 +152,24 @@ def _keep_outputs(committed: _Committed, solution: NotebookNode) -> bool:
     """Takes over what the committed solution put out, if what it ran is still the same: true when it is.
 
     What the build itself writes (the lines that fetch the course, links, how hints unfold) changes no output, nor do
-    comments and docstrings.
+    comments and docstrings. How many points an exercise has is what its check puts out.
     """
     if committed.solution is None or committed.then["executed"] != committed.now["executed"]:
         return False
     before, now = _by_code(committed.solution), _by_code(solution)
-    if [source for source, _ in before] != [source for source, _ in now]:
+    if [ran for *ran, _ in before] != [ran for *ran, _ in now]:
         return False
-    for (_, ran), (_, cell) in zip(before, now, strict=True):
+    for (*_, ran), (*_, cell) in zip(before, now, strict=True):
         cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
     return True
 
 
-def _by_code(notebook: NotebookNode) -> list[tuple[bytes, NotebookNode]]:
-    """The code cells by what they run for; the set-up cell is the build's own."""
+def _by_code(notebook: NotebookNode) -> list[tuple[bytes, float | None, NotebookNode]]:
+    """The code cells by what they run for, and by their points; the set-up cell is the build's own."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return [(b"" if cell.id == "setup" else _run_by(cell), cell) for cell in cells]
+    marks = [cell.metadata.get("nbgrader", {}).get("points") for cell in cells]
+    run_by = [b"" if cell.id == "setup" else _run_by(cell) for cell in cells]
+    return list(zip(run_by, marks, cells, strict=True))
 
 
 def _run_by(cell: NotebookNode) -> bytes:

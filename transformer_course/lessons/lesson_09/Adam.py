@@ -7,6 +7,7 @@ import numpy as np
 from cellcheck.authoring.aspects import special
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_09.descents import BESIDE, CALLED, FLOAT32, draw_steps, of_optimiser
+from transformer_course.lessons.wordings import only_usually
 
 FIRST = special("the first step", weight=1.0, meaning="The first step already has the right size.")
 SIZES = special(
@@ -36,6 +37,7 @@ TRIAL = Trial(
     module="transformer_course.numpy_transformer.optimisers",
     points=2,
     cases=cases,
+    canonical=lambda observation, case: only_usually(observation, case, "steps"),
     called=CALLED,
     aspects=of_optimiser(FIRST, SIZES, BETAS, EPS),
 )

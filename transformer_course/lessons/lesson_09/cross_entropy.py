@@ -8,6 +8,7 @@ from cellcheck.authoring.aspects import dtype, main, refused, special, untouched
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_09.drawing import normal
+from transformer_course.lessons.wordings import only_usually
 
 BOTH = ("loss", "gradient")
 PADDED = special("padding", "", 2.0, "Padding counts neither in the loss nor in the gradient.", BOTH)
@@ -65,6 +66,7 @@ def by_name(observation: Observation, case: Case) -> Observation:
 
     What keeps probabilities away from 0 is one slip, whatever its size: no float64 above 0 has a loss of 800.
     """
+    observation = only_usually(observation, case, "mean", "slopes")
     pair = observation.get("output")
     if case.tags == ALL_PADDING.tags and "error" not in observation:
         return dict.fromkeys(BOTH, "accepted")

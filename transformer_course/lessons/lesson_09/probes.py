@@ -197,12 +197,10 @@ def _in_words(*names: str, plan: Plan | None = None, norm: bool | None = None) -
         look = _Look(symbol, inputs, names, plan, norm)
         if inputs["gradient"] is None:
             return {"wiring": _first(look.wiring, look.merging, look.steps, look.model), **seen}
-        return {
-            "way_back": _first(look.wiring),
-            "returned": _first(look.slopes, look.claims.of_returned),
-            "gathered": _first(look.shares, look.claims.of_set),
-            **seen,
-        }
+        words = {"way_back": _first(look.wiring), "returned": _first(look.slopes, look.claims.of_returned)}
+        if look.weights:
+            words["gathered"] = _first(look.shares, look.claims.of_set)
+        return {**words, **seen}
 
     return probe
 

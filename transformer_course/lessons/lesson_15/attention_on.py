@@ -12,6 +12,7 @@ from cellcheck.authoring.battery import Battery
 from cellcheck.authoring.calls import in_order
 from cellcheck.authoring.draw import dims
 from transformer_course.lessons.lesson_15.drawing import attention, silenced, targets
+from transformer_course.lessons.wordings import only_usually
 
 NOTHING = aspects.special(
     "no target anywhere", weight=2.0, meaning="Where no position has a target, the result is zeros, not NaN."
@@ -111,6 +112,7 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
+    canonical=lambda observation, case: only_usually(observation, case, "all_of_it"),
     called={"all_of_it": "the score of heads that give all to the targets"},
     aspects=(
         aspects.shape("shape (heads,)", "The result has the shape (heads,): one number for each head."),

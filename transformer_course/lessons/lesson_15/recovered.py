@@ -9,6 +9,7 @@ import torch
 
 from cellcheck.authoring import Case, Trial, aspects
 from cellcheck.authoring.draw import normal, strided
+from transformer_course.lessons.wordings import only_usually
 
 BEYOND = aspects.special(
     "below 0 and above 1", weight=3.0, meaning="A patch may make things worse, or better than in the clean run."
@@ -95,6 +96,7 @@ TRIAL = Trial(
     points=1,
     cases=cases,
     probe=probe,
+    canonical=lambda observation, case: only_usually(observation, case, "ends"),
     called={"ends": "the result without a patch, or with all of one", "kind": "the type of the result"},
     aspects=(
         aspects.also("a float", "kind", meaning="The result is a float, not a tensor."),
