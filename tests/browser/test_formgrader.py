@@ -30,7 +30,7 @@ SECONDS = 1000
 OPTION = "--LabApp.default_url=/formgrader"
 CLASS = {learner.name: learner for learner in HONEST}
 GRADED, LATE = ("chidi", "eli"), "bela"
-SCORES = {"chidi": "20 / 24", "eli": "10 / 24", LATE: "24 / 24"}
+SCORES = {"chidi": "20 / 24", "eli": "9 / 24", LATE: "24 / 24"}
 WIDTHS = (1280, 390)
 
 

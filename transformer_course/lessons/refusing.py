@@ -58,7 +58,7 @@ def _described(result: Any) -> str:
 
 
 def _raised_by(function: Callable[..., Any], error: Exception) -> bool:
-    """Whether a `raise` or an `assert` says it that stands where the function does."""
+    """Whether it comes from a `raise` or an `assert` in the module in which the function was written."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -22,8 +22,8 @@ MODULES = (layers, attention, blocks, functions, model, optimisers)
 
 @cache
 def judge(symbol: str) -> Judge:
-    """It keeps what the catalogue's mistakes do, which is asked for each answer."""
-    return judge_of(find_lesson("09")[1], symbol, 0)
+    """It keeps what the catalogue's mistakes do, which is asked for each answer; none of these has two of them."""
+    return judge_of(find_lesson("09")[1], symbol, 0, combinations=0)
 
 
 def edited(symbol: str, *edits: tuple[str, str]) -> Any:

@@ -1035,7 +1035,7 @@ pd.DataFrame(
 
 # %% [markdown] exercise="l2_penalty" kind="core" difficulty=1 minutes=5
 # How large are the weights of a whole network? The usual measure is the sum of their squares. Biases don't count: a bias
-# moves a bend, or the whole curve, and makes neither any steeper. It is called a *penalty*, since we are going to charge for it.
+# moves a bend, or the whole curve, and makes neither any steeper. The sum is called a *penalty*, since we are going to charge for it.
 #
 # ![The parabola of squares. Weight -2 costs 4, weight 0 costs 0, weight 1 costs 1 and weight 3 costs 9. The title says: 1 + 4 + 9 + 0 = 14.](picture:squares_of_weights)
 #
@@ -1078,7 +1078,7 @@ plots.bars(sums, title="Sum of squared weights")
 #
 # - Training makes the sum of the squared weights grow, here from 21 to 36. <!-- claim: weights_grow -->
 #
-# Fitting noise takes sharp bends, and sharp bends take large weights: they are a suspect indeed.
+# Fitting noise takes sharp bends, and sharp bends take large weights, so they remain a suspect.
 # </details>
 #
 # At the end of this part we charge for large weights. First, a better place to keep them.
@@ -1374,7 +1374,7 @@ print("your MLP predicts the same in both modes:", "yes" if same else "no")
 # %% [markdown]
 # ### Experiment: how deep?
 #
-# Now you have the tools, so back to the question. More layers can bend more often. Do they know more, or remember more? We train networks with 0, 1, 2, 4 and 8 hidden layers, 32 units each.
+# Now you have the tools, so back to the question. More layers can bend more often. Does a deeper network know more, or only remember more? We train networks with 0, 1, 2, 4 and 8 hidden layers, 32 units each.
 # **Which depth has the lowest *test* loss?** And which the lowest training loss?
 #
 # A single data set could mislead us by luck. So we train each depth on five data sets, and look at the mean.
@@ -1441,8 +1441,8 @@ lab.bars_of_test_losses(by_decay, "weight decay", guess_decay)
 # - With decay 0.01 the training loss rises, from about 0.03 to about 0.09, and the test loss falls, from about 0.30 to about 0.25 (each give or take 0.02). <!-- claim: decay_helps -->
 # - With decay 0.3 the network does no better than "always the mean": large weights are so costly that it draws a flat line. <!-- claim: too_much_decay -->
 #
-# A worse training loss, and better predictions: it remembers less, and knows more. So the answer to the question isn't in
-# the training loss. Only a test set has it.
+# A worse training loss, and better predictions: it remembers less, and knows more. So whether a network knows or remembers,
+# its training loss can't tell you. Only a test set can.
 # </details>
 
 # %% [markdown]

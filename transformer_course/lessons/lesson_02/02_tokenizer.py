@@ -317,7 +317,7 @@ print("the whole novel came back unchanged:", decode(novel_ids, novel_vocabulary
 # Libraries have tools for this. TensorFlow's is a layer, `TextVectorization`. (No TensorFlow? Guess all the same: the
 # next cell then does nothing, and the answer is below it.)
 #
-# **With its default settings, but one id per character: what does it make of "321-4"?** Guess first.
+# **With one id per character, and its default settings otherwise, what does it make of "321-4"?** Guess first.
 #
 # 1. Five ids.
 # 2. Four ids.
@@ -343,8 +343,8 @@ if tf is not None:
 # - By default, `TextVectorization` turns "321-4" into four ids: it strips punctuation, including our minus sign. <!-- claim: layer_strips_the_minus -->
 # - The layer's ids for symbols start at 2, since 0 is padding and 1 stands for everything unknown. <!-- claim: layer_ids_begin_at_two -->
 #
-# Without its minus sign, `"321-4"` is the same text as `"32-14"`. Once information is lost from the input, no network
-# can get it back. So look at what a tokenizer does to your own data before you train.
+# `standardize=None` keeps the minus sign. And that matters: without it, `"321-4"` is the same text as `"32-14"`. Once
+# information is lost from the input, no network can get it back. So look at what a tokenizer does to your own data before you train.
 # </details>
 
 # %% [markdown] exercise="pad_sequences" kind="core" difficulty=2 minutes=10

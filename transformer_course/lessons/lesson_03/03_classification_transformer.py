@@ -205,7 +205,7 @@ plots.heatmap(weights, rows, words, title="Who gets a share", low=0, high=1)
 
 # %% [markdown] exercise="scaled_dot_product_attention" kind="core" difficulty=2 minutes=15
 # Now the whole thing. Usually every word has a question, so there are many queries. They form a matrix, one query per row.
-# One query or many, the steps are the same: compare, share out, mix. The framed row is what *sees* asked above.
+# One query or many, the steps are the same: compare, share out, mix. The framed row is the query of *sees*, from above.
 #
 # ![Three queries, one per row: cat (0, 0, 2, 0), sees (2, 1, 0, 0), framed, and ball (0, 0, 0, 2). They are multiplied by the transposed keys, in which the keys of cat, sees and ball are the columns. The product is the scores: 2, 0, 4 for cat, 4, 2, 0 for sees, 0, 2, 2 for ball. They are halved, since the root of 4 is 2. Softmax turns each row into weights: .24, .09, .67, then .67, .24, .09, then .16, .42, .42. The weights times the values (10, 0), (0, 10), (10, 10) give the output: about (9.1, 7.6), (7.6, 3.3) and (5.8, 8.4).](picture:three_words_ask)
 #
@@ -634,8 +634,8 @@ clues.set_axis(list(placed)).round(2)  # where CLS looks, on average over all te
 # The runs need not agree. Nobody told them which clue to use.
 #
 # One layer has one softmax, so it has to share one set of weights between the
-# lengths and the digits. Perhaps it needs several looks at once. That is only a suspicion so far, and the second
-# sitting puts it to the test.
+# lengths and the digits. Perhaps it needs several looks at once. That is only a suspicion so far. In the next sitting you
+# give it several, and part 5 puts the suspicion to the test.
 
 # %% [markdown]
 # ---
@@ -1220,7 +1220,8 @@ variants[tests].agg(["mean", "min", "max"]).round(3)
 #
 # The norm comes before the sub-layer (pre-norm), or after the sum (post-norm). With two layers, that made no difference that
 # we could measure. Does it ever? Let's take **six layers** and three learning rates, up to 0.01, more than three times as
-# much as before. There are three runs of each, with 400 steps, measured in advance by `make claims`.
+# much as before. The table also has stacks without a norm, and without residuals. There are three runs of each, with 400 steps,
+# measured in advance by `make claims`.
 #
 # **With residuals and a learning rate of 0.01, which of the two learns?**
 
@@ -1323,7 +1324,7 @@ lab.padding_chart(lengths, by_length, "The same 1000 texts with more and more pa
 # | it adds everything up, and id 0's vector happens to be all zeros | same logits | different logits | False |
 #
 # The last two rows are why you need both. Compare logits, not predictions: a small leak moves the logits long before it turns a yes into a no. Leave room for rounding.
-# And a doctor leaves the patient as found, mode (`train` or `eval`) and weights. In training mode, dropout changes the logits from call to call: that is no leak.
+# And a doctor leaves the patient as found: the same mode (`train` or `eval`), the same weights. In training mode, dropout changes the logits from call to call. That isn't a leak.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1476,7 +1477,7 @@ guesses.board(board)
 #
 # - Train the classifier on half plain and half equal-length texts. Do all three columns become good?
 # - Let `OneLayer` read the mean of all tokens instead of CLS, without positions. Is it still a coin? Why?
-# - Train six layers yourself: `lab.as_table(lab.compare(parts, lab.SIX_LAYERS, sets, steps=200, rate=0.01))`. At which rate does post-norm begin to learn?
+# - Train six layers yourself: `lab.as_table(lab.compare(parts, lab.SIX_LAYERS, sets, steps=200, rate=0.01))`. Then lower the rate: where does post-norm begin to learn?
 # - Give the classifier 16 heads, so that `d_head` is 2. What happens on the same first digit?
 # - Train with 2,000 texts instead of 20,000. Which of the three columns suffers most?
 # - Draw the table of learned positions as dot products, `table @ table.T`. Which positions does the model treat alike?

@@ -164,7 +164,7 @@ print(f"three orders of the same digits: the logits differ by at most {bag_moves
 # - All three orders give the same ten logits, up to rounding (the largest difference is below 0.0001). <!-- claim: orders_give_the_same_logits -->
 #
 # The three questions have three different answers, and the model can't give different answers to inputs that it can't tell apart.
-# That is a proof, not a measurement: it holds for any weights.
+# That is a proof, not a measurement: it holds for any weights, so more training won't help.
 #
 # ### The same model with a causal mask
 #

@@ -6,7 +6,7 @@
 # sittings: [160, 80, 90]
 # builds_on: [04_seq2seq_cross_attention, 05_causal_masks]
 # gives:
-#   - measure what happens to a model when nobody corrects it
+#   - let a model write on its own, and measure how many of its answers are right
 #   - decode a whole batch, although its rows end at different times
 #   - sample with temperature, top-k and top-p, put the three together, and see what they do to real text
 #   - find more likely answers with beam search, and say why more likely isn't always better
@@ -489,7 +489,8 @@ with pd.option_context("display.max_colwidth", None):
 #
 # The counter sees five characters. What if the model sees the whole text so far? The course comes with a small
 # Transformer, the storyteller: 800,000 numbers that have learnt one kind of fairy tale. It reads pieces of words, like
-# your tokenizer of lesson 2, and in lesson 12 you'll build its model yourself. Your `generate` can use it right away.
+# those of your tokenizer in lesson 2, and in lesson 12 you'll build its model yourself. Your `generate` can use it right away:
+# four passages at each temperature. The table shows the first, and how many of the words in all four occur in such tales.
 
 # %%
 with pd.option_context("display.max_colwidth", None):
@@ -498,11 +499,12 @@ with pd.option_context("display.max_colwidth", None):
 # %% [markdown]
 # **What you should see**
 #
-# - At temperature 0 it doesn't go round in circles: no eight words in a row come twice, and the heroine keeps her name. <!-- claim: a_transformer_remembers -->
-# - At 0.7 the tale is another one, and still at least 90% of the words occur in such tales. At 2 it is 58 to 75%. <!-- claim: a_bold_transformer_rambles -->
+# - At temperature 0 it doesn't go round in circles: no run of eight words comes twice, and the heroine keeps her name. <!-- claim: a_transformer_remembers -->
+# - At 0.7 it tells a different tale, and at least 90% of the words still occur in such tales. At 2 it is 58 to 75%. <!-- claim: a_bold_transformer_rambles -->
 #
-# (The words that are missing at 0.7 are mostly names, which it makes up.) So a better model gives the sampler more room, but
-# no model survives every temperature.
+# (The words that are missing at 0.7 are mostly names, which it makes up.) It isn't a fair race: these tales are simpler than the
+# novel, and pieces of words are harder to misspell than single characters. But a better model does give the sampler more room,
+# and still no model survives every temperature.
 #
 # ## The bug clinic
 #

@@ -29,8 +29,7 @@
 # GIVES
 #
 # SITTINGS That is how long it takes to read everything and write everything. Six exercises are *stretch*: no later
-# lesson needs them, and without them you save about an hour and a half. To skip one, unfold *Use our version* below its
-# hints: that line puts the course's own code in its place.
+# lesson needs them, and without them you save about an hour and a half.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.

@@ -109,7 +109,7 @@ def form_of_returned(returned: Any, inputs: Arrays) -> str:
     if not inputs:
         return "" if returned is None else "Your backward returns something. Can an id move a little?"
     if returned is None:
-        return f"Your backward returns nothing. Who waits for the gradient of {_listed(inputs)}?"
+        return f"Your backward returns nothing. Which layer needs the gradient of {_listed(inputs)}?"
     several = list(returned) if isinstance(returned, list | tuple) else [returned]
     if len(several) != len(inputs) or (isinstance(returned, list | tuple) and len(inputs) == 1):
         what = "one result" if several[0] is returned else f"a {type(returned).__name__} of {len(several)}"
@@ -136,7 +136,7 @@ def form_of_set(name: str, one: Any, weight: np.ndarray) -> str:
     if not shape:
         return f"Your {name}_grad is a single number, and {name} has {weight.size}. Over which axes do you sum?"
     if shape == weight.T.shape:
-        return f"{says} What lies crosswise?"
+        return f"{says} Which of the arrays in it is the wrong way round?"
     if len(shape) > weight.ndim:
         return f"{says} Over which axes do the shares of all rows add up, and what becomes of those axes?"
     return f"{says} Which two arrays meet in it?"

@@ -57,7 +57,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-OVERFLOWN = "With large logits, an exponential overflows. What can be subtracted from a whole row first?"
+OVERFLOWN = "With large logits, an exponential overflows, or becomes 0. What can be subtracted from a whole row first?"
 FLOORED = "The loss is far too small where the right logit is 900 below the largest."
 
 
@@ -82,7 +82,7 @@ def by_name(observation: Observation, case: Case) -> Observation:
         loss = OVERFLOWN if isinstance(loss, float) and not np.isfinite(loss) else loss
         gradient = OVERFLOWN if isinstance(gradient, np.ndarray) and not np.isfinite(gradient).all() else gradient
     if isinstance(gradient, np.ndarray) and gradient.shape != case.inputs["logits"].shape:
-        gradient = f"Your gradient has the shape {gradient.shape}, and the logits have another. Where did the axes go?"
+        gradient = f"Your gradient has the shape {gradient.shape}, and the logits have another. Which step changes it?"
     return {**observation, "loss": loss, "gradient": gradient}
 
 

@@ -44,13 +44,14 @@ def _of_gradient(loss: Callable[[np.ndarray], float], logits: np.ndarray, gradie
         return AS_ASKED
     if np.abs(gradient.sum(axis=-1)).max() > 1e-6:
         return (
-            "When all logits of a position grow alike, the loss stays, so its gradient adds up to 0. Yours adds up to "
-            f"{gradient.sum(axis=-1).flat[0]:.3g}. What do the probabilities add up to, and what is taken from them?"
+            "When all logits of a position grow alike, the loss stays the same, so its gradient adds up to 0. Yours "
+            f"adds up to {gradient.sum(axis=-1).flat[0]:.3g}. What do the probabilities add up to, and what is "
+            "subtracted from them?"
         )
     factor = float(gradient.flat[0] / slopes.flat[0])
     if np.allclose(gradient, factor * slopes, atol=1e-6):
         return (
-            f"Your gradient is {factor:.4g} times the slope of your own loss. By what is each position's share divided?"
+            f"Your gradient is {factor:.4g} times the slope of your own loss. What is each position's share divided by?"
         )
     return (
         "Move a logit a little, and your loss doesn't change as your gradient says. Which logit does the target name?"

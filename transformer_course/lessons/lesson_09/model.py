@@ -55,7 +55,7 @@ def of_model(made: Callable[[Weights], Any], weights: Weights, source: np.ndarra
         if not _near(logits(source, target, **moved), usual):
             return (
                 f"If every row of {side}_embedding grows by a vector, and every row of {side}_positions shrinks by it, "
-                "your logits change. How does a token enter, by the docstring?"
+                "your logits change. How does a token enter in the docstring?"
             )
     return _of_tokens(logits, usual, source, target)
 
@@ -65,12 +65,13 @@ def _of_tokens(logits: Callable[..., np.ndarray], usual: np.ndarray, source: np.
     last[:, -1] = last[:, -1] % target.max() + 1
     before[:, 0] = before[:, 0] % target.max() + 1
     if not _near(logits(source, last)[:, :-1], usual[:, :-1]):
-        return "When the last token of the target changes, your logits before it change, too. What may a position see?"
+        return "When the last token of the target changes, your logits before it change too. What may a position see?"
     if _near(logits(source, last)[:, -1], usual[:, -1]):
-        return "When a token of the target changes, your logits at its own place don't. What may a position see?"
+        return "When a token of the target changes, your logits at its position don't. What may a position see?"
     if _near(logits(source, before)[:, -1], usual[:, -1]):
         return (
-            "When the first token of the target changes, your logits at the last place don't. What may a position see?"
+            "When the first token of the target changes, your logits at the last position don't. What may a position "
+            "see?"
         )
     other = source.copy()
     other[:, -1] = other[:, -1] % source.max() + 1

@@ -79,12 +79,12 @@ def _sizes(layer: Any, expected: Mapping[str, float]) -> dict[str, str]:
         if not isinstance(weight, np.ndarray) or weight.size == 0:
             words[name] = "no numbers"
         elif weight.std() < 0.08 * size:
-            words[name] = f"Your {name} begins with numbers that are too small. Which size does the docstring give?"
+            words[name] = f"Your {name} begins with numbers that are too small. What size does the docstring give?"
         elif weight.std() > 2.5 * size:
-            words[name] = f"Your {name} begins with numbers that are too large. Which size does the docstring give?"
+            words[name] = f"Your {name} begins with numbers that are too large. What size does the docstring give?"
         elif abs(weight.mean()) > 0.3 * weight.std():
             words[name] = (
-                f"Your {name} begins with numbers that don't lie around 0. Which are as often negative as positive?"
+                f"Your {name} begins with numbers that aren't centred on 0. Which are as often negative as positive?"
             )
         else:
             words[name] = "numbers around 0, of the right size"

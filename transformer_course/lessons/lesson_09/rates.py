@@ -26,12 +26,12 @@ def of_rates(symbol: Callable[..., Any]) -> str:
 
     usual, large = steps([1.0] * 6), steps([10.0] * 6)
     if not np.isfinite(usual[0]):
-        return "Your first step is no number. What is 1 - beta**t for the first t that you divide by?"
+        return "Your first step isn't a number. What is 1 - beta**t for the first t that you divide by?"
     if not any(usual):
         raise Unwatched
     if not np.allclose(usual, large, rtol=1e-3):
         return (
-            "With gradients ten times as large, your steps change, too. They should stay the learning rate: which "
+            "With gradients ten times as large, your steps change too. They should stay at the learning rate: which "
             "power of the gradient is in m, and which in the root of v?"
         )
     if not np.allclose(steps([1.0] * 6, 2 * _RATE), 2 * np.array(usual), rtol=1e-3):

@@ -33,12 +33,12 @@ def shares(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
             )
         if not all(_near(each[name], other[name]) for each, other in zip(alone, among_others, strict=True)):
             return (
-                f"The share of a row in your {name}_grad depends on what stands in the other rows. What met the "
+                f"The share of a row in your {name}_grad depends on what is in the other rows. What met the "
                 f"{name} in forward, one row or a sum of rows?"
             )
         if not _near(otherwise[name], one):
             return (
-                f"With other weights, your {name}_grad is another. What was the {name} multiplied by, or added to, in "
+                f"With other weights, your {name}_grad changes. What was the {name} multiplied by, or added to, in "
                 "forward: anything that depends on the weights?"
             )
     return AS_ASKED
@@ -55,7 +55,7 @@ def slopes_of_product(back: Callable[..., Any], x: np.ndarray, gradient: np.ndar
         if not _near(slopes, others):
             return (
                 f"What you send back changes with {what}. When an entry of x grows, how fast do the outputs grow: does "
-                f"{what} have a say in that?"
+                f"that depend on {what}?"
             )
     if not _near(2 * slopes, back(x, gradient, weight=2.0)):
         return (
@@ -82,7 +82,7 @@ def slopes_of_norm(back: Callable[..., Any], weight: np.ndarray, x: np.ndarray, 
     factor = float(np.abs(back(2 * x, gradient)).sum() / size.sum())
     if abs(factor - 0.5) > 1e-3:
         return (
-            f"When x is twice as large, your gradient is multiplied by {factor:.3g}. By what did forward divide, and "
+            f"When x is twice as large, your gradient is multiplied by {factor:.3g}. What did forward divide by, and "
             "how often?"
         )
     if not np.allclose(slopes, back(x, gradient * weight, weight=1 / weight), rtol=1e-6, atol=0):
@@ -109,23 +109,25 @@ def steps_of_norm(forward: Callable[..., Any], weight: np.ndarray, bias: np.ndar
     }
     if not means["each vector"]:
         for name in (name for name, zero in means.items() if zero):
-            return f"Your norm brings {name} to mean 0, and not each vector. Along which axis does a mean run?"
-        return "Before weight and bias, your vectors haven't the mean 0. What is subtracted from each number?"
+            return f"Your norm brings {name} to mean 0, not each vector. Along which axis does a mean run?"
+        return "Before weight and bias, your vectors don't have mean 0. What is subtracted from each number?"
     stretch = float(np.abs(forward(2 * x, weight=np.ones_like(weight), bias=np.zeros_like(bias))).sum())
     stretch /= float(np.abs(plain).sum())
     if abs(stretch - 1) > 1e-3:
-        return f"With x twice as large, your output is {stretch:.3g} times as large. By what do you divide, how often?"
+        return (
+            f"With x twice as large, your output is {stretch:.3g} times as large. What do you divide by, and how often?"
+        )
     variances = plain.var(axis=-1)
     if not np.allclose(variances, 1.0, rtol=1e-4):
         return (
-            f"Before weight and bias, your vectors have the variance {variances.flat[0]:.3g}, and not 1. Along which "
+            f"Before weight and bias, your vectors have variance {variances.flat[0]:.3g}, not 1. Along which "
             "axis, and over how many numbers, does its mean run?"
         )
     output = forward(x, weight=weight, bias=bias)
     for words, other in {
         "Your forward makes nothing of bias.": plain * weight,
         "Your forward makes nothing of weight.": plain + bias,
-        "Your forward stretches bias, too.": (plain + bias) * weight,
+        "Your forward multiplies bias by weight too.": (plain + bias) * weight,
     }.items():
         if np.allclose(output, other, rtol=1e-6, atol=1e-8):
             return words + " What does the docstring do with the normalised numbers, and in which order?"
@@ -135,7 +137,7 @@ def steps_of_norm(forward: Callable[..., Any], weight: np.ndarray, bias: np.ndar
 def stretched(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
     """Whether the weights' gradients are made of what a norm brings to one size and one mean."""
     for name, one in gradients(x, gradient).items():
-        for what, other in (("wider", 2 * x), ("moved", x + np.abs(x).max())):
+        for what, other in (("stretched", 2 * x), ("shifted", x + np.abs(x).max())):
             if not np.allclose(gradients(other, gradient)[name], one, rtol=1e-6, atol=1e-8):
                 return (
                     f"When all of x is {what}, your {name}_grad changes, though the normalised numbers stay as they "

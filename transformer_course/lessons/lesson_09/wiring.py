@@ -242,7 +242,7 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     weights = results[-1]
     for name in parts:
         if name not in trace.calls:
-            return f"Your forward never asks {name}. Which numbers does the docstring have it for?"
+            return f"Your forward never calls {name}. What does the docstring use it for?"
     if not np.allclose(weights.sum(axis=-1), 1.0):
         return _shared_out(weights)
     if not {"into output", "query", "key", "value"} <= trace.known.keys():
@@ -264,10 +264,10 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     ways = {
         AS_ASKED: side_by_side(mixed),
         "The values are cut into heads by reshape alone, so a head gets numbers of several positions. Which two axes "
-        "have to trade places once the columns are in blocks?": side_by_side(by_reshape),
+        "have to be swapped once the columns are in blocks?": side_by_side(by_reshape),
         "The heads are merged by reshape alone, so the output layer gets one position's numbers at another. Which two "
-        "axes have to trade places before the blocks lie side by side?": mixed.reshape(batch, m, width),
-        "The values are cut into heads, and the heads merged, by reshape alone. Which two axes have to trade places "
+        "axes have to be swapped before the blocks lie side by side?": mixed.reshape(batch, m, width),
+        "The values are cut into heads, and the heads merged, by reshape alone. Which two axes have to be swapped "
         "each time?": by_reshape.reshape(batch, m, width),
         "The heads are merged column by column, so their blocks are mixed. Where do the columns of head h belong?": (
             mixed.transpose(0, 2, 3, 1).reshape(batch, m, width)
@@ -294,11 +294,11 @@ def _shared_out(weights: np.ndarray) -> str:
     """Weights that don't add up to 1 along the keys."""
     for axis, name in ((-2, "queries"), (1, "heads"), (0, "batch")):
         if np.allclose(weights.sum(axis=axis), 1.0):
-            return f"Your weights add up to 1 over the {name}. Among what does each query share out its attention?"
+            return f"Your weights add up to 1 over the {name}. What should each query share its attention among?"
     if (weights < 0).any():
-        return "Some of the weights that you return are negative. What becomes of the scores before they are weights?"
+        return "Some of the weights that you return are negative. What happens to scores before they become weights?"
     return (
-        "The weights that you return don't add up to 1 over the keys. What becomes of the scores, and in which order?"
+        "The weights that you return don't add up to 1 over the keys. What happens to the scores, and in which order?"
     )
 
 

@@ -27,8 +27,7 @@
 #
 # GIVES
 #
-# SITTINGS The two exercises of the last sitting are *stretch*. To skip one, unfold *Use our version* below its hints: that
-# line puts the course's own code in its place.
+# SITTINGS The two exercises of the last sitting are *stretch*.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.
@@ -133,8 +132,8 @@ lab.answers(plain, data)
 # You have a new model. Two tests cost next to nothing, and they come before any real training.
 #
 # **Look at the first loss.** A fresh model knows nothing, so it should give each of the 13 symbols about the same
-# probability. That is a loss of $\ln 13 = 2.56$. A first loss of 10 means that the model is certain, and wrong: most
-# often, its first weights are too large.
+# probability. That is a loss of $\ln 13 = 2.56$. A first loss of 10 means that the model is certain, and wrong. Most
+# often its first weights are too large.
 #
 # **Let it learn a single batch.** That is your first exercise.
 
@@ -490,8 +489,8 @@ lab.sweep_map(swept, title="Exact match after 120 steps")
 # budget, you'd have to sweep again.
 #
 # Why warm up at all? One explanation, which we haven't tested: Adam divides each step by a running mean of squared
-# gradients, and in its first steps that mean rests on a handful of batches. Post-norm models, such as the paper's in lesson 8, need the warm-up more than pre-norm
-# ones: before any training, the gradient of their last layers is large (Xiong and others 2020). The model here is
+# gradients, and in its first steps that mean rests on a handful of batches. Post-norm models, such as the paper's in
+# lesson 8, need the warm-up more than pre-norm ones: before any training, the gradient of their last layers is large (Xiong and others 2020). The model here is
 # pre-norm, and at the highest peak it needs one all the same.
 
 # %% [markdown] exercise="clip_gradients" kind="core" difficulty=2 minutes=15

@@ -23,8 +23,7 @@
 #
 # GIVES
 #
-# SITTINGS The last exercise is *stretch*. To skip one, unfold *Use our version* below its hints: that line puts the
-# course's own code in its place.
+# SITTINGS The last exercise is *stretch*.
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.
@@ -610,7 +609,7 @@ lab.last_named(teller, story_words, ["green kettle", "purple umbrella"])
 # - The library's `LlamaForCausalLM`, from the same folder, gives the same logits as your model to within 0.0001. <!-- claim: same_as_published -->
 # - It always remembers the animal and the thing. When it reads only the last 32 tokens, it finds 15 to 20% of the animals, where chance would find a tenth, and hardly any of the things. <!-- claim: it_remembers_the_beginning -->
 # - It forgets the colour: 12 to 18% are right, and chance alone would get one in eight. Of the villains, 20 to 32% are right, where chance would get one in seven. <!-- claim: it_forgets_the_colour -->
-# - At temperature 0.7, the last paragraph has the hero's name right in 68 and 80% of 40 stories with names that it has never read. With names that it has read it is hardly better, 75 and 80%: it doesn't know names by heart, it copies them. <!-- claim: it_copies_names -->
+# - At temperature 0.7, the last paragraph has the hero's name right in 65 to 82% of 40 stories with names that it has never read. With names that it has read it is hardly better, 72 to 82%: it doesn't know names by heart, it copies them. <!-- claim: it_copies_names -->
 # - At temperature 0.5, the animal and the call are right in at least 95% of 20 stories. At 1.5 nearly everything falls apart: no story has all four right, and the name is right in none. <!-- claim: heat_breaks_the_story -->
 # - The stories cost it 0.085 to 0.086 bits per character. Counts of what follows four tokens need 0.54 to 0.58, and counts of single tokens 2.2 to 2.3. Nobody can need less than 0.056. <!-- claim: close_to_what_was_drawn -->
 # - A green kettle is still in the last paragraph of 19 or 20 stories in 20. The purple umbrella is in none: by then it has become a thing that the model knows. <!-- claim: it_has_no_word_for_an_umbrella -->

@@ -86,11 +86,9 @@ def _in_words(windows: torch.Tensor, scaled: Any, mean: Any, spread: Any) -> str
         if torch.allclose(mean, other) and not torch.allclose(mean, windows.mean(dim=1, keepdim=True)):
             return f"As the mean of a window, you return its {name}. What does the docstring subtract?"
     if torch.allclose(spread, most - least) and not torch.allclose(spread, windows.std(dim=1, keepdim=True)):
-        return "As the spread of a window, you return its largest value less its smallest. Which spread is asked for?"
+        return "As the spread of a window, you return its largest value minus its smallest. Which spread is asked for?"
     if not torch.allclose(scaled * spread + mean, windows, rtol=1e-3, atol=1e-3):
-        return (
-            "Your scaled * spread + mean doesn't give the windows back. From which spread and mean do you make scaled?"
-        )
+        return "Your scaled * spread + mean doesn't give the windows back. Which spread and mean do you use for scaled?"
     return AS_ASKED
 
 

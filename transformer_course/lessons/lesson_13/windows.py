@@ -96,8 +96,8 @@ def _form(which: str, windows: Any, series: torch.Tensor, length: int) -> str:
     if windows.dim() > 2 or windows.shape[1] == length:
         return ""
     if len(windows) == length:
-        return f"Your {which} stand side by side, each in a column. Which axis is that of the examples?"
-    return f"Each of your {which} has {windows.shape[1]} values, and {length} are asked for. Where does one end?"
+        return f"Your {which} are side by side, each in a column. Which axis holds the examples?"
+    return f"Each of your {which} has {windows.shape[1]} values, but {length} are asked for. Where should it end?"
 
 
 def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: int, places: int) -> str:
@@ -112,8 +112,8 @@ def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: i
         return ""
     listed = ", ".join(map(str, begin[:3])) + (f" ... {begin[-1]}" if len(begin) > 3 else "")
     return (
-        f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}. Behind which values does a "
-        "target begin, and where could a window begin as well?"
+        f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}. After which values does a "
+        "target begin, and at which places could a window begin?"
     )
 
 

@@ -93,17 +93,17 @@ def _all_of_it(symbol: Any, targets: torch.Tensor, heads: int) -> str:
         "What you add up is divided by the number of all positions.": number / asked.numel(),
         "What you add up is divided by the number of all targets.": number / float(each.sum()),
         "You divide by the number of heads, too.": 1 / heads,
-        "You count one position more than have a target.": number / (number + 1),
+        "You count one position too many.": number / (number + 1),
         "Rows without a target count as well, each as much as the others.": float(asked.any(dim=1).double().mean()),
-        "Of what a position gives to its targets you take the mean.": float((1 / each[asked]).mean()),
+        "You take the mean of what a position gives to its targets.": float((1 / each[asked]).mean()),
         "You count the positions that are a target, not those that have one.": number / int(targets.any(dim=-2).sum()),
     }
     fits = [words for words, size in ways.items() if abs(float(scores[0]) - size) < 1e-5]
     if "" in fits:
         return AS_ASKED
     return (
-        "If each position that has a target gave all its attention to its targets, every score would be 1, and yours "
-        f"wouldn't. {fits[0] + ' ' if len(fits) == 1 else ''}What is added up, and what is its mean taken over?"
+        "If each position that has a target gave all its attention to its targets, every score should be 1, but yours "
+        f"wouldn't be. {fits[0] + ' ' if len(fits) == 1 else ''}What is added up, and what is its mean taken over?"
     )
 
 

@@ -85,8 +85,8 @@ def _ends(symbol: Any) -> str:
             return AS_ASKED
         if not abs(share - wanted) < 1e-4:
             return (
-                f"Where the patched run {words} brought back, so the result is {wanted:g}. Yours is {share:.4g}. From "
-                "what do you measure, and by what do you divide?"
+                f"Where the patched run {words} brought back, so the result should be {wanted:g}. Yours "
+                f"is {share:.4g}. What do you measure from, and what do you divide by?"
             )
     return AS_ASKED
 

@@ -32,8 +32,7 @@
 #
 # GIVES
 #
-# SITTINGS To skip an exercise, unfold *Use our version* below its hints: that line puts the
-# course's own code in its place.
+# SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.
@@ -437,7 +436,7 @@ plots.curves(passed, x=tries, title="One of k answers is right", x_label="k", y_
 # **What you should see**
 #
 # - Before, 20 to 32% of the sums were right at least once in 16 tries. Of the others, 8 to 20% are right at least once in 16 more. <!-- claim: luck_to_build_on -->
-# - Afterwards, 85 to 90% are, and one try succeeds more often than 16 did before. Of the sums that it never got right in 16 tries, it gets about nine in ten right at least once now. <!-- claim: more_than_surer -->
+# - Afterwards, at least 83% are, and one try succeeds more often than 16 did before. Of the sums that it never got right in 16 tries, it gets about nine in ten right at least once now. <!-- claim: more_than_surer -->
 #
 # So neither 1 nor 2 is the whole story. The rewards could only pick from what the model wrote. But it was right by luck on
 # some sums, and what it learnt there holds for others: digits and carries are the same everywhere. That's answer 3.

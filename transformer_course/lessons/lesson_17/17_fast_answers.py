@@ -32,8 +32,7 @@
 #
 # GIVES
 #
-# SITTINGS To skip an exercise, unfold *Use our version* below its hints: that line puts the course's own code in its
-# place.
+# SITTINGS
 #
 # **How to check.** Replace the line `raise NotImplementedError()` with your own code, and run the cell. Then run the
 # `check` cell below it, as often as you like. It tells you what is right and what isn't.
