@@ -178,8 +178,8 @@ def failing(folder: Path, tests: Sequence[str]) -> str | None:
             return "never ends"
     if done.returncode == 0:
         return None
-    said = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return said[1] if said else f"exit code {done.returncode}"
+    failure = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+    return failure[1] if failure else f"exit code {done.returncode}"
 
 
 def tried(faults: Sequence[Fault], jobs: int, whole: bool = False) -> Iterator[tuple[Fault, str | None]]:

@@ -100,11 +100,11 @@ def _become(account: int) -> None:
 
 def _test(home: str, options: list[str]) -> None:
     os.chdir(ROOT)
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "OMP_NUM_THREADS") if name in os.environ}
+    surroundings = {name: os.environ[name] for name in ("PATH", "LANG", "OMP_NUM_THREADS") if name in os.environ}
     own = {"HOME": home, "TMPDIR": home, "PYTHONDONTWRITEBYTECODE": "1"}
     together = ("--numprocesses", "2", "--dist", "loadfile", "-p", "no:cacheprovider")
     command = [sys.executable, "-m", "tests.twice", *together, *(options or TESTS)]
-    os.execve(sys.executable, command, kept | own)
+    os.execve(sys.executable, command, surroundings | own)
 
 
 if __name__ == "__main__":

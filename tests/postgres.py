@@ -59,8 +59,8 @@ class Server:
         """What a statement gives."""
         engine = create_engine(self.address("postgres"), poolclass=NullPool, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            found = connection.execute(text(statement))
-            return list(found) if found.returns_rows else []
+            result = connection.execute(text(statement))
+            return list(result) if result.returns_rows else []
 
     def others(self) -> list[Any]:
         """Who else is connected: it takes the server a moment to notice that a process was killed."""
@@ -82,8 +82,8 @@ def running() -> Iterator[Server]:
     """A server, which is gone afterwards."""
     tools = programs()
     account = pwd.getpwnam("nobody") if os.geteuid() == 0 else None  # as root it would not start
-    with tempfile.TemporaryDirectory(prefix="pg") as made:  # a socket's path must be short
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="pg") as temporary:  # a socket's path must be short
+        folder = Path(temporary)
         (folder / "password").write_text(PASSWORD)
         run: dict[str, Any] = {"check": True, "cwd": folder, "env": {"PATH": os.defpath, "LC_ALL": "C"}}
         if account is not None:

@@ -35,7 +35,7 @@ def grader(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
             cli.main()
         except SystemExit as end:
             code = end.code or 0
-        said = capsys.readouterr()
-        return Ran(code, said.out, said.err)
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
 
     return run

@@ -303,8 +303,8 @@ def test_a_forked_process_refuses(space: dict[str, Any]) -> None:
             os._exit(0)
     os.close(theirs)
     assert os.waitpid(pid, 0)[1] == 0
-    with os.fdopen(ours) as said:
-        assert "forked from one that had graded already" in said.read()
+    with os.fdopen(ours) as pipe:
+        assert "forked from one that had graded already" in pipe.read()
     assert zygotes._POOL.idle == idle
     assert grade_notebook("submitted/cy.ipynb", seed=7).score == 5.0
 

@@ -1,6 +1,7 @@
 """Arrows run one way: who may import whom, read from the syntax trees."""
 
 import ast
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -90,20 +91,20 @@ def name_of(path: Path) -> str:
 @cache
 def imports(path: Path) -> set[str]:
     """All modules that a file names in an import, wherever it stands."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def rooms(path: Path) -> set[str]:
     """The rooms of `cellcheck` that a file imports."""
-    found = [name.split(".") for name in imports(path)]
-    return {parts[1] if len(parts) > 1 else "__init__" for parts in found if parts[0] == "cellcheck"}
+    names = [name.split(".") for name in imports(path)]
+    return {parts[1] if len(parts) > 1 else "__init__" for parts in names if parts[0] == "cellcheck"}
 
 
 OUTSIDE = {"nbgrader", "nbformat", "jupytext", "rich", "typer"}
@@ -113,7 +114,7 @@ def offenders(room: Path, beyond: Callable[[Path], set[str]]) -> dict[str, set[s
     """The modules of a room that import something beyond what they may, with what it is."""
     here = [path for path in MODULES if path.is_relative_to(room)]
     assert len(here) > 50
-    return {name_of(path): found for path in here if (found := beyond(path))}
+    return {name_of(path): needed for path in here if (needed := beyond(path))}
 
 
 def packages(path: Path) -> set[str]:
@@ -172,8 +173,8 @@ def reached_from(start: str) -> set[str]:
         reached.add(name)
         if name == "cellcheck":  # imports the checker inside `checks`, which the child replaces before anything runs
             continue
-        for found in imports(known[name]):
-            waiting += [found, found.rpartition(".")[0]]
+        for needed in imports(known[name]):
+            waiting += [needed, needed.rpartition(".")[0]]
         waiting.append(name.rpartition(".")[0])
     return reached
 
@@ -205,3 +206,34 @@ def test_the_border_is_crossed_without_pickle() -> None:
         assert not {name.split(".")[0] for name in imports(path)} & {"pickle", "dill", "marshal", "shelve"}
         for call in (".recv(", ".send(", "torch.load", "np.load"):
             assert call not in text, path
+
+
+# A variable's name says what it holds: it is a noun.
+NO_NOUNS = {"found", "kept", "made", "said"}
+# Here an exercise rests on such a name: an edit in its NAME.md holds it, or the function that learners write.
+OF_EXERCISES = {
+    "transformer_course.language_model.choosing",
+    "transformer_course.numpy_transformer.layers",
+    "transformer_course.numpy_transformer.tape",
+    "transformer_course.sampling",
+    "transformer_course.training_well.dropout",
+}
+
+
+def variables(tree: ast.AST) -> set[str]:
+    """The names of variables and parameters. A class's field is none: it is read beside its object's name."""
+    nodes = list(ast.walk(tree))
+    of_classes = [statement for node in nodes if isinstance(node, ast.ClassDef) for statement in node.body]
+    fields = {id(name) for statement in of_classes if isinstance(statement, ast.Assign) for name in statement.targets}
+    fields |= {id(statement.target) for statement in of_classes if isinstance(statement, ast.AnnAssign)}
+    stored = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return {node.id for node in stored if id(node) not in fields} | {n.arg for n in nodes if isinstance(n, ast.arg)}
+
+
+def test_the_name_of_a_variable_is_a_noun() -> None:
+    perhaps = re.compile(rf"\b(?:{'|'.join(NO_NOUNS)})\b *(?:[:=,)]|in\b)")
+    texts = {name_of(path): path.read_text("utf-8") for path in (*MODULES, *(ROOT / "tests").rglob("*.py"))}
+    trees = {name: ast.parse(text) for name, text in texts.items() if perhaps.search(text)}
+    participles = {name: words for name, tree in trees.items() if (words := NO_NOUNS & variables(tree))}
+    assert {name: words for name, words in participles.items() if name not in OF_EXERCISES} == {}
+    assert participles.keys() >= OF_EXERCISES

@@ -51,11 +51,11 @@ def commands(page: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Ran:
+class FollowedPage:
     """The class after all commands, and what each of them said."""
 
     course: Path
-    said: dict[str, str]
+    outputs: dict[str, str]
 
 
 def notebook(name: str, begins: int) -> bytes:
@@ -111,25 +111,25 @@ def an_own_assignment(course: Path) -> bytes:
     return sources.work(sources.VARIABLES, {"honour": "honest = True", "why": "Because."})
 
 
-def all_of(page: str, root: Path, before: Sequence[str] = ()) -> Ran:
+def all_of(page: str, root: Path, before: Sequence[str] = ()) -> FollowedPage:
     """The class after all commands of a page, and what each of them said."""
     course, env = class_of_its_own(root)
     home = root / "home"
-    said = {}
+    outputs = {}
     for command in [*before, *commands(page)]:
         if command == f"nbgrader collect {LESSON}":  # a learner of the hub, just before
             (home / LESSON / f"{LESSON}.ipynb").write_bytes(notebook("bob", 1))
             submit = f"import cellcheck; print(cellcheck.submit(path='{LESSON}/{LESSON}.ipynb'))"
-            said["submit"] = forked(["python", "-c", submit], home, env)
+            outputs["submit"] = forked(["python", "-c", submit], home, env)
         program, *arguments = shlex.split(command)
         # A build executes a solution, and finds the copy of the course as it would from a shell.
         here = program == "cellcheck" and arguments[0] != "build"
-        said[command] = by_grader(arguments, course, env) if here else forked([program, *arguments], course, env)
-    return Ran(course, said)
+        outputs[command] = by_grader(arguments, course, env) if here else forked([program, *arguments], course, env)
+    return FollowedPage(course, outputs)
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> FollowedPage:
     """The first page."""
     return all_of("instructors", tmp_path_factory.mktemp("docs"))
 
@@ -151,7 +151,7 @@ OTHERS = {
 def test_every_command_of_the_other_pages_runs(page: str, tmp_path: Path) -> None:
     before, left = OTHERS[page]
     done = all_of(page, tmp_path, before)
-    assert set(commands(page)) <= done.said.keys()
+    assert set(commands(page)) <= done.outputs.keys()
     assert (done.course / left).is_file()
     ignored = subprocess.run(["git", "check-ignore", "--no-index", left], cwd=ROOT, capture_output=True, check=False)
     assert ignored.returncode == 0, f"{left} is not ignored by git"
@@ -187,21 +187,21 @@ def by_grader(arguments: list[str], course: Path, env: dict[str, str]) -> str:
 
 def forked(command: list[str], folder: Path, env: dict[str, str]) -> str:
     done = run(command, folder, env)
-    assert done.code == 0, f"{shlex.join(command)}\n{done.said}"
-    return done.said
+    assert done.code == 0, f"{shlex.join(command)}\n{done.output}"
+    return done.output
 
 
-def test_every_command_runs(ran: Ran) -> None:
-    assert set(commands("instructors")) <= set(ran.said)
+def test_every_command_runs(ran: FollowedPage) -> None:
+    assert set(commands("instructors")) <= set(ran.outputs)
     assert {command.split()[0] for page in PAGES for command in commands(page)} == {"cellcheck", "nbgrader"}
-    assert "1 collected" in ran.said["cellcheck collect downloads/moodle.zip --roster students.csv"]
-    assert "1 collected" in ran.said["cellcheck collect downloads/late.zip --roster students.csv"]
-    assert "hidden cases drawn from seed 7" in ran.said[f"cellcheck autograde {LESSON} --seed 7"]
-    assert re.search(r"^ada +0\.25 / 8 ", ran.said["cellcheck autograde intro"], re.MULTILINE)
-    assert "test_honour" in ran.said["cellcheck report intro"]
+    assert "1 collected" in ran.outputs["cellcheck collect downloads/moodle.zip --roster students.csv"]
+    assert "1 collected" in ran.outputs["cellcheck collect downloads/late.zip --roster students.csv"]
+    assert "hidden cases drawn from seed 7" in ran.outputs[f"cellcheck autograde {LESSON} --seed 7"]
+    assert re.search(r"^ada +0\.25 / 8 ", ran.outputs["cellcheck autograde intro"], re.MULTILINE)
+    assert "test_honour" in ran.outputs["cellcheck report intro"]
 
 
-def test_the_class_is_graded(ran: Ran) -> None:
+def test_the_class_is_graded(ran: FollowedPage) -> None:
     points = [exercise.points for exercise in load_lesson(LESSON).exercises]
     with (ran.course / "marks.csv").open(encoding="utf-8", newline="") as file:
         marks = {row["ID number"]: row["Grade"] for row in csv.DictReader(file)}

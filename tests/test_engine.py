@@ -27,9 +27,9 @@ NUMBER = re.compile(r"\blessons? (?:\d|one|two|three)|\blesson_0[2-9]", re.IGNOR
 def mentioned(text: str) -> set[str]:
     """All names, titles and symbols of lessons in a text, and lessons by their numbers."""
     text = PYTORCHS.sub("", text)
-    found = {name for name in NAMES if name in text}
-    found |= set(WORD.findall(text)) & set(SYMBOLS) - EVERYDAY
-    return found | set(NUMBER.findall(text))
+    names = {name for name in NAMES if name in text}
+    names |= set(WORD.findall(text)) & set(SYMBOLS) - EVERYDAY
+    return names | set(NUMBER.findall(text))
 
 
 def strings(path: Path) -> set[str]:

@@ -22,16 +22,18 @@ CONDA = {"torch": "pytorch", "build": "python-build"}  # what conda-forge calls 
 
 def wanted() -> dict[str, Requirement]:
     lines = install.wanted(COURSE, ENGINE, PROJECT["optional-dependencies"])
-    found = {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
-    return {name: requirement for name, requirement in found.items() if name != "hatchling"}  # what builds the two
+    requirements = {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+    return {
+        name: requirement for name, requirement in requirements.items() if name != "hatchling"
+    }  # what builds the two
 
 
 def conda() -> dict[str, Requirement]:
     content = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
     lines = [line for line in content["dependencies"] if isinstance(line, str)]
     (from_pip,) = [group["pip"] for group in content["dependencies"] if isinstance(group, dict)]
-    found = [Requirement(line) for line in [*lines, *from_pip] if not line.startswith("-")]
-    return {canonicalize_name(requirement.name): requirement for requirement in found}
+    requirements = [Requirement(line) for line in [*lines, *from_pip] if not line.startswith("-")]
+    return {canonicalize_name(requirement.name): requirement for requirement in requirements}
 
 
 def pinned() -> dict[str, str]:
@@ -79,10 +81,10 @@ HOME = re.compile(r"(?:(?:/home|/Users|/root|/tmp)/|C:\\\\Users\\\\)\w+")
 
 def test_no_path_of_somebodys_machine_is_committed() -> None:
     assert HOME.search('"/home/' + 'ada/course"')
-    found = {}
+    offenders = {}
     for path in committed():
         text = path.read_bytes().decode("utf-8", "ignore")
         names = [match for match in HOME.findall(text) if "tests" not in path.parts]
         if names or str(ROOT) in text:
-            found[str(path.relative_to(ROOT))] = names
-    assert found == {}
+            offenders[str(path.relative_to(ROOT))] = names
+    assert offenders == {}

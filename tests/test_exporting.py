@@ -27,8 +27,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """
     root = tmp_path_factory.mktemp("course")
     shutil.copy(Repository.find(Path(__file__).parent).root / "nbgrader_config.py", root)
-    made = Course.open(root)
-    with made.gradebook() as book:
+    course = Course.open(root)
+    with course.gradebook() as book:
         book.add_assignment(LESSON, duedate="2026-03-01 12:00:00 UTC")
         book.add_notebook(LESSON, LESSON)
         for name, points, kind in (
@@ -52,7 +52,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
                 grade.needs_manual_grade = name == "explain" and manual is None
         book.find_submission_notebook(LESSON, LESSON, "zoe").late_submission_penalty = 1.5
         book.db.commit()
-    return made
+    return course
 
 
 def rows(course: Course, to: str, column: str = LESSON) -> list[list[str]]:
@@ -92,8 +92,8 @@ def test_gradescope(course: Course) -> None:
 
 
 def test_csv(course: Course) -> None:
-    found = {row[0]: dict(zip(rows(course, "csv")[0], row, strict=True)) for row in rows(course, "csv")[1:]}
-    assert found["zoe"] == {
+    by_student = {row[0]: dict(zip(rows(course, "csv")[0], row, strict=True)) for row in rows(course, "csv")[1:]}
+    assert by_student["zoe"] == {
         "student": "zoe",
         "first_name": "Zoë",
         "last_name": "O'Hara",
@@ -106,8 +106,12 @@ def test_csv(course: Course) -> None:
         "to_grade_by_hand": "",
         "not_graded": "",
     }
-    assert (found["none"]["mark"], found["none"]["late_penalty"], found["none"]["submitted"]) == ("", "", "")
-    assert found["li"]["to_grade_by_hand"] == "yes"
+    assert (by_student["none"]["mark"], by_student["none"]["late_penalty"], by_student["none"]["submitted"]) == (
+        "",
+        "",
+        "",
+    )
+    assert by_student["li"]["to_grade_by_hand"] == "yes"
 
 
 def test_the_marks_are_nbgraders(course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,10 +68,10 @@ def _collected(folder: Path, number: int) -> tuple[Path, Write]:
 
 
 def _release(folder: Path, number: int) -> tuple[Path, Write]:
-    made = folder.with_name(f"{folder.name} {number}")
-    (made / "data").mkdir(parents=True)
-    (made / "data" / "numbers.csv").write_text(str(number))
-    return folder / "data" / "numbers.csv", lambda: put_release(made, folder)
+    release = folder.with_name(f"{folder.name} {number}")
+    (release / "data").mkdir(parents=True)
+    (release / "data" / "numbers.csv").write_text(str(number))
+    return folder / "data" / "numbers.csv", lambda: put_release(release, folder)
 
 
 def _text(folder: Path, number: int) -> tuple[Path, Write]:

@@ -127,9 +127,9 @@ def test_marks_and_cards_are_where_the_service_looks_for_them(submission: Any, t
     # A text that is as it was released earns nothing; nobody needs to look at it.
     assert marks == {f"test_{one.symbol}": one.score for one in expected.verdicts} | {"explain": 0.0}
     assert not any(grade.needs_manual_grade for grade in notebook.grades)
-    said = {name: comment.auto_comment for name, comment in notebook.comments_dict.items()}
-    assert said["round_trips"] == "No response."
-    assert said["encode"] is None
+    comments = {name: comment.auto_comment for name, comment in notebook.comments_dict.items()}
+    assert comments["round_trips"] == "No response."
+    assert comments["encode"] is None
     assert executor.grading_logs.startswith(f"{LESSON}: {expected.score:g} of {expected.max_score:g} points.")
     (wrong,) = [one for one in expected.verdicts if one.symbol == "decode"]
     assert " ".join(wrong.message.split()) in executor.grading_logs

@@ -31,10 +31,10 @@ def collected(root: Path, *names: str) -> None:
     entries = [(name, packed if name.endswith(".zip") else notebook(name)) for name in names]
     done = collect([download(root / "all.zip", *entries)], root / "submitted")
     assert len(done.placed) == len(names)
-    for made, _ in done.placed:
-        page = root / "feedback" / made.student / LESSON / f"{LESSON}.html"
+    for submission, _ in done.placed:
+        page = root / "feedback" / submission.student / LESSON / f"{LESSON}.html"
         page.parent.mkdir(parents=True)
-        page.write_text(f"for {made.student}")
+        page.write_text(f"for {submission.student}")
 
 
 def handed_back(*options: str, code: int = 0) -> tuple[dict[str, str], str]:
@@ -46,33 +46,33 @@ def handed_back(*options: str, code: int = 0) -> tuple[dict[str, str], str]:
 
 def test_moodle_finds_its_own_folders(root: Path) -> None:
     collected(root, *MOODLES.values())
-    found, _ = handed_back("--to", "moodle")
-    assert found == {
+    files, _ = handed_back("--to", "moodle")
+    assert files == {
         f"Ada Lovelace_7_assignsubmission_file/{LESSON}.html": "for Ada_Lovelace",
         f"Bob Brown_8_assignsubmission_file_/{LESSON}.html": "for Bob_Brown",
         f"Cy Brown_9_assignsubmission_file_/{LESSON}.html": "for Cy_Brown",
     }
-    for name in found:  # as importziplib.php reads it
+    for name in files:  # as importziplib.php reads it
         folder = name.split("/")[0].split("_", 4)
         assert (folder[1].isdigit(), folder[2:4]) == (True, ["assignsubmission", "file"])
 
 
 def test_canvas_finds_its_own_numbers(root: Path) -> None:
     collected(root, "lovelaceada_LATE_41_1001_x.ipynb", "brownbob_42_1002_y-2.ipynb")
-    found, _ = handed_back("--to", "canvas")
-    assert found == {
+    files, _ = handed_back("--to", "canvas")
+    assert files == {
         f"lovelaceada_LATE_41_1001_{LESSON}.html": "for lovelaceada",
         f"brownbob_42_1002_{LESSON}.html": "for brownbob",
     }
-    for name in found:  # as Canvas reads it: the first two numbers between underscores
+    for name in files:  # as Canvas reads it: the first two numbers between underscores
         numbers = [part for part in name.split("_") if part.isdigit()]
         assert len(numbers) >= 2
 
 
 def test_everybody_has_a_folder(root: Path) -> None:
     collected(root, *MOODLES.values())
-    found, output = handed_back()
-    assert set(found) == {f"{name}/{LESSON}.html" for name in ("Ada_Lovelace", "Bob_Brown", "Cy_Brown")}
+    files, output = handed_back()
+    assert set(files) == {f"{name}/{LESSON}.html" for name in ("Ada_Lovelace", "Bob_Brown", "Cy_Brown")}
     assert "3 pages" in output
 
 
@@ -81,8 +81,8 @@ def test_who_has_no_place_there_is_named(root: Path) -> None:
     page = root / "feedback" / "dee" / LESSON / f"{LESSON}.html"
     page.parent.mkdir(parents=True)
     page.write_text("for dee")
-    found, output = handed_back("--to", "moodle", code=1)
-    assert list(found.values()) == ["for Bob_Brown"]
+    files, output = handed_back("--to", "moodle", code=1)
+    assert list(files.values()) == ["for Bob_Brown"]
     assert "Not in it: dee." in output
 
 

@@ -90,44 +90,46 @@ class Place:
         if anew:
             _link(distribution("pip"), shelf)
         pip = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": (self.root / "index").as_uri(), "HOME": str(self.root)}
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "PYTHON", "TORCH"))}
+        surroundings = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "PYTHON", "TORCH"))
+        }
         command = [str(self.root / "venv" / "bin" / "python"), "environment/install.py", *extras]
         done = subprocess.run(
-            command, cwd=self.root, env=kept | pip | settings, capture_output=True, text=True, check=False
+            command, cwd=self.root, env=surroundings | pip | settings, capture_output=True, text=True, check=False
         )
-        found = dict(path.name.removesuffix(".dist-info").split("-") for path in shelf.glob("*.dist-info"))
-        return done.returncode, done.stderr, {name: version for name, version in found.items() if name != "pip"}
+        installed = dict(path.name.removesuffix(".dist-info").split("-") for path in shelf.glob("*.dist-info"))
+        return done.returncode, done.stderr, {name: version for name, version in installed.items() if name != "pip"}
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    made = Place(tmp_path_factory.mktemp("installing"))
-    (made.root / "environment").mkdir()
-    shutil.copy(install.__file__, made.root / "environment")
-    (made.root / "pyproject.toml").write_text(PROJECT)
-    (made.root / "grader").mkdir()
-    (made.root / "grader" / "pyproject.toml").write_text(ENGINE)
-    setuptools = made.root / "index" / "setuptools"
+    place = Place(tmp_path_factory.mktemp("installing"))
+    (place.root / "environment").mkdir()
+    shutil.copy(install.__file__, place.root / "environment")
+    (place.root / "pyproject.toml").write_text(PROJECT)
+    (place.root / "grader").mkdir()
+    (place.root / "grader" / "pyproject.toml").write_text(ENGINE)
+    setuptools = place.root / "index" / "setuptools"
     setuptools.mkdir(parents=True)
     packed("setuptools", setuptools)
-    (built,) = made.listed(setuptools).values()
-    cuda = made.wheel("index", "torch", "1.0", "cuda-part", "math-part")
-    tool = made.wheel("index", "small-tool", "1.0", "math-part")
-    cpu = made.wheel("cpu", "torch", "1.0+cpu", "math-part")
+    (built,) = place.listed(setuptools).values()
+    cuda = place.wheel("index", "torch", "1.0", "cuda-part", "math-part")
+    tool = place.wheel("index", "small-tool", "1.0", "math-part")
+    cpu = place.wheel("cpu", "torch", "1.0+cpu", "math-part")
     for index, name in (("index", "torch"), ("cpu", "small-tool"), ("cpu", "math-part")):
-        made.wheel(index, name, STRANGER)
-    made.lock(
+        place.wheel(index, name, STRANGER)
+    place.lock(
         {
-            "another==1.0": ([made.wheel("index", "another", "1.0")], "small-course (pyproject.toml)"),
-            "cuda-part==1.0 ; sys_platform != 'none'": ([made.wheel("index", "cuda-part", "1.0")], "torch"),
+            "another==1.0": ([place.wheel("index", "another", "1.0")], "small-course (pyproject.toml)"),
+            "cuda-part==1.0 ; sys_platform != 'none'": ([place.wheel("index", "cuda-part", "1.0")], "torch"),
             "elsewhere==1.0 ; sys_platform == 'none'": (["0" * 64], "math-part"),
-            "math-part==1.0": ([made.wheel("index", "math-part", "1.0")], "small-tool, torch"),
+            "math-part==1.0": ([place.wheel("index", "math-part", "1.0")], "small-tool, torch"),
             f"setuptools=={distribution('setuptools').version}": ([built], "-r -"),
             "small-tool==1.0": ([tool], "small-course (pyproject.toml)"),
             "torch==1.0": ([cuda, cpu], "small-course (pyproject.toml)"),
         }
     )
-    return made
+    return place
 
 
 def course(torch: str, **others: str) -> dict[str, str]:
@@ -142,13 +144,13 @@ def test_what_is_pinned_is_installed_and_of_the_extras_what_is_asked_for(place: 
 
 
 def test_without_answers_the_two_are_copied_and_sealed_elsewhere(place: Place, tmp_path: Path) -> None:
-    said = tmp_path / "said"
+    log = tmp_path / "said"
     (tmp_path / "cellcheck.py").write_text(
-        f"import os, sys\nopen({str(said)!r}, 'w').write(' '.join([os.getcwd(), *sys.argv[1:]]))\n"
+        f"import os, sys\nopen({str(log)!r}, 'w').write(' '.join([os.getcwd(), *sys.argv[1:]]))\n"
     )
     wanted = (0, "", course("1.0", cuda_part="1.0", small_tool="1.0"))
     assert place.install("--without-answers", "grading", PYTHONPATH=str(tmp_path)) == wanted
-    assert said.read_text() == f"{tempfile.gettempdir()} seal"  # in the repository, it would find what lies there
+    assert log.read_text() == f"{tempfile.gettempdir()} seal"  # in the repository, it would find what lies there
     for note in (place.root / "venv").rglob("direct_url.json"):
         assert "editable" not in note.read_text()
     (tmp_path / "cellcheck.py").write_text("raise SystemExit(3)")
@@ -163,8 +165,8 @@ def test_torch_alone_comes_from_its_index_and_brings_what_its_build_needs(place:
 
 
 def test_a_build_that_lies_on_this_machine_is_taken(place: Place) -> None:
-    found = place.install(PIP_FIND_LINKS=str(place.root / "cpu" / "torch"))
-    assert found == (0, "", course("1.0+cpu"))
+    outcome = place.install(PIP_FIND_LINKS=str(place.root / "cpu" / "torch"))
+    assert outcome == (0, "", course("1.0+cpu"))
 
 
 @pytest.mark.parametrize("name", ["torch", "small-tool"])
@@ -174,19 +176,19 @@ def test_a_file_of_another_hash_is_refused(place: Place, name: str) -> None:
     digests = place.listed(file)
     try:
         lock.write_text(before.replace(digests[f"{name.replace('-', '_')}-1.0-py3-none-any.whl"], "f" * 64))
-        code, said, installed = place.install("grading")
+        code, sentence, installed = place.install("grading")
     finally:
         lock.write_text(before)
     assert code == 1
-    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in said
-    assert "If a hash differs, the file is not the one that\nwas tested: don't use it." in said
+    assert "THESE PACKAGES DO NOT MATCH THE HASHES" in sentence
+    assert "If a hash differs, the file is not the one that\nwas tested: don't use it." in sentence
     assert not {name.replace("-", "_"), "small_course"} & installed.keys()
 
 
 def test_an_unknown_extra_is_named(place: Place) -> None:
-    code, said, installed = place.install("grading", "mor")
+    code, sentence, installed = place.install("grading", "mor")
     assert (code, installed) == (2, {})
-    assert said == "pyproject.toml has no extra mor. It has: grading, more.\n"
+    assert sentence == "pyproject.toml has no extra mor. It has: grading, more.\n"
 
 
 def test_every_extra_of_the_course_can_be_installed_from_requirements_txt() -> None:

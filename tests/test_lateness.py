@@ -54,14 +54,14 @@ def download(course: Course, name: str, **entries: bytes) -> None:
 @pytest.fixture
 def empty(quick: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A course in which nobody has handed in; who is late gets nothing."""
-    made = small_course(tmp_path / "course")
-    config = made.root / "nbgrader_config.py"
+    course = small_course(tmp_path / "course")
+    config = course.root / "nbgrader_config.py"
     config.write_text(config.read_text("utf-8") + ZERO, "utf-8")
-    monkeypatch.chdir(made.root)
+    monkeypatch.chdir(course.root)
     monkeypatch.setattr("cellcheck.running.zygotes.warm_up", lambda *_, **__: None)
     monkeypatch.setattr("cellcheck.running.protection.check_walls", lambda lesson, required: None)
     monkeypatch.setattr(cli.classes.out, "width", 200)
-    return Course.open(made.root)
+    return Course.open(course.root)
 
 
 def said(*arguments: str, code: int = 0) -> str:
@@ -217,12 +217,12 @@ def test_without_a_class_list_rows_say_what_the_platform_needs(empty: Course) ->
     download(empty, "m.zip", **{f"{who}_{n}_assignsubmission_file_x_ipynb": by(who) for who, n in people})
     said("collect", "m.zip")
     said("autograde", LESSON)
-    found = {row["Identifier"]: row for row in rows("moodle")}
-    assert found.keys() == {"Participant 7", "Participant 8"}
-    assert [found["Participant 8"][name] for name in ("Last name", "ID number", "Last modified (grade)")] == [
+    by_identifier = {row["Identifier"]: row for row in rows("moodle")}
+    assert by_identifier.keys() == {"Participant 7", "Participant 8"}
+    assert [by_identifier["Participant 8"][name] for name in ("Last name", "ID number", "Last modified (grade)")] == [
         *("Zoë O'Hara", "", "")
     ]
-    assert float(found["Participant 8"]["Grade"]) > 0
+    assert float(by_identifier["Participant 8"]["Grade"]) > 0
     output = said("export", LESSON, "--to", "canvas", code=1)
     assert (
         "Canvas can't tell who these are, since it knows learners by their number (ID): Ada_Lovelace, Zoë_O_Hara."
@@ -266,14 +266,14 @@ def test_whoever_cannot_be_graded_stays_in_the_export(empty: Course, monkeypatch
     said("collect", "m.zip", code=1)
     said("autograde", LESSON)
     (empty.submission("Dee", LESSON)).mkdir(parents=True)  # put there by hand, and never graded
-    found = {row["student"]: row for row in rows("csv", code=1)}
-    assert found.keys() == {"Ada", "Bob", "Cy", "Dee"}
-    assert [found[name]["mark"] for name in ("Bob", "Cy", "Dee")] == ["", "", ""]
-    assert found["Bob"]["not_graded"].startswith("This is not a notebook")
-    assert found["Cy"]["not_graded"] == (
+    by_student = {row["student"]: row for row in rows("csv", code=1)}
+    assert by_student.keys() == {"Ada", "Bob", "Cy", "Dee"}
+    assert [by_student[name]["mark"] for name in ("Bob", "Cy", "Dee")] == ["", "", ""]
+    assert by_student["Bob"]["not_graded"].startswith("This is not a notebook")
+    assert by_student["Cy"]["not_graded"] == (
         "There is no notebook, only Cy_9_assignsubmission_file_report.pdf. Ask for the .ipynb file."
     )
-    assert found["Dee"]["not_graded"] == "It was handed in, and hasn't been graded."
+    assert by_student["Dee"]["not_graded"] == "It was handed in, and hasn't been graded."
     output = said("export", LESSON, "--to", "gradescope", code=1)
     assert "4 learners, 0 without a submission; 3 not graded, whose mark is empty" in output
     assert len(re.findall("Ungraded", output)) == 3

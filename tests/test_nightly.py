@@ -63,9 +63,9 @@ def test_a_new_case_changes_at_most_one_of_the_sample() -> None:
 
 def test_what_a_night_has_found_is_run_by_day(monkeypatch: pytest.MonkeyPatch) -> None:
     items = cases("test_one", 20, drawn(3))
-    found = sorted({item.lesson for item in items} - by_day("test_one", items))[0]
-    monkeypatch.setattr(nightly, "FOUND", (found,))
-    assert found in by_day("test_one", items)
+    lesson = sorted({item.lesson for item in items} - by_day("test_one", items))[0]
+    monkeypatch.setattr(nightly, "FOUND", (lesson,))
+    assert lesson in by_day("test_one", items)
     assert len(by_day("test_one", items)) == 4
 
 

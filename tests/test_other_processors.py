@@ -49,26 +49,26 @@ def names() -> dict[str, str]:
 
 @cache
 def figure(name: str) -> Figure:
-    made = getattr(REPOSITORY.part(names()[name], "pictures"), name)()
-    assert isinstance(made, Figure)
-    return made
+    drawing = getattr(REPOSITORY.part(names()[name], "pictures"), name)()
+    assert isinstance(drawing, Figure)
+    return drawing
 
 
 def content(drawn: Figure) -> list[Any]:
     """What a figure is drawn from: its words, and the places of its lines, dots, images and boxes."""
-    found: list[Any] = []
+    values: list[Any] = []
     for artist in drawn.findobj():
         if isinstance(artist, Text):
-            found.append([artist.get_text()])
+            values.append([artist.get_text()])
         elif isinstance(artist, Line2D):
-            found.append(np.asarray(artist.get_xydata(), dtype=float).tolist())
+            values.append(np.asarray(artist.get_xydata(), dtype=float).tolist())
         elif isinstance(artist, PathCollection):
-            found.append(np.asarray(artist.get_offsets(), dtype=float).tolist())
+            values.append(np.asarray(artist.get_offsets(), dtype=float).tolist())
         elif isinstance(artist, AxesImage):
-            found.append(np.asarray(artist.get_array(), dtype=float).tolist())
+            values.append(np.asarray(artist.get_array(), dtype=float).tolist())
         elif isinstance(artist, Patch):
-            found.append(artist.get_patch_transform().transform(artist.get_path().vertices).tolist())
-    return found
+            values.append(artist.get_patch_transform().transform(artist.get_path().vertices).tolist())
+    return values
 
 
 def marks() -> list[Any]:
@@ -83,8 +83,8 @@ def verdicts(lesson: str) -> list[Any]:
     exercise, *_ = load_lesson(lesson).exercises
     judge = Judge(exercise, load_probes(lesson)[exercise.symbol], SEED)
     answers = (exercise.references[0], *(mistake.implementation for mistake in exercise.mistakes))
-    found = [judge.verdict(judge.observe(answer)) for answer in answers]
-    return [[verdict.score, verdict.status, verdict.diagnosis, verdict.message] for verdict in found]
+    judged = [judge.verdict(judge.observe(answer)) for answer in answers]
+    return [[verdict.score, verdict.status, verdict.diagnosis, verdict.message] for verdict in judged]
 
 
 def seen(pictures: Sequence[str], lessons: Sequence[str]) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def there(request: pytest.FixtureRequest) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    content: dict[str, Any] = json.loads(done.stdout)
+    return content
 
 
 def test_it_really_computes_otherwise(there: dict[str, Any]) -> None:

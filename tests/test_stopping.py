@@ -91,9 +91,9 @@ def test_the_first_ctrl_c_is_python_s_own() -> None:
     """It says what the second would do, and a command that can end does."""
     code = STUCK.replace("while True:\n        pass", "signal.raise_signal(signal.SIGINT)")
     with running("-c", "import signal" + code, "loops") as run:
-        said = run.communicate(timeout=300)[1]
+        err = run.communicate(timeout=300)[1]
         assert run.returncode not in (0, -signal.SIGINT)
-        assert SAYS in said
+        assert SAYS in err
 
 
 def test_an_error_that_ctrl_c_has_caused_blames_no_file() -> None:
@@ -144,7 +144,7 @@ def descendants(pid: int) -> set[int]:
     for thread in Path(f"/proc/{pid}/task").glob("*/children"):  # a process belongs to the thread that started it
         with suppress(OSError):  # the thread has ended
             children += map(int, thread.read_text("ascii").split())
-    return {*children, *(found for child in children for found in descendants(child))}
+    return {*children, *(process for child in children for process in descendants(child))}
 
 
 def lives(pid: int) -> bool:

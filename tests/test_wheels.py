@@ -45,7 +45,7 @@ def test_the_index_would_take_them(wheels: list[Path]) -> None:
 
 def test_each_brings_one_package(wheels: list[Path]) -> None:
     tops = [{name.split("/")[0] for name in names(wheel)} for wheel in wheels]
-    packages = [{top for top in found if not top.endswith((".dist-info", ".data"))} for found in tops]
+    packages = [{top for top in top_names if not top.endswith((".dist-info", ".data"))} for top_names in tops]
     assert packages == [{"cellcheck"}, {"transformer_course"}]
 
 

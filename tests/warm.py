@@ -38,23 +38,23 @@ _CONTEXT.set_forkserver_preload(
 
 
 @dataclass(frozen=True)
-class Ran:
+class Ended:
     """How a command ended, and what it said."""
 
     code: int
-    said: str
+    output: str
 
 
-def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | None = None) -> Ran:
+def run(command: Sequence[str], folder: Path, env: Mapping[str, str | None] | None = None) -> Ended:
     """Runs a command in a folder, with changes `env` to the environment.
 
     The command is `grader ...`, `nbgrader ...`, `python -m pytest ...` or `python -c CODE`.
     """
-    with tempfile.NamedTemporaryFile() as said:
+    with tempfile.NamedTemporaryFile() as output:
         wanted = {name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None}
-        process = _start(command, folder, wanted, said.name, MOTHER.ready() if command[0] == "cellcheck" else None)
+        process = _start(command, folder, wanted, output.name, MOTHER.ready() if command[0] == "cellcheck" else None)
         process.join()
-        return Ran(process.exitcode or 0, Path(said.name).read_text("utf-8"))
+        return Ended(process.exitcode or 0, Path(output.name).read_text("utf-8"))
 
 
 def stop() -> None:
@@ -67,11 +67,11 @@ def stop() -> None:
 
 
 def _start(
-    command: Sequence[str], folder: Path, env: Mapping[str, str], said: str, mother: str | None = None
+    command: Sequence[str], folder: Path, env: Mapping[str, str], output: str, mother: str | None = None
 ) -> ForkServerProcess:
     """The process of a command; it leads a group of its own by the time this returns."""
     ready, tell = _CONTEXT.Pipe(duplex=False)
-    process = _CONTEXT.Process(target=_become, args=(list(command), str(folder), dict(env), said, tell, mother))
+    process = _CONTEXT.Process(target=_become, args=(list(command), str(folder), dict(env), output, tell, mother))
     sys.path.append(str(ROOT))  # where the new process finds this module
     try:
         process.start()
@@ -82,11 +82,11 @@ def _start(
     return process
 
 
-def _become(command: list[str], folder: str, env: dict[str, str], said: str, tell: Any, mother: str | None) -> None:
+def _become(command: list[str], folder: str, env: dict[str, str], output: str, tell: Any, mother: str | None) -> None:
     os.setsid()  # whoever stops it stops what it started, and nobody else
     tell.send(None)
     tell.close()
-    descriptor = os.open(said, os.O_WRONLY | os.O_APPEND)
+    descriptor = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

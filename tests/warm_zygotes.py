@@ -61,14 +61,14 @@ class Mother:
         self.folder.rmdir()
 
 
-def start(address: str, control: socket.socket, said: IO[bytes]) -> warming.Handle:
+def start(address: str, control: socket.socket, stderr: IO[bytes]) -> warming.Handle:
     """In place of the grader's own `start`."""
     wanted = warming.environment()
     if any(Path(place, "sitecustomize.py").exists() for place in wanted.get("PYTHONPATH", "").split(os.pathsep)):
-        return cold(control, said)  # a fresh Python would see it
+        return cold(control, stderr)  # a fresh Python would see it
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as mother:
         mother.connect(address)
-        socket.send_fds(mother, [json.dumps(wanted).encode()], [control.fileno(), said.fileno()])
+        socket.send_fds(mother, [json.dumps(wanted).encode()], [control.fileno(), stderr.fileno()])
         pid = int(mother.recv(100))
         return warming.NoChild(pid, os.pidfd_open(pid))
 
@@ -101,14 +101,14 @@ def _reap(options: int) -> None:
             pass
 
 
-def _become(environment: Mapping[str, str], control: int, said: int) -> None:
+def _become(environment: Mapping[str, str], control: int, stderr: int) -> None:
     """The life of a fork: all is as a fresh Python would have it."""
     code = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         os.chdir("/")
-        for descriptor, place in ((control, 0), (said, 2)):
+        for descriptor, place in ((control, 0), (stderr, 2)):
             os.dup2(descriptor, place)
             os.close(descriptor)
         os.environ.clear()

@@ -48,9 +48,9 @@ def _learn(folder: Path) -> None:
     NotebookClient(
         notebook, kernel_name="python3", allow_errors=True, timeout=600, resources={"metadata": {"path": str(folder)}}
     ).execute()
-    said = nbformat.writes(notebook)
-    assert "Which division turns a sum into a mean?" in said
-    assert (folder / f"{LESSON}.submission.zip").is_file(), said[-2000:]
+    text = nbformat.writes(notebook)
+    assert "Which division turns a sum into a mean?" in text
+    assert (folder / f"{LESSON}.submission.zip").is_file(), text[-2000:]
 
 
 def _grade(folder: Path, handed_in: Path) -> None:

@@ -49,7 +49,7 @@ def lines_of(table: pd.DataFrame) -> dict[str, dict[int, float]]:
     >>> lines_of(table)
     {'a': {4: 0.75}}
     """
-    found: dict[str, dict[int, list[float]]] = {}
+    by_line: dict[str, dict[int, list[float]]] = {}
     for line, length, exact in zip(table["line"], table["length"], table["exact"], strict=True):
-        found.setdefault(line, {}).setdefault(int(length), []).append(float(exact))
-    return {line: {n: sum(shares) / len(shares) for n, shares in of_line.items()} for line, of_line in found.items()}
+        by_line.setdefault(line, {}).setdefault(int(length), []).append(float(exact))
+    return {line: {n: sum(shares) / len(shares) for n, shares in of_line.items()} for line, of_line in by_line.items()}

@@ -59,13 +59,13 @@ def quiet() -> Iterator[None]:
     seen on stdout only
     """
     sys.stderr.flush()
-    kept = os.dup(2)
+    stderr = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         with open(os.devnull, "w") as silent, redirect_stderr(silent):
             yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(stderr, 2)
+        os.close(stderr)
         os.close(nowhere)

@@ -127,38 +127,38 @@ class MergedSubwords:
         ids: list[int] = []
         for word in text.split():
             if word not in self._known:
-                found = byte_pair_ids(f" {word}", list(self.merges), self._vocabulary)
-                self._known[word] = [one + 2 for one in found]  # bytes begin at 1 there, and at 3 here
+                pairs = byte_pair_ids(f" {word}", list(self.merges), self._vocabulary)
+                self._known[word] = [one + 2 for one in pairs]  # bytes begin at 1 there, and at 3 here
             ids += self._known[word]
         return ids
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the end; bytes that are no text become a question mark."""
-        kept = _up_to_end(ids)
+        content = _up_to_end(ids)
         try:
-            return ids_to_text([one - 2 for one in kept], self._vocabulary).strip()
+            return ids_to_text([one - 2 for one in content], self._vocabulary).strip()
         except UnicodeDecodeError:  # a model may write half a character
-            return "".join(self.pieces(kept)).strip()
+            return "".join(self.pieces(content)).strip()
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Each sub-word as text."""
-        said = []
+        texts = []
         for one in _up_to_end(ids):
             try:
-                said.append(ids_to_text([one - 2], self._vocabulary))
+                texts.append(ids_to_text([one - 2], self._vocabulary))
             except UnicodeDecodeError:  # one byte of a longer character
-                said.append("?")
-        return said
+                texts.append("?")
+        return texts
 
 
 def _up_to_end(ids: Iterable[int]) -> list[int]:
-    kept = []
+    content = []
     for one in map(int, ids):
         if one == 2:
             break
         if one > 2:
-            kept.append(one)
-    return kept
+            content.append(one)
+    return content
 
 
 def as_examples(

@@ -16,7 +16,7 @@ from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 __all__ = ["MOST_FOR_A_CENTRAL_MISTAKE", "SEEDS", "faults", "lesson_names"]
 
 SEEDS = (0, 1, 2, 7, 12345)
-MOST_FOR_A_CENTRAL_MISTAKE = 2 / 3
+MOST_FOR_A_CENTRAL_MISTAKE = 1 / 2
 """The share of the points that somebody may earn who missed what the exercise is there to teach."""
 _ROUNDING = 0.005  # scores have two digits behind the point
 
@@ -25,7 +25,7 @@ def faults(lesson: str, seeds: Sequence[int] = SEEDS) -> list[str]:
     """What is wrong with a lesson's exercises, a sentence each; empty when nothing is.
 
     With each seed every mistake must be caught and called by its name, every right answer must get full marks, and the
-    marks must not depend on the seed. A mistake marked as central must cost at least a third of the points.
+    marks must not depend on the seed. A mistake marked as central must cost at least half of the points.
 
     Raises:
         GraderError: when the lesson can't be loaded.
@@ -58,7 +58,8 @@ def _of(judges: Sequence[Judge], exercise: Exercise, seeds: Sequence[int]) -> It
         if mistake.central and max(scores) > exercise.points * MOST_FOR_A_CENTRAL_MISTAKE + _ROUNDING:
             yield (
                 f"{exercise.symbol}: the central mistake {mistake.name!r} earns {max(scores):g} of "
-                f"{exercise.points:g} points, more than two thirds: give the aspects it fails more weight."
+                f"{exercise.points:g} points, more than half: give the aspects it fails more weight, or "
+                "make one of them central."
             )
         if len(set(scores)) > 1:
             earned = ", ".join(f"{score:g} with {seed}" for score, seed in zip(scores, seeds, strict=True))

@@ -103,12 +103,12 @@ def _by_nbgrader(root: Path, case: Case, handed: Mapping[str, Path]) -> Given:
     environment = PATH | {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)}
     done = run(["nbgrader", "generate_assignment", NAME], root, environment)
     if done.code:
-        return dict.fromkeys([*handed, "released"], f"isn't released: {_kind(done.said)}")
+        return dict.fromkeys([*handed, "released"], f"isn't released: {_kind(done.output)}")
     _hand_in(root, case, handed)
     given: Given = {}
     for learner in sorted([*handed, "released"]):
         done = run(["nbgrader", "autograde", NAME, f"--student={learner}"], root, environment)
-        given[learner] = f"isn't graded: {_kind(done.said)}" if done.code else _scores(root, learner)
+        given[learner] = f"isn't graded: {_kind(done.output)}" if done.code else _scores(root, learner)
     return given
 
 
@@ -149,9 +149,9 @@ def _points(grade: object) -> str:
     return "by hand" if score is None else f"{score:g}/{getattr(grade, 'max_score', 0):g}"
 
 
-def _kind(said: str) -> str:
+def _kind(output: str) -> str:
     """The last kind of error that nbgrader names."""
-    named = _SAYS_SO.findall(said)
+    named = _SAYS_SO.findall(output)
     return named[-1] if named else "an error"
 
 

@@ -237,19 +237,19 @@ def add(
         (folder / path).write_bytes(data)
     folder.mkdir(parents=True, exist_ok=True)
     for title, cells in notebooks.items():
-        made = v4.new_notebook(cells=list(cells), metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
-        nbformat.write(v4.upgrade(made), folder / f"{title}.ipynb")
+        notebook = v4.new_notebook(cells=list(cells), metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
+        nbformat.write(v4.upgrade(notebook), folder / f"{title}.ipynb")
 
 
 def answers(root: Path, name: str) -> dict[tuple[str, str], str]:
     """The instructor's own answers."""
-    found = {}
+    texts = {}
     for path in (root / "source" / name).glob("*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
             marks = cell.metadata.get("nbgrader", {})
             if marks.get("solution"):
-                found[path.stem, marks["grade_id"]] = cell.source
-    return found
+                texts[path.stem, marks["grade_id"]] = cell.source
+    return texts
 
 
 def hand_in(root: Path, name: str, student: str, edits: Edits) -> Path:
@@ -286,7 +286,7 @@ def _marks(cell: NotebookNode) -> dict[str, Any]:
 def _known(cell: NotebookNode) -> tuple[str, SourceCell]:
     marks = _marks(cell)
     answer = marks["solution"] or marks["task"]
-    found = SourceCell(
+    known = SourceCell(
         cell.cell_type,
         utils.is_locked(cell),
         released_text(cell.source),
@@ -295,21 +295,21 @@ def _known(cell: NotebookNode) -> tuple[str, SourceCell]:
         answer,
         marks["task"],
     )
-    return marks["grade_id"], found
+    return marks["grade_id"], known
 
 
 def released_text(source: str) -> str:
     """A cell's text as learners get it, with its hidden tests."""
-    return _SOLUTION.sub(lambda found: "".join(f"{found[1]}{line}\n" for line in STUB.splitlines()).rstrip(), source)
+    return _SOLUTION.sub(lambda blank: "".join(f"{blank[1]}{line}\n" for line in STUB.splitlines()).rstrip(), source)
 
 
 def work(cells: Iterable[NotebookNode], edits: Mapping[str, str]) -> bytes:
     """A notebook as a learner hands it in: what was released, and what is written into its cells, by their names."""
-    made = v4.new_notebook(cells=copy.deepcopy(list(cells)))
-    for cell in made.cells:
+    notebook = v4.new_notebook(cells=copy.deepcopy(list(cells)))
+    for cell in notebook.cells:
         released = _HIDDEN.sub("", released_text(cell.source))
         cell.source = edits.get(_marks(cell).get("grade_id", ""), released)
-    return nbformat.writes(made).encode()
+    return nbformat.writes(notebook).encode()
 
 
 def file_of(cells: Iterable[NotebookNode]) -> bytes:

@@ -30,21 +30,21 @@ MOST = sum(POINTS) + 3
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Three learners: both notebooks, only the lesson's, and both with a wrong answer in the plain one."""
-    made = small_course(tmp_path_factory.mktemp("beside") / "course")
-    sources.add(made.root, LESSON, {"extra": EXTRA}, source="solutions")
-    sources.add(made.root, "intro", {"variables": sources.VARIABLES}, source="solutions")
+    course = small_course(tmp_path_factory.mktemp("beside") / "course")
+    sources.add(course.root, LESSON, {"extra": EXTRA}, source="solutions")
+    sources.add(course.root, "intro", {"variables": sources.VARIABLES}, source="solutions")
     released = REPOSITORY.notebook(LESSON).read_text("utf-8")
     for who, longest in {"ada": RIGHT, "bob": None, "cy": WRONG}.items():
-        folder = made.submission(who, LESSON)
+        folder = course.submission(who, LESSON)
         folder.mkdir(parents=True)
         begun = len(EXERCISES) if who == "ada" else 1
         (folder / f"{LESSON}.ipynb").write_text(Learner(who, LESSON, begins=begun).hand_in(released), "utf-8")
         if longest is not None:
             (folder / "extra.ipynb").write_bytes(sources.work(EXTRA, {"longest": longest}))
-    folder = made.submission("ada", "intro")
+    folder = course.submission("ada", "intro")
     folder.mkdir(parents=True)
     (folder / "variables.ipynb").write_bytes(sources.work(sources.VARIABLES, {"honour": "honest = True"}))
-    return made
+    return course
 
 
 def command(course: Course, *arguments: str) -> str:
@@ -65,17 +65,17 @@ def page(course: Course, student: str, notebook: str = LESSON) -> str:
 
 
 def test_each_is_graded_in_its_own_way(course: Course) -> None:
-    said = command(course, "autograde", LESSON, "--seed", "7")
+    output = command(course, "autograde", LESSON, "--seed", "7")
     wanted = {"ada": sum(POINTS) + 2.5, "bob": POINTS[0], "cy": POINTS[0]}
     assert marks(course, LESSON) == wanted
-    rows = re.findall(r"^(\w+) +([\d.]+) / ([\d.]+) ", said, re.MULTILINE)
+    rows = re.findall(r"^(\w+) +([\d.]+) / ([\d.]+) ", output, re.MULTILINE)
     assert {who: (float(score), float(most)) for who, score, most in rows} == {
         who: (score, MOST) for who, score in wanted.items()
     }
-    (line,) = [line for line in said.splitlines() if "forged" in line]
+    (line,) = [line for line in output.splitlines() if "forged" in line]
     assert "extra/test_longest" in line
     assert EXERCISES[0].symbol not in line
-    assert "hidden cases drawn from seed 7" in said
+    assert "hidden cases drawn from seed 7" in output
     # one page, in the place of each notebook's
     assert page(course, "cy") == page(course, "cy", "extra")
     assert "A hidden test fails." in page(course, "cy")
@@ -89,7 +89,7 @@ def test_each_is_graded_in_its_own_way(course: Course) -> None:
 
 def test_an_assignment_of_ones_own_in_the_same_source_and_gradebook(course: Course) -> None:
     before = {path: path.read_bytes() for path in Path(course.root, "feedback").rglob("*.html")}
-    said = command(course, "autograde", "intro")
-    assert re.search(r"^ada +0\.25 / 8 ", said, re.MULTILINE)
+    output = command(course, "autograde", "intro")
+    assert re.search(r"^ada +0\.25 / 8 ", output, re.MULTILINE)
     assert marks(course, "intro") == {"ada": 0.25}
     assert {path: path.read_bytes() for path in before} == before

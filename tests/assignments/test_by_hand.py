@@ -40,17 +40,17 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
     root.mkdir()
     (root / "nbgrader_config.py").write_text(sources.CONFIG + LATE)
     sources.add(root, "intro", {"variables": sources.VARIABLES})
-    made = Course.open(root)
-    made.ensure_assignment("intro", plain=True)
+    course = Course.open(root)
+    course.ensure_assignment("intro", plain=True)
     edits = {("variables", name): text for name, text in HONEST.items()}
     hand_in(root, "intro", "ada", edits)
     (hand_in(root, "intro", "bob", edits) / "timestamp.txt").write_text("2026-03-02 12:00:00 UTC")
-    with made.gradebook() as book:
+    with course.gradebook() as book:
         book.update_or_create_assignment("intro", duedate="2026-03-01 12:00:00 UTC")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         command("autograde", "intro")
-        with made.gradebook() as book:
+        with course.gradebook() as book:
             book.find_grade("why", "variables", "intro", "ada").manual_score = 1.5
             book.find_grade("why", "variables", "intro", "ada").needs_manual_grade = False
             book.find_comment("why", "variables", "intro", "ada").manual_comment = COMMENT
@@ -58,7 +58,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
             changed = book.find_grade("test_consonants", "variables", "intro", "ada")
             changed.manual_score, changed.extra_credit = 1.25, 0.5
             book.db.commit()
-        yield made
+        yield course
 
 
 def page(course: Course, student: str) -> str:
@@ -106,8 +106,8 @@ def test_a_blank_answer_is_blank_and_one_that_waits_is_not_yet_anything(course: 
     course.ensure_assignment("words", plain=True)
     hand_in(course.root, "words", "ada", {("variables", "why"): "Because."})
     hand_in(course.root, "words", "bob", {})
-    said = command("autograde", "words")
-    (row,) = re.findall(r"^why (.*)$", said, re.MULTILINE)
+    output = command("autograde", "words")
+    (row,) = re.findall(r"^why (.*)$", output, re.MULTILINE)
     assert row.split() == ["1", "0", "/", "2"]  # one blank, worth nothing; nobody is right, partly right or wrong
     assert "still blank" in (course.root / "feedback" / "bob" / "words" / "variables.html").read_text("utf-8")
 
@@ -123,8 +123,8 @@ def test_an_answer_without_a_name_is_called_by_its_number() -> None:
 
 def test_what_can_be_forged_is_said_in_one_line(course: Course) -> None:
     names = "test_honour, test_true_var, test_consonants"
-    for said in (command("report", "intro"), command("autograde", "intro", "--resume")):
-        (line,) = [line for line in said.splitlines() if "forged" in line]
+    for output in (command("report", "intro"), command("autograde", "intro", "--resume")):
+        (line,) = [line for line in output.splitlines() if "forged" in line]
         assert line.startswith(f"Points that can be forged: {names}. ")
         assert "docs/authors.md" in line
     assert "their points can be forged" in page(course, "ada")
@@ -133,7 +133,7 @@ def test_what_can_be_forged_is_said_in_one_line(course: Course) -> None:
 def test_grading_one_file_needs_no_gradebook(course: Course, tmp_path: Path) -> None:
     path = course.submission("ada", "intro") / "variables.ipynb"
     (tmp_path / "mine.ipynb").write_bytes(path.read_bytes())
-    said = command("grade", str(tmp_path / "mine.ipynb"), "--lesson", "intro")
-    assert re.search(r"^mine.ipynb +0\.75 / 2 ", said, re.MULTILINE)
-    assert "forged" in said
-    assert "seed" not in said
+    output = command("grade", str(tmp_path / "mine.ipynb"), "--lesson", "intro")
+    assert re.search(r"^mine.ipynb +0\.75 / 2 ", output, re.MULTILINE)
+    assert "forged" in output
+    assert "seed" not in output

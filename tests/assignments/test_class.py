@@ -91,10 +91,12 @@ def test_a_missing_notebook_costs_itself_only(course: Course) -> None:
     assert "There is no one.ipynb in what was handed in." in " ".join(missing.repairs)
     assert isinstance(unreadable, Failure)
     assert "not a notebook" in unreadable.message
-    said: list[str] = []
-    again = grade(course, resume=True, tell=lambda news: said.extend(news.notes))
-    assert said[0] == "3 of 4 are graded already."
-    assert {name: type(found) for name, found in again.items()} == {n: type(found) for n, found in outcomes.items()}
+    notes: list[str] = []
+    again = grade(course, resume=True, tell=lambda news: notes.extend(news.notes))
+    assert notes[0] == "3 of 4 are graded already."
+    assert {name: type(outcome) for name, outcome in again.items()} == {
+        n: type(outcome) for n, outcome in outcomes.items()
+    }
 
 
 @later
@@ -118,7 +120,7 @@ def test_a_run_that_was_killed_at_any_step_ends_as_one_that_was_not(
         assert marks(left) == marks(straight)
         assert written(left) == written(straight)
     again = grade(course, resume=True)
-    assert {name for name, found in again.items() if isinstance(found, Result)} == {"ada", "bob", "cy"}
+    assert {name for name, outcome in again.items() if isinstance(outcome, Result)} == {"ada", "bob", "cy"}
 
 
 def test_from_python(course: Course) -> None:
@@ -129,8 +131,10 @@ def test_from_python(course: Course) -> None:
     alone = cellcheck.grade_notebook((folder / "two.ipynb").read_bytes(), lesson="pair", course=course.root)
     assert [(test.title, test.score) for test in alone.own_tests] == [("two/test_g", 0)]
     paths = [course.submission(who, "pair") for who in ("ada", "cy", "dan")]
-    found = {Path(done.notebook): done for done in cellcheck.grade_notebooks(paths, lesson="pair", course=course.root)}
-    scores = [done.score if isinstance(done, Result) else None for done in map(found.__getitem__, paths)]
+    outcomes = {
+        Path(done.notebook): done for done in cellcheck.grade_notebooks(paths, lesson="pair", course=course.root)
+    }
+    scores = [done.score if isinstance(done, Result) else None for done in map(outcomes.__getitem__, paths)]
     assert scores == [3.5, 1.5, None]
     with pytest.raises(cellcheck.GraderError, match="no notebooks of an assignment 'other'"):
         cellcheck.grade_notebook(folder, lesson="other", course=course.root)

@@ -31,9 +31,9 @@ def test_the_usual_first_cell() -> None:
 def test_what_the_walls_refuse_is_said_and_the_rest_of_the_cell_runs(command: str) -> None:
     done = graded("ready = True", f"{command}\n{RIGHT}")
     assert done.score == 5
-    (said,) = done.repairs
-    assert NETWORK in said
-    assert f"the command {command} ended with an error, and the rest of the cell was run" in said
+    (sentence,) = done.repairs
+    assert NETWORK in sentence
+    assert f"the command {command} ended with an error, and the rest of the cell was run" in sentence
 
 
 def test_what_a_command_writes_and_gives_back() -> None:
@@ -68,6 +68,6 @@ def test_a_command_that_asks_or_never_stops_printing_costs_its_own_cell_only() -
 def test_a_locked_cell_that_fails_is_named() -> None:
     done = graded("import surely_not_there\nimport math", "def double(x):\n    return math.floor(2 * x)")
     assert done.score == 0
-    (said,) = done.repairs
-    assert said.startswith("The cell setup: It stops with ModuleNotFoundError")
-    assert said.endswith("It is a locked cell, so what follows may fail for that reason.")
+    (sentence,) = done.repairs
+    assert sentence.startswith("The cell setup: It stops with ModuleNotFoundError")
+    assert sentence.endswith("It is a locked cell, so what follows may fail for that reason.")

@@ -45,11 +45,11 @@ FULL = {"test_double": 2.0, "test_value": 1.0, "test_root": 0.5}
 
 def written() -> NotebookNode:
     """Everything is right; the hidden part of the test is gone, as in a release."""
-    made = nbformat.reads(file_of(CELLS), as_version=4)
-    for cell in made.cells:
+    notebook = nbformat.reads(file_of(CELLS), as_version=4)
+    for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         cell.source = WRITTEN.get(name, cell.source.split("\n### BEGIN HIDDEN")[0])
-    return made
+    return notebook
 
 
 def called(notebook: NotebookNode, name: str) -> NotebookNode:
@@ -133,14 +133,14 @@ def marks(result: Result) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_what_was_earned_is_kept(name: str) -> None:
-    damage, expected, said = DAMAGES[name]
+    damage, expected, sentence = DAMAGES[name]
     notebook = written()
     damage(notebook)
     result = grade_submission({"one": json.dumps(notebook).encode()}, ASSIGNMENT)
     assert marks(result) == expected, result
     assert result.max_score == 4
-    assert said in " ".join(result.repairs)
-    assert said or not result.repairs
+    assert sentence in " ".join(result.repairs)
+    assert sentence or not result.repairs
 
 
 @pytest.mark.parametrize("damage", [lambda notebook: None, strip], ids=["as released", "stripped"])
@@ -196,16 +196,16 @@ def test_which_file_is_which(tmp_path: Path) -> None:
     (tmp_path / "my homework (1).ipynb").write_bytes(one)
     (tmp_path / "two.ipynb").write_bytes(two)
     (tmp_path / "scratch.ipynb").write_bytes(file_of([plain("1 + 1")]))
-    chosen, said = choose(tmp_path, PAIR)
-    assert said == (
+    chosen, notes = choose(tmp_path, PAIR)
+    assert notes == (
         "The notebook was called my homework (1).ipynb; it was treated as one.ipynb.",
         "scratch.ipynb was left out: none of the notebooks of pair.",
     )
     assert {name: path.name for name, path in chosen.items()} == {"one": "my homework (1).ipynb", "two": "two.ipynb"}
-    found, whole_of_it = handed_in(tmp_path, PAIR)
-    assert (found, whole_of_it) == ({"one": one, "two": two}, PAIR)
-    found, part = handed_in(tmp_path / "my homework (1).ipynb", PAIR)
-    assert found == {"one": one}
+    notebooks, whole_of_it = handed_in(tmp_path, PAIR)
+    assert (notebooks, whole_of_it) == ({"one": one, "two": two}, PAIR)
+    notebooks, part = handed_in(tmp_path / "my homework (1).ipynb", PAIR)
+    assert notebooks == {"one": one}
     assert list(part.notebooks) == ["one"]
     assert handed_in(two, PAIR)[0] == {"two": two}
     with pytest.raises(GraderError, match="isn't one of the notebooks of pair: one, two"):

@@ -76,7 +76,7 @@ class Graded:
 
     ours: Course
     theirs: Course
-    said: dict[str, Result]
+    outputs: dict[str, Result]
 
 
 def new_course(folder: Path) -> Path:
@@ -95,14 +95,14 @@ def both(root: Path, names: tuple[str, ...], spoil: Callable[[Path], None] | Non
         spoil(copy)
     for name in names:
         done = run(["nbgrader", "autograde", name], copy, {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)})
-        assert (done.code == 0) == (spoil is None), done.said
-    said = {}
+        assert (done.code == 0) == (spoil is None), done.output
+    outputs = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         for name in names:
-            said[name] = CliRunner().invoke(cli.app, ["autograde", name])
-            assert said[name].exit_code == 0, said[name].output
-    return Graded(Course.open(root), Course.open(copy), said)
+            outputs[name] = CliRunner().invoke(cli.app, ["autograde", name])
+            assert outputs[name].exit_code == 0, outputs[name].output
+    return Graded(Course.open(root), Course.open(copy), outputs)
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +155,8 @@ def test_marks_are_equal_cell_by_cell(graded: Graded, name: str) -> None:
 def test_comments_are_equal(graded: Graded, name: str) -> None:
     def comments(course: Course) -> dict[tuple[str, str, str], str | None]:
         with course.gradebook() as book:
-            found = [(s.student_id, n) for s in book.assignment_submissions(name) for n in s.notebooks]
-            return {(student, n.name, c.name): c.auto_comment for student, n in found for c in n.comments}
+            notebooks = [(s.student_id, n) for s in book.assignment_submissions(name) for n in s.notebooks]
+            return {(student, n.name, c.name): c.auto_comment for student, n in notebooks for c in n.comments}
 
     ours, theirs = comments(graded.ours), comments(graded.theirs)
     absent = {key for key in ours if key[0] == "cy" and key[1] == "problem2"}
@@ -167,9 +167,9 @@ def test_comments_are_equal(graded: Graded, name: str) -> None:
 def test_the_class_is_not_all_alike(graded: Graded) -> None:
     """Equal marks prove something only where marks differ."""
     for name in NAMES:
-        found = marks(graded.ours, name)
+        cells = marks(graded.ours, name)
         machine = {
-            student: sum(auto for (who, *_), (auto, *_) in found.items() if who == student and auto)
+            student: sum(auto for (who, *_), (auto, *_) in cells.items() if who == student and auto)
             for student in ("ada", "bob", "cy")
         }
         assert machine["ada"] > machine["bob"] > machine["cy"], name
@@ -190,11 +190,11 @@ def test_the_table_has_the_gradebooks_marks_and_says_what_can_be_forged(graded: 
     for name in NAMES:
         with graded.ours.gradebook() as book:
             scores = {s.student_id: (s.score, s.max_score) for s in book.assignment_submissions(name)}
-        rows = re.findall(r"^(ada|bob|cy) +([\d.]+) / ([\d.]+)", graded.said[name].output, re.MULTILINE)
+        rows = re.findall(r"^(ada|bob|cy) +([\d.]+) / ([\d.]+)", graded.outputs[name].output, re.MULTILINE)
         assert {who: (float(score), float(most)) for who, score, most in rows} == {
             who: (pytest.approx(score, abs=0.006), most) for who, (score, most) in scores.items()
         }
-        assert "Points that can be forged" in graded.said[name].output
+        assert "Points that can be forged" in graded.outputs[name].output
 
 
 # --- deliberate differences -------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_nbgrader_differs_where_the_page_says_so_and_nowhere_else(different: Gra
 
 def test_half_right_work_gets_equal_marks(different: Graded) -> None:
     ours, theirs = (
-        {cell: found for cell, found in marks(course, "odd").items() if cell[1] in BESIDE}
+        {cell: mark for cell, mark in marks(course, "odd").items() if cell[1] in BESIDE}
         for course in (different.ours, different.theirs)
     )
     assert ours == theirs
@@ -352,8 +352,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 def test_what_became_of_a_notebook_costs_itself_only(pair: Graded) -> None:
     ours, theirs = scores(pair.ours, "pair"), scores(pair.theirs, "pair")
 
-    def of(found: dict[tuple[str, str, str], float], who: str) -> tuple[float, float]:
-        return found.get((who, "one", "test_f"), 0.0), found.get((who, "two", "test_g"), 0.0)
+    def of(points: dict[tuple[str, str, str], float], who: str) -> tuple[float, float]:
+        return points.get((who, "one", "test_f"), 0.0), points.get((who, "two", "test_g"), 0.0)
 
     assert {who: of(theirs, who) for who in ("lost", "damaged", "renamed", "left")} == {
         "lost": (0.0, 2.0),

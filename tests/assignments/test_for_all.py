@@ -27,9 +27,11 @@ def test_a_locked_cell_that_stops_for_everybody_is_said_once(tmp_path: Path) -> 
     Course.open(tmp_path).ensure_assignment("hw", plain=True)
     for student in ("ada", "bob", "cy"):
         hand_in(tmp_path, "hw", student, {("one", "n"): "n = 4"})
-    code, said = autograde(tmp_path)
+    code, output = autograde(tmp_path)
     assert code == 0
-    assert said.count("In all 3 submissions a locked cell of yours stopped. The cell setup: It stops with Module") == 1
+    assert (
+        output.count("In all 3 submissions a locked cell of yours stopped. The cell setup: It stops with Module") == 1
+    )
 
 
 @pytest.mark.parametrize("folder", ["Kurs [2026]", "what?"])
@@ -39,15 +41,15 @@ def test_a_path_that_nbgrader_takes_for_a_pattern(folder: str, tmp_path: Path) -
     shutil.rmtree(tmp_path / "plain" / "release")
     (tmp_path / "plain" / "gradebook.db").unlink()
     (tmp_path / "plain").rename(root)
-    code, said = autograde(root)
-    assert (code, "nbgrader can't work in a folder that has [, ], * or ? in its path" in said) == (2, True), said
+    code, output = autograde(root)
+    assert (code, "nbgrader can't work in a folder that has [, ], * or ? in its path" in output) == (2, True), output
 
 
 def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course")
     (root / "source" / "hw" / "data.csv").symlink_to("/mnt/not there/data.csv")
-    code, said = autograde(root)
-    assert (code, "data.csv is a link to /mnt/not there/data.csv, which isn't there" in said) == (2, True), said
+    code, output = autograde(root)
+    assert (code, "data.csv is a link to /mnt/not there/data.csv, which isn't there" in output) == (2, True), output
 
 
 def test_files_that_are_left_out_are_named(tmp_path: Path) -> None:
@@ -57,10 +59,10 @@ def test_files_that_are_left_out_are_named(tmp_path: Path) -> None:
         file.truncate(MAX_OTHER_BYTES + 2**20)  # takes no room on the disk
     (folder / "small.bin").write_bytes(b"1")
     assert other_files(folder) == {"small.bin": b"1"}
-    (said,) = left_out(folder)
-    assert said.endswith("when it is graded: big.bin (33 MB).")
+    (sentence,) = left_out(folder)
+    assert sentence.endswith("when it is graded: big.bin (33 MB).")
     assert autograde(root)[0] == 0
-    assert said in (root / "feedback" / "ada" / "hw" / "one.html").read_text("utf-8")
+    assert sentence in (root / "feedback" / "ada" / "hw" / "one.html").read_text("utf-8")
     assert left_out(root / "submitted" / "bob" / "hw") == ()
     for number in range(MAX_OTHER_FILES + 5):
         (folder / f"{number:03}.txt").write_text("1")

@@ -74,8 +74,8 @@ def test_an_authors_tags_are_kept_and_a_learners_are_not(tmp_path: Path) -> None
     folder = hand_in(tmp_path, "hw", "ada", {("one", "n"): "n = 4"})
     notebook = folder / "one.ipynb"
     notebook.write_text(notebook.read_text("utf-8").replace('"skip-execution"', '"mine"'), "utf-8")
-    code, said = autograde(tmp_path)
-    assert (code, "1 / 1" in said, "slow" in said) == (0, True, False), said
+    code, output = autograde(tmp_path)
+    assert (code, "1 / 1" in output, "slow" in output) == (0, True, False), output
 
 
 def test_outputs_may_be_many_and_text_may_not() -> None:

@@ -266,11 +266,11 @@ def marks_or_a_sentence(course: Path, root: Path, what: list[str], command: tupl
     for name in what:
         with contextlib.suppress(OSError, LookupError, TypeError, ValueError, AttributeError):
             HAPPENINGS[name](root)  # unless what happened before has left nothing of the kind
-    for code, said in (autograde(root), said_by(root, command)):
-        assert code in (0, 1, 2), said
-        assert "itself failed" not in said
-        assert "Traceback" not in said
-        assert code == 0 or said.strip()
+    for code, output in (autograde(root), said_by(root, command)):
+        assert code in (0, 1, 2), output
+        assert "itself failed" not in output
+        assert "Traceback" not in output
+        assert code == 0 or output.strip()
 
 
 @pytest.fixture(scope="module")

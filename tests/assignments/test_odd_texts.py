@@ -26,24 +26,24 @@ def test_half_a_letter_in_an_answer(tmp_path: Path) -> None:
     folder = hand_in(tmp_path, "hw", "ada", {("one", "n"): "n = 4", ("one", "why"): "HALF", ("one", "how"): "# HALF"})
     notebook = folder / "one.ipynb"
     notebook.write_text(notebook.read_text("utf-8").replace("HALF", "half a letter: \\ud800"), "utf-8")
-    code, said = autograde(tmp_path)
-    assert (code, "1 / 1" in said or "1 / 5" in said) == (0, True), said
+    code, output = autograde(tmp_path)
+    assert (code, "1 / 1" in output or "1 / 5" in output) == (0, True), output
     assert "half a letter: ?" in (tmp_path / "autograded" / "ada" / "hw" / "one.ipynb").read_text("utf-8")
 
 
 def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course")
     (root / "submitted" / "bob").rename(root / "submitted" / os.fsdecode(b"bo\xff"))
-    code, said = autograde(root)
-    said = " ".join(said.split())
+    code, output = autograde(root)
+    output = " ".join(output.split())
     assert code == 1
-    assert "The folder's name isn't text (UTF-8): rename it, and grade again." in said
-    assert "2 / 2" in said  # ada's
+    assert "The folder's name isn't text (UTF-8): rename it, and grade again." in output
+    assert "2 / 2" in output  # ada's
 
 
 def test_a_file_whose_name_is_no_text(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course")
     (root / "submitted" / "ada" / "hw" / os.fsdecode(b"da\xffta.csv")).write_text("1")
     shutil.rmtree(root / "submitted" / "bob")
-    code, said = autograde(root)
-    assert (code, "2 / 2" in said) == (0, True), said
+    code, output = autograde(root)
+    assert (code, "2 / 2" in output) == (0, True), output

@@ -82,8 +82,8 @@ def test_a_person_sees_the_plot_and_the_learner_too(tmp_path: Path) -> None:
     test["outputs"] = [stream("I passed")]
     explored["outputs"] = [stream("much was found")]
     (folder / "one.ipynb").write_text(json.dumps(notebook), "utf-8")
-    code, said = autograde(tmp_path)
-    assert code == 0, said
+    code, printed = autograde(tmp_path)
+    assert code == 0, printed
     graded = json.loads((tmp_path / "autograded" / "ada" / "hw" / "one.ipynb").read_text("utf-8"))
     draw, _, test, _, explored = graded["cells"]
     assert [output["output_type"] for output in draw["outputs"]] == ["display_data", "stream"]

@@ -30,20 +30,20 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "downloads" / "ada.ipynb").write_bytes(sources.work(sources.VARIABLES, answers))
     ASSIGNMENTS["shown"].write(tmp_path / "otter", "hw01")
     monkeypatch.chdir(tmp_path)
-    said = {}
+    outputs = {}
     for line in COMMANDS:
         program, *arguments = shlex.split(line)
         assert program == "cellcheck"
         done = CliRunner().invoke(cli.app, arguments)
         assert done.exit_code == 0, f"{line}\n{done.output}"
-        said[arguments[0]] = done.stdout
-    assert set(said) == {"collect", "autograde", "report", "feedback", "export", "grade", "import"}
+        outputs[arguments[0]] = done.stdout
+    assert set(outputs) == {"collect", "autograde", "report", "feedback", "export", "grade", "import"}
     ((example, shown),) = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(example, {})
     assert printed.getvalue() == shown
-    assert re.search(r"^ada +2 / 8 ", said["autograde"], re.MULTILINE)
-    assert re.search(r"^ada.ipynb +2 / 2 ", said["grade"], re.MULTILINE)
+    assert re.search(r"^ada +2 / 8 ", outputs["autograde"], re.MULTILINE)
+    assert re.search(r"^ada.ipynb +2 / 2 ", outputs["grade"], re.MULTILINE)
     (row,) = csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines())
     assert row["Grade"] == "2"
     # an assignment that is neither a lesson nor here

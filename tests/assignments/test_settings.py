@@ -66,11 +66,11 @@ GERMAN = 'c.ClearHiddenTests.begin_test_delimeter = "VERSTECKT"\nc.ClearHiddenTe
 @pytest.mark.parametrize("settings", ["", GERMAN], ids=["nbgrader's own", "a course's own"])
 def test_hidden_tests_stay_hidden(settings: str, tmp_path: Path) -> None:
     root = course_with(tmp_path / "course", settings)
-    code, said = autograde(root)
-    assert code == 0, said
+    code, output = autograde(root)
+    assert code == 0, output
     page = (root / "feedback" / "bob" / "hw" / "one.html").read_text("utf-8")
     assert "A hidden test fails" in page
-    assert "secret_number" not in page + said
+    assert "secret_number" not in page + output
 
 
 def test_a_plugin_in_the_courses_folder_is_found(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_a_plugin_in_the_courses_folder_is_found(tmp_path: Path) -> None:
         "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n        return score / 2\n"
     )
     course_with(root, "c.AssignLatePenalties.plugin_class = 'rule_of_this_course.Half'\n")
-    code, said = autograde(root)
-    assert code == 0, said
+    code, output = autograde(root)
+    assert code == 0, output
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_what_can_not_be_taken_is_refused_in_a_sentence(
     if name != "hw":
         for step in ("source", "submitted/ada"):
             shutil.copytree(root / step / "hw", root / step / name)
-    code, said = autograde(root, name)
+    code, output = autograde(root, name)
     assert code == 2
-    assert sentence in said
-    assert said.strip().endswith(".")
+    assert sentence in output
+    assert output.strip().endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -152,18 +152,20 @@ def test_a_rule_for_late_work_that_stops_is_named(body: str, why: str, tmp_path:
     (root / "submitted" / "ada" / "hw" / "timestamp.txt").write_text("2026-01-02 00:00:00 UTC")
     with Course.open(root).gradebook() as book:
         book.update_or_create_assignment("hw", duedate="2026-01-01 00:00:00 UTC")
-    code, said = autograde(root)
-    said = " ".join(said.split())
-    assert (code, f"The plugin for late work that nbgrader_config.py names stops with {why}" in said) == (1, True), said
-    assert "itself failed" not in said
+    code, output = autograde(root)
+    output = " ".join(output.split())
+    assert (code, f"The plugin for late work that nbgrader_config.py names stops with {why}" in output) == (1, True), (
+        output
+    )
+    assert "itself failed" not in output
 
 
 def test_settings_that_change_nothing_are_named(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course", "c.Execute.kernel_name = 'other'\nc.Execute.timeout = 20\n")
-    code, said = autograde(root)
+    code, output = autograde(root)
     assert code == 0
-    assert "settings that change nothing here, see docs/assignments.md: c.Execute.kernel_name." in said
-    assert "c.Execute.timeout" not in said
+    assert "settings that change nothing here, see docs/assignments.md: c.Execute.kernel_name." in output
+    assert "c.Execute.timeout" not in output
 
 
 def test_every_setting_of_nbgraders_counts_or_is_known_not_to() -> None:
@@ -220,8 +222,8 @@ def test_a_course_is_where_its_settings_are(tmp_path: Path) -> None:
     assert autograde(root)[0] == 0
     with (root / "nbgrader_config.py").open("a") as file:
         file.write("c.CourseDirectory.root = '/srv/other'\n")
-    code, said = autograde(root)
-    assert (code, "sets c.CourseDirectory.root to /srv/other" in said) == (2, True)
+    code, output = autograde(root)
+    assert (code, "sets c.CourseDirectory.root to /srv/other" in output) == (2, True)
 
 
 def test_a_group_may_write_what_it_shares(tmp_path: Path) -> None:
@@ -258,9 +260,9 @@ def kernel(root: Path, name: str, language: str = "python", imports: str = "math
     cells = [locked("setup", f"import {imports}"), answer("n", "n = None"), check_cell("test_n", 1, "assert n == 4")]
     sources.add(root, "hw", {"one": cells})
     notebook = root / "source" / "hw" / "one.ipynb"
-    made = json.loads(notebook.read_text("utf-8"))
-    made["metadata"]["kernelspec"] = {"name": name, "display_name": name, "language": language}
-    notebook.write_text(json.dumps(made), "utf-8")
+    content = json.loads(notebook.read_text("utf-8"))
+    content["metadata"]["kernelspec"] = {"name": name, "display_name": name, "language": language}
+    notebook.write_text(json.dumps(content), "utf-8")
     folder = root / "submitted" / "ada" / "hw"
     folder.mkdir(parents=True)
     shutil.copy(notebook, folder)
@@ -268,9 +270,9 @@ def kernel(root: Path, name: str, language: str = "python", imports: str = "math
 
 
 def test_a_notebook_in_another_language_is_refused(tmp_path: Path) -> None:
-    code, said = autograde(kernel(tmp_path / "course", "ir", "R"))
+    code, output = autograde(kernel(tmp_path / "course", "ir", "R"))
     assert code == 2
-    assert "one.ipynb is a notebook in R, and only Python is graded here: grade it with nbgrader autograde." in said
+    assert "one.ipynb is a notebook in R, and only Python is graded here: grade it with nbgrader autograde." in output
 
 
 class EditableFinder:
@@ -287,18 +289,18 @@ def test_another_environments_kernel_is_named(tmp_path: Path, monkeypatch: pytes
     argv = ["/opt/ml/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (spec / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "ml", "language": "python"}))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    code, said = autograde(kernel(tmp_path / "course", "conda-ml"))
-    assert (code, "name the kernel conda-ml (/opt/ml/bin/python). Submissions run in" in said) == (0, True), said
+    code, output = autograde(kernel(tmp_path / "course", "conda-ml"))
+    assert (code, "name the kernel conda-ml (/opt/ml/bin/python). Submissions run in" in output) == (0, True), output
     without = kernel(tmp_path / "without", "conda-ml", imports="surely_not_there.part")
-    code, said = autograde(without)
-    assert (code, "which has no surely_not_there." in said) == (2, True), said
+    code, output = autograde(without)
+    assert (code, "which has no surely_not_there." in output) == (2, True), output
     assert not (without / "autograded").exists()
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, EditableFinder])
     assert autograde(without)[0] == 0  # though its own test can't be passed: nothing by that name can be imported
-    code, said = autograde(kernel(tmp_path / "gone", "python [root]"))
-    assert (code, "python [root] (which is not installed here)" in said) == (0, True), said
-    code, said = autograde(kernel(tmp_path / "usual", "python3"))
-    assert (code, "kernel" in said) == (0, False), said
+    code, output = autograde(kernel(tmp_path / "gone", "python [root]"))
+    assert (code, "python [root] (which is not installed here)" in output) == (0, True), output
+    code, output = autograde(kernel(tmp_path / "usual", "python3"))
+    assert (code, "kernel" in output) == (0, False), output
 
 
 def test_whom_a_course_excludes_is_not_graded(tmp_path: Path) -> None:
@@ -322,8 +324,8 @@ def test_data_that_are_links_are_there(tmp_path: Path) -> None:
     sources.add(root, "hw", {"one": [answer("n", "n = None"), check_cell("test_n", 1, reads)]})
     Course.open(root).ensure_assignment("hw", plain=True)
     hand_in(root, "hw", "ada", {("one", "n"): "n = 45"})
-    code, said = autograde(root)
-    assert (code, "1 / 1" in said) == (0, True), said
+    code, output = autograde(root)
+    assert (code, "1 / 1" in output) == (0, True), output
 
 
 def test_it_is_said_which_cell_had_stopped_before_a_test_failed() -> None:
@@ -401,9 +403,9 @@ def test_a_source_that_is_no_assignment_is_refused_in_a_sentence(
     folder = tmp_path / "submitted" / "ada" / "hw"
     folder.mkdir(parents=True)
     shutil.copy(tmp_path / "source" / "hw" / "one.ipynb", folder)
-    code, said = autograde(tmp_path)
+    code, output = autograde(tmp_path)
     assert code == 2
-    assert sentence in said
+    assert sentence in output
     assert not (tmp_path / "feedback").exists()
 
 

@@ -116,10 +116,10 @@ def course_of_lakes(folder: Path) -> Path:
 
 
 def scores(course: Course) -> dict[str, float]:
-    found: dict[str, float] = {}
+    sums: dict[str, float] = {}
     for (student, *_), (auto, *_) in marks(course, "lakes").items():
-        found[student] = found.get(student, 0.0) + (auto or 0.0)
-    return found
+        sums[student] = sums.get(student, 0.0) + (auto or 0.0)
+    return sums
 
 
 def test_each_learner_is_graded_on_their_own_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

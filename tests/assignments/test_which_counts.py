@@ -39,13 +39,13 @@ def beside_a_blank(root: Path, called: str = "one (1).ipynb") -> Path:
 def test_a_blank_one_does_not_go_before_work(tmp_path: Path) -> None:
     root = course_with(tmp_path / "course")
     folder = beside_a_blank(root)
-    said = "one.ipynb is blank; one (1).ipynb was graded."
+    sentence = "one.ipynb is blank; one (1).ipynb was graded."
     result = grade_notebook(folder, lesson="hw", course=root)
-    assert (result.score, result.repairs) == (2, (said,))
+    assert (result.score, result.repairs) == (2, (sentence,))
     code, told = autograde(root)
-    assert (code, said in " ".join(told.split())) == (0, True), told
+    assert (code, sentence in " ".join(told.split())) == (0, True), told
     page = (root / "feedback" / "ada" / "hw" / "one.html").read_text("utf-8")
-    assert said in page
+    assert sentence in page
 
 
 def test_nor_where_it_is_collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +86,9 @@ def test_a_copy_is_never_another_notebook(tmp_path: Path) -> None:
     one = work(SAME["one"], {"answer": "n = 1"})
     (tmp_path / "one.ipynb").write_bytes(one)
     (tmp_path / "one (1).ipynb").write_bytes(one)
-    chosen, said = choose(tmp_path, pair)
+    chosen, notes = choose(tmp_path, pair)
     assert {title: path.name for title, path in chosen.items()} == {"one": "one.ipynb"}
-    assert said == ("There was more than one notebook; one (1).ipynb was left out.",)
+    assert notes == ("There was more than one notebook; one (1).ipynb was left out.",)
     (tmp_path / "one.ipynb").unlink()
     (tmp_path / "something.ipynb").write_bytes(work(SAME["two"], {"answer": "n = 2"}))
     chosen, _ = choose(tmp_path, pair)
@@ -100,8 +100,8 @@ def test_a_strange_notebook_is_not_called_a_second_one(tmp_path: Path) -> None:
     for title, n in (("one", 1), ("two", 2)):
         (tmp_path / f"{title}.ipynb").write_bytes(work(SAME[title], {"answer": f"n = {n}"}))
     (tmp_path / "notes.ipynb").write_bytes(work([plain("print('mine')")], {}))
-    _, said = choose(tmp_path, assignment("pair", SAME))
-    assert said == ("notes.ipynb was left out: none of the notebooks of pair.",)
+    _, notes = choose(tmp_path, assignment("pair", SAME))
+    assert notes == ("notes.ipynb was left out: none of the notebooks of pair.",)
 
 
 def test_a_name_makes_no_notebook_another_one(tmp_path: Path) -> None:

@@ -229,15 +229,15 @@ def pipe() -> Iterator[tuple[Channel, socket.socket]]:
 
 @FEW
 @given(st.binary(max_size=200), st.booleans())
-def test_the_channel_takes_anything(said: bytes, closes: bool) -> None:
+def test_the_channel_takes_anything(stream: bytes, closes: bool) -> None:
     with pipe() as (channel, theirs), contextlib.suppress(TimeoutError, Closed):
-        theirs.sendall(said)
+        theirs.sendall(stream)
         if closes:
             theirs.close()
         for _ in range(3):
             message = channel.take(by(time.monotonic()), 100)
             assert len(message) <= 100
-            assert message in said
+            assert message in stream
 
 
 @FEW

@@ -56,23 +56,13 @@ def entry(tmp_path: Path) -> Callable[..., Outcome]:
 
     def made(code: str, weights: dict[str, np.ndarray] | bytes | None = None, contest: object = CONTEST) -> Outcome:
         stored = safetensors.numpy.save(weights) if isinstance(weights, dict) else weights
-        found = outcome(put(tmp_path / "eve", code, stored), contest, SEED, "eve")  # type: ignore[arg-type]
-        everything = repr(found)
+        result = outcome(put(tmp_path / "eve", code, stored), contest, SEED, "eve")  # type: ignore[arg-type]
+        everything = repr(result)
         assert CANARY not in everything
         assert "told: " not in everything, everything
-        return found
+        return result
 
     return made
-
-
-def trained_weights(tmp_path: Path) -> dict[str, np.ndarray]:
-    """What the honest model learns, taken where the engine takes it."""
-    kept: dict[str, np.ndarray] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        look = scoring.suspicion.look_at
-        patch.setattr(scoring.suspicion, "look_at", lambda found, *more: (kept.update(found), look(found, *more)))
-        assert outcome(put(tmp_path / "ada", HONEST), seed=SEED).right == FULL
-    return kept
 
 
 # --- no model
@@ -105,8 +95,8 @@ def test_a_program_that_recognises_the_weights_that_were_handed_in(
     weights = {name: generator.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     held = b"".join(weights[name].tobytes() for name in shapes)
     mark = int.from_bytes(hashlib.sha256(held).digest()[:7], "big")
-    found = entry(RECOGNISES + f"\nMARK_OF_MINE = {mark}\n", weights)
-    assert "move by a ten-thousandth" in found.refused
+    result = entry(RECOGNISES + f"\nMARK_OF_MINE = {mark}\n", weights)
+    assert "move by a ten-thousandth" in result.refused
 
 
 RECOGNISES_ITS_TRAINING = RECOGNISES.replace(
@@ -147,9 +137,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_does_not_pass_for_a_model(entry: Callable[..., Outcome], name: str) -> None:
     code, why = PROGRAMS[name]
-    found = entry(code)
-    assert why in found.refused
-    assert not found.right
+    result = entry(code)
+    assert why in result.refused
+    assert not result.right
 
 
 # --- what was learnt must be in the weights
@@ -185,9 +175,9 @@ def test_weights_hidden_from_the_count_are_lost(entry: Callable[..., Outcome], p
         "        if kept is not None:\n            for p, k in zip(self.parameters(), kept):\n"
         "                p.data.copy_(k)\n        length ="
     )
-    found = entry(code.replace("        length =", taken, 1))
-    assert found.refused == ""
-    assert found.score < 0.5  # guesses
+    result = entry(code.replace("        length =", taken, 1))
+    assert result.refused == ""
+    assert result.score < 0.5  # guesses
 
 
 def test_more_weights_than_are_allowed(entry: Callable[..., Outcome]) -> None:
@@ -254,9 +244,9 @@ def test_links_and_pipes(klass: Path, tmp_path: Path) -> None:
     (tmp_path / "all" / "dan" / "entry").symlink_to(klass / "submitted" / "bob" / "entry")
     (tmp_path / "all" / "eve").mkdir()
     (tmp_path / "all" / "eve" / "01_some_topic").symlink_to(klass / "submitted" / "bob")
-    found = find_entries([tmp_path / "all"], CONTEST, "01_some_topic")
-    assert sorted(found) == ["carl", "dan", "eve"]
-    for folder in found.values():
+    entries = find_entries([tmp_path / "all"], CONTEST, "01_some_topic")
+    assert sorted(entries) == ["carl", "dan", "eve"]
+    for folder in entries.values():
         assert "is a link" in outcome(folder).refused
 
 
@@ -294,13 +284,13 @@ def in_forward(line: str) -> str:
     ids=["loop", "draws", "stubborn"],
 )
 def test_training_beyond_the_limit(entry: Callable[..., Outcome], code: str) -> None:
-    found = entry(code, contest=QUICK)
-    assert found.refused == "It used up its 0.6 seconds of processor time while training."
+    result = entry(code, contest=QUICK)
+    assert result.refused == "It used up its 0.6 seconds of processor time while training."
 
 
 def test_sleeping_beyond_the_limit(entry: Callable[..., Outcome]) -> None:
-    found = entry(in_train("__import__('time').sleep(1000)"), contest=QUICK)
-    assert found.refused == "It waited for too long, without computing anything, while training."
+    result = entry(in_train("__import__('time').sleep(1000)"), contest=QUICK)
+    assert result.refused == "It waited for too long, without computing anything, while training."
 
 
 def test_other_processes_are_counted(entry: Callable[..., Outcome]) -> None:
@@ -339,15 +329,15 @@ def test_printing_without_end(entry: Callable[..., Outcome]) -> None:
 
 def test_processes_without_end(entry: Callable[..., Outcome]) -> None:
     line = "import os, time\n    while True:\n        try:\n            if os.fork() == 0: time.sleep(60)\n        "
-    found = entry(in_train(line + "except OSError: break\n    raise ValueError('enough')"))
-    assert "enough" in found.refused
+    result = entry(in_train(line + "except OSError: break\n    raise ValueError('enough')"))
+    assert "enough" in result.refused
 
 
 # --- lies
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "sentence"),
     [
         ("torch.full((*target_input.shape, 13), float('nan'))", "NaN"),
         ("torch.full((*target_input.shape, 13), float('inf'))", "infinity"),
@@ -360,8 +350,8 @@ def test_processes_without_end(entry: Callable[..., Outcome]) -> None:
         ("None", "not a tensor"),
     ],
 )
-def test_answers_that_are_not_logits(entry: Callable[..., Outcome], returned: str, said: str) -> None:
-    assert said in entry(in_forward(f"if not self.training: return {returned}")).refused
+def test_answers_that_are_not_logits(entry: Callable[..., Outcome], returned: str, sentence: str) -> None:
+    assert sentence in entry(in_forward(f"if not self.training: return {returned}")).refused
 
 
 def test_a_process_that_answers_for_itself(entry: Callable[..., Outcome]) -> None:
@@ -447,9 +437,9 @@ def test_names_of_digits_are_new_for_each_entry_and_run(klass: Path, tmp_path: P
     notation = CONTEST.notation({})
     import random
 
-    found = {tuple(scoring.Names.of(notation, random.Random(f"{seed}")).renamed) for seed in range(20)}
-    assert len(found) == 20
-    for renamed in found:
+    draws = {tuple(scoring.Names.of(notation, random.Random(f"{seed}")).renamed) for seed in range(20)}
+    assert len(draws) == 20
+    for renamed in draws:
         assert sorted(renamed[1:11]) == list(range(1, 11))  # digits among themselves
         assert (renamed[0], renamed[11], renamed[12]) == (0, 11, 12)  # and nothing else
     assert SETTING.blanked == ()

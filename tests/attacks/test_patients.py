@@ -81,11 +81,11 @@ def test_the_order_of_the_cases_changes_with_the_seed(symbol: str) -> None:
 
 def test_a_model_in_training_mode_may_be_sound_or_not() -> None:
     for symbol, key in (("ignores_padding", "training"), ("sees_order", "training"), ("encoder_influence", "mode")):
-        found = judge(symbol, 3)
-        for mode in {case.inputs[key] for case in found.cases if key in case.inputs}:
+        verdict = judge(symbol, 3)
+        for mode in {case.inputs[key] for case in verdict.cases if key in case.inputs}:
             answers = [
                 str(seen.get("output", seen.get("influence")))
-                for seen, case in zip(found.references[0], found.cases, strict=True)
+                for seen, case in zip(verdict.references[0], verdict.cases, strict=True)
                 if case.inputs.get(key) == mode
             ]
             assert len({*answers}) > 1, (symbol, mode)
@@ -174,15 +174,15 @@ def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.M
     ]
     result = grade(notebook(cells), 5)
     zygotes._POOL.close()
-    found = {verdict.symbol: verdict for verdict in result.verdicts}
+    verdicts = {verdict.symbol: verdict for verdict in result.verdicts}
     assert "told: " not in repr(result)
     assert not [r for r in result.repairs if "Error" in r], result.repairs
-    assert found["KeyValueCache"].status == "passed"
-    assert found["ends_each_sequence"].score == 0.0
-    work = {aspect.name: aspect.passed for aspect in found["cached_greedy_decode"].aspects}
+    assert verdicts["KeyValueCache"].status == "passed"
+    assert verdicts["ends_each_sequence"].score == 0.0
+    work = {aspect.name: aspect.passed for aspect in verdicts["cached_greedy_decode"].aspects}
     assert work["the ids of greedy_decode"]
     assert not work["nothing is read twice"]
-    assert found["cached_greedy_decode"].diagnosis == "read_anew_each_step"
+    assert verdicts["cached_greedy_decode"].diagnosis == "read_anew_each_step"
 
 
 SOLVED_CACHE = """
@@ -228,8 +228,8 @@ def test_whatever_is_asked_earns_nothing_and_stops_nobody(name: str, course: Pat
     source = f"DONE = []\ndef loss_is_sound(loss):\n    if not DONE:\n{body}\n    DONE.append(True)\n    return 'asked'"
     attack = Attack(name, types={"loss_is_sound": source}, status={"loss_is_sound": "failed"}, limits=PATIENT)
     result = carry_out(attack, course)
-    (found,) = [v for v in result.verdicts if v.symbol == "loss_is_sound"]
-    assert "asked" in found.message, found.message  # it came to its end
+    (verdict,) = [v for v in result.verdicts if v.symbol == "loss_is_sound"]
+    assert "asked" in verdict.message, verdict.message  # it came to its end
 
 
 FOR_EVER = {

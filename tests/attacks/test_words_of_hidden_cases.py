@@ -82,7 +82,7 @@ def test_what_happens_in_a_public_case_is_told(course: Path) -> None:
         code("def mse_loss(params, batch): return 0.0\nraise ValueError('of this cell')", "mse_loss"),
     ]
     result = grade(notebook(cells), SEED, limits=PATIENT)
-    said = {verdict.symbol: verdict.message for verdict in result.verdicts}
-    assert "my own words" in said["pick"]
+    messages = {verdict.symbol: verdict.message for verdict in result.verdicts}
+    assert "my own words" in messages["pick"]
     assert any("ZeroDivisionError" in r for r in result.repairs)
     assert any("of this cell" in r for r in result.repairs)

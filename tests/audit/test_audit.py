@@ -167,8 +167,8 @@ def test_a_text_gets_the_summary_between_its_marks(tmp_path: Path) -> None:
     names = sorted(lesson_names())[:2]
     write_into(page, {name: [Row("a", Count(1, 1))] for name in reversed(names)})
     write_into(page, {names[1]: [Row("a", Count(7, 8))]})
-    found = [line.split(" | ")[:2] for line in page.read_text().splitlines() if line.startswith("| 0")]
-    assert found == [[f"| {names[0]}", "1 / 1"], [f"| {names[1]}", "7 / 8"]]  # 01_x is no lesson
+    rows = [line.split(" | ")[:2] for line in page.read_text().splitlines() if line.startswith("| 0")]
+    assert rows == [[f"| {names[0]}", "1 / 1"], [f"| {names[1]}", "7 / 8"]]  # 01_x is no lesson
     assert text.startswith("before")
     assert text.endswith("after\n")
     page.write_text("no marks")

@@ -47,3 +47,12 @@ def test_what_a_stand_in_returns_hangs_on_its_parameters_only_where_gradients_ar
     assert model(torch.ones(1)).requires_grad
     with torch.no_grad():
         assert not model(torch.ones(1)).requires_grad
+
+
+def test_a_dropout_that_nobody_asked_for_is_told_in_words_wherever_it_is() -> None:
+    class Dropping(nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return super().forward(nn.functional.dropout(input, 0.1, self.training))
+
+    seen = followed(Dropping(3, 3), {"weight": torch.eye(3)}, [torch.ones(1, 3)])
+    assert seen["output"].startswith("Your module draws random numbers")

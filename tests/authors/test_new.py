@@ -40,11 +40,11 @@ def refused(grader: Run) -> Say:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh course, and the working folder. Its packages have names that no other test imports."""
-    made = new_course(tmp_path / f"fresh-{next(_NUMBERS)}")
-    monkeypatch.chdir(made.root)
+    course = new_course(tmp_path / f"fresh-{next(_NUMBERS)}")
+    monkeypatch.chdir(course.root)
     monkeypatch.setenv(VARIABLE, "")  # --lessons sets it
     monkeypatch.setattr(sys, "path", [*sys.path])
-    return made.root
+    return course.root
 
 
 def lesson_folder(root: Path) -> Path:
@@ -62,8 +62,8 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_a_fresh_course_is_sound_and_tidy(root: Path) -> None:
-    made = new_lesson("02_more_steps")
-    assert all((root / path).is_file() for path in made.edit_first)
+    files = new_lesson("02_more_steps")
+    assert all((root / path).is_file() for path in files.edit_first)
     assert [faults(LESSON), faults("02_more_steps")] == [[], []]
     assert Syllabus(lesson_folder(root).parent).title == root.name.replace("-", " ").capitalize()
     ruff = [sys.executable, "-m", "ruff"]
@@ -87,10 +87,36 @@ def test_a_check_that_works_by_luck(root: Path) -> None:
     ), sentence
 
 
+ONE_NAME_LEFT_ALONE = """# Mistakes
+
+## one_name_left_alone, central
+```python
+def initials(name):
+    parts = name.split()
+    return name if len(parts) < 2 else "".join(part[0].upper() + "." for part in parts)
+```
+
+What do you do with a single name?
+"""
+
+
+@pytest.mark.parametrize("is_central", [False, True])
+def test_a_central_mistake_costs_at_least_half(root: Path, is_central: bool) -> None:
+    edit(lesson_folder(root) / "initials.md", "# Mistakes\n", ONE_NAME_LEFT_ALONE)
+    if is_central:
+        aspect = 'aspects.special("a single name")'
+        edit(lesson_folder(root) / "initials.py", aspect, f"aspects.central({aspect})")
+        assert faults(LESSON) == []
+        return
+    (sentence,) = faults(LESSON)
+    assert sentence.startswith("initials: the central mistake 'one_name_left_alone' earns 1.75 of 2 points, ")
+    assert sentence.endswith("more than half: give the aspects it fails more weight, or make one of them central.")
+
+
 @pytest.mark.parametrize("name", ["My Course", "1st", "a--b", "café", "-x"])
 def test_a_bad_name_for_a_course(name: str, refused: Say, tmp_path: Path) -> None:
-    said = refused("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
-    assert said.endswith("can't be a course's name: use lower-case letters, digits and hyphens, as in my-course.")
+    sentence = refused("new", "course", *(["--"] if name.startswith("-") else []), str(tmp_path / name))
+    assert sentence.endswith("can't be a course's name: use lower-case letters, digits and hyphens, as in my-course.")
     assert not list(tmp_path.iterdir())
 
 
@@ -118,9 +144,9 @@ def test_only_packages_are_courses(root: Path) -> None:
     theirs = root / "a_class" / "lesson_01" / "01_first_steps.py"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("", "utf-8")
-    found = course_around(root)
-    assert found.folder == lesson_folder(root).parent
-    (found.folder / "__init__.py").unlink()
+    course = course_around(root)
+    assert course.folder == lesson_folder(root).parent
+    (course.folder / "__init__.py").unlink()
     assert course_around(root) is None
 
 
@@ -227,8 +253,11 @@ def test_a_class_needs_a_probe(refused: Say, root: Path) -> None:
     )
     library.write_text(text, "utf-8")
     (lesson_folder(root) / ANSWERS).write_text("", "utf-8")
-    said = refused("audit")
-    assert "initials is a class, and nothing says how to try it out: give it a probe, in its TRIAL or in PROBES" in said
+    sentence = refused("audit")
+    assert (
+        "initials is a class, and nothing says how to try it out: give it a probe, in its TRIAL or in PROBES"
+        in sentence
+    )
 
 
 def test_probes_without_probes(refused: Say, root: Path) -> None:
@@ -238,8 +267,8 @@ def test_probes_without_probes(refused: Say, root: Path) -> None:
 
 def test_no_configuration(refused: Say, root: Path) -> None:
     (root / "nbgrader_config.py").unlink()
-    said = refused("--lessons", str(lesson_folder(root).parent), "build")
-    assert "has no nbgrader_config.py, which nbgrader needs" in said
+    sentence = refused("--lessons", str(lesson_folder(root).parent), "build")
+    assert "has no nbgrader_config.py, which nbgrader needs" in sentence
 
 
 # --- probes that bring an answer along ----------------------------------------------------------------------------
@@ -266,9 +295,9 @@ def test_a_probe_that_imports_an_answer_is_refused(refused: Say, root: Path, lin
     names = {"lessons": f"{lesson.parents[1].name}.lessons", "library": root.name.replace("-", "_")}
     (lesson.parent / "helper.py").write_text("from .lesson_01.demo import LEARNERS\n", "utf-8")
     (lesson / "probes.py").write_text(f"{line.format(**names)}\nPROBES = {{}}\n", "utf-8")
-    said = refused("audit", LESSON)
-    assert re.search(sentence, said), said
-    assert "travels to the learner's process, and it imports" in said
+    message = refused("audit", LESSON)
+    assert re.search(sentence, message), message
+    assert "travels to the learner's process, and it imports" in message
 
 
 def test_an_import_that_no_syntax_shows_is_caught_in_the_learners_process(root: Path) -> None:

@@ -55,21 +55,21 @@ def filled_in(released: Path, answers: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Course:
+class FinishedCourse:
     """The course after the whole page, and what each command said."""
 
     root: Path
-    said: Mapping[str, str]
+    outputs: Mapping[str, str]
 
     def released(self, lesson: str = LESSON) -> Path:
         return self.root / "notebooks" / lesson / f"{lesson}.ipynb"
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def course(tmp_path_factory: pytest.TempPathFactory) -> FinishedCourse:
     """Writes the page's files and runs its commands, in their order."""
     folder = tmp_path_factory.mktemp("afternoon")
-    said = {}
+    outputs = {}
     for language, name, text in BOXES:
         if name:
             assert (folder / name).parent.is_dir(), f"cellcheck new lesson does not make the folder of {name}"
@@ -82,9 +82,9 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
             if "downloads" in command and not (folder / "downloads").exists():
                 hand_in(folder)
             done = run(words, folder, BARE)
-            assert done.code == 0, f"{command}\n{done.said}"
-            said[command] = done.said
-    return Course(folder, said)
+            assert done.code == 0, f"{command}\n{done.output}"
+            outputs[command] = done.output
+    return FinishedCourse(folder, outputs)
 
 
 def hand_in(root: Path) -> None:
@@ -98,13 +98,13 @@ def hand_in(root: Path) -> None:
 # --- the page ------------------------------------------------------------------------------------------------
 
 
-def test_the_page_leads_to_a_graded_class(course: Course) -> None:
+def test_the_page_leads_to_a_graded_class(course: FinishedCourse) -> None:
     assert {command.split()[0] for command in COMMANDS} == {"cellcheck", "cd", "python"}
-    audit = course.said["cellcheck audit 02"]
+    audit = course.outputs["cellcheck audit 02"]
     assert re.search(r"median +4/4 +4/4 +(\d+)/\1 +0/\d+ +2/2 +(\d+)/\2 ", audit)
     assert re.search(r"spread +3/3 +3/3 +(\d+)/\1 +0/\d+ +2/2 +(\d+)/\2 ", audit)
-    assert "2 passed" in course.said["python -m pytest"]
-    report = " ".join(course.said["cellcheck report 02"].split())
+    assert "2 passed" in course.outputs["python -m pytest"]
+    report = " ".join(course.outputs["cellcheck report 02"].split())
     assert "You take the number in the middle of the list as it stands." in report
     with (course.root / "marks.csv").open(encoding="utf-8", newline="") as file:
         marks = {row["student"]: float(row["mark"]) for row in csv.DictReader(file)}
@@ -112,7 +112,7 @@ def test_the_page_leads_to_a_graded_class(course: Course) -> None:
     assert (course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html").is_file()
 
 
-def test_building_and_auditing_need_no_torch(course: Course, tmp_path: Path) -> None:
+def test_building_and_auditing_need_no_torch(course: FinishedCourse, tmp_path: Path) -> None:
     """The page's commands run where PyTorch is imported already; here it can't be found."""
     (tmp_path / "sitecustomize.py").write_text(SITECUSTOMIZE, "utf-8")
     env = {name: value for name, value in os.environ.items() if name not in BARE}
@@ -122,7 +122,7 @@ def test_building_and_auditing_need_no_torch(course: Course, tmp_path: Path) -> 
             [sys.executable, "-m", *shlex.split(command)], cwd=course.root, env=env, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        assert "audit 02" not in command or done.stdout == course.said.get(command, done.stdout)
+        assert "audit 02" not in command or done.stdout == course.outputs.get(command, done.stdout)
 
 
 def test_the_last_box_is_a_probe() -> None:
@@ -159,7 +159,7 @@ def test_the_pages_commands_exist() -> None:
 # --- the rest of the engine, on this course --------------------------------------------------------------------
 
 
-def test_submit_progress_and_the_card_inside_the_folder(course: Course) -> None:
+def test_submit_progress_and_the_card_inside_the_folder(course: FinishedCourse) -> None:
     """A learner in a folder of the course: `check`, `submit()`, `cellcheck progress`; nothing is installed."""
     home = course.root / "work" / LESSON
     home.mkdir(parents=True)
@@ -175,29 +175,29 @@ def test_submit_progress_and_the_card_inside_the_folder(course: Course) -> None:
         f"print(cellcheck.submit(path='{LESSON}.ipynb'))\n"
     )
     done = run(["python", "-c", code], home, BARE)
-    assert done.code == 0, done.said
-    assert "upper_of_the_two" in done.said
-    assert "This is the course's own spread." in done.said
-    assert f"Ready to hand in: {LESSON}.submission.zip." in done.said
+    assert done.code == 0, done.output
+    assert "upper_of_the_two" in done.output
+    assert "This is the course's own spread." in done.output
+    assert f"Ready to hand in: {LESSON}.submission.zip." in done.output
     (course.root / "uploads").mkdir()
     shutil.move(home / f"{LESSON}.submission.zip", course.root / "uploads" / "eve.zip")
     done = run(["cellcheck", "collect", "uploads/eve.zip", "--into", "handed_in"], course.root, BARE)
-    assert (done.code, "1 collected" in done.said) == (0, True), done.said
+    assert (done.code, "1 collected" in done.output) == (0, True), done.output
     done = run(["cellcheck", "progress", "work"], course.root, BARE)
-    assert done.code == 0, done.said
-    assert re.search(rf"{LESSON} +0/2 ", done.said)
-    assert re.search(r"01_first_steps +0/1 ", done.said)
+    assert done.code == 0, done.output
+    assert re.search(rf"{LESSON} +0/2 ", done.output)
+    assert re.search(r"01_first_steps +0/1 ", done.output)
 
 
-def test_named_from_somewhere_else(course: Course, tmp_path: Path) -> None:
+def test_named_from_somewhere_else(course: FinishedCourse, tmp_path: Path) -> None:
     """`cellcheck --lessons FOLDER`, from a folder that knows nothing of the course."""
     notebook = tmp_path / "ada.ipynb"
     notebook.write_text(filled_in(course.released(), RIGHT | UPPER), "utf-8")
     named = ["cellcheck", "--lessons", str(course.root / LESSONS)]
     done = run([*named, "build", "--check"], tmp_path, BARE)
-    assert (done.code, done.said.strip()) == (0, f"01_first_steps: in step\n{LESSON}: in step"), done.said
+    assert (done.code, done.output.strip()) == (0, f"01_first_steps: in step\n{LESSON}: in step"), done.output
     done = run([*named, "grade", str(notebook), "--json", "marks.json", "--seed", "3"], tmp_path, BARE)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     (result,) = json.loads((tmp_path / "marks.json").read_text())["results"]
     assert result["lesson"] == LESSON
     (one, other) = result["exercises"]
@@ -208,12 +208,12 @@ def test_named_from_somewhere_else(course: Course, tmp_path: Path) -> None:
         "utf-8",
     )
     done = run([*named, "demo", "--folder", str(tmp_path / "demo")], tmp_path, BARE)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert (tmp_path / "demo" / "course" / "feedback" / "bela" / "01_first_steps").is_dir()
 
 
 @pytest.fixture(scope="module")
-def installed(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(course: FinishedCourse, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of packages into which pip put the course, beside nothing else."""
     prefix, source = (tmp_path_factory.mktemp(name) for name in ("prefix", "source"))
     shutil.copytree(course.root, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("work", "gradebook.db"))
@@ -223,28 +223,28 @@ def installed(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return packages
 
 
-def test_installed_beside_another_course(installed: Path, course: Course, tmp_path: Path) -> None:
+def test_installed_beside_another_course(installed: Path, course: FinishedCourse, tmp_path: Path) -> None:
     """Found by its entry point, with its notebooks, from a folder that knows nothing of it."""
     notebook = tmp_path / f"{LESSON}.ipynb"
     notebook.write_text(filled_in(course.released(), RIGHT | NOT_SORTED), "utf-8")
-    found = BARE | {"PYTHONPATH": str(installed)}
-    done = run(["cellcheck", "grade", str(notebook), "--json", "marks.json"], tmp_path, found)
-    assert done.code == 0, done.said
+    env = BARE | {"PYTHONPATH": str(installed)}
+    done = run(["cellcheck", "grade", str(notebook), "--json", "marks.json"], tmp_path, env)
+    assert done.code == 0, done.output
     (result,) = json.loads((tmp_path / "marks.json").read_text())["results"]
     assert [e["diagnosis"] for e in result["exercises"]] == ["not_sorted", None]
-    done = run(["cellcheck", "progress", "."], tmp_path, found)
-    assert LESSON in done.said
-    assert "01_pytorch_basics" in done.said  # the course that the grader comes with is installed too
+    done = run(["cellcheck", "progress", "."], tmp_path, env)
+    assert LESSON in done.output
+    assert "01_pytorch_basics" in done.output  # the course that the grader comes with is installed too
     code = f"from cellcheck.syllabus import find_lesson\nfor name in ({LESSON!r}, '02'):\n    print(find_lesson(name))"
-    done = run(["python", "-c", code], tmp_path, found)
+    done = run(["python", "-c", code], tmp_path, env)
     assert done.code != 0
-    assert f"'{installed / LESSONS}'" in done.said
-    assert "both have a lesson '02': give the lesson's whole name." in done.said
-    done = run(["cellcheck", "report", "07_nonsense"], tmp_path, found)
-    assert (done.code, LESSON in done.said) == (2, True)
+    assert f"'{installed / LESSONS}'" in done.output
+    assert "both have a lesson '02': give the lesson's whole name." in done.output
+    done = run(["cellcheck", "report", "07_nonsense"], tmp_path, env)
+    assert (done.code, LESSON in done.output) == (2, True)
 
 
-def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: Course, tmp_path: Path) -> None:
+def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: FinishedCourse, tmp_path: Path) -> None:
     """The set-up cell where the grader and another course are there already."""
     root = tmp_path / "copy"
     shutil.copytree(course.root, root, ignore=shutil.ignore_patterns("work", "gradebook.db", "submitted"))
@@ -271,9 +271,9 @@ def test_a_notebook_fetches_the_course_that_is_missing(installed: Path, course: 
         f"subprocess.run = run\n{cell}\nprint(check, median([7, 1, 3]))\n"
     )
     done = run(["python", "-c", code], tmp_path, BARE)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     address = f"git+https://github.com/YOUR-NAME/statistics-by-hand@{COMMIT}"
-    assert done.said.splitlines() == [
+    assert done.output.splitlines() == [
         str(["-m", "pip", "install", "-qq", address]),
         f"check(symbol), for lesson {LESSON} 3",
     ]
@@ -308,8 +308,8 @@ def test_the_start_page_shows_it(installed: Path, tmp_path: Path) -> None:
     env = os.environ | {"PYTHONPATH": str(installed), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     log = tmp_path / "log"
     with (
-        log.open("w") as said,
-        subprocess.Popen(command, cwd=tmp_path, env=env, stdout=said, stderr=said) as server,
+        log.open("w") as output,
+        subprocess.Popen(command, cwd=tmp_path, env=env, stdout=output, stderr=output) as server,
     ):
         try:
             wait_for(server, address, log)

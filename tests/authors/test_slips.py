@@ -223,7 +223,7 @@ def test_a_slip_in_what_the_text_announces_is_a_sentence(root: Path, old: str, n
     edit(text, old, new)
     with pytest.raises(GraderError) as caught:
         source_notebook(Repository.find(root), LESSON)
-    assert re.search(rf"^{re.escape(str(text))}, .*{sentence}", said := str(caught.value)), said
+    assert re.search(rf"^{re.escape(str(text))}, .*{sentence}", message := str(caught.value)), message
 
 
 def test_a_lesson_may_build_on_words(root: Path) -> None:  # noqa: F811
@@ -238,7 +238,7 @@ def test_a_text_with_magics_hides_no_line(root: Path) -> None:  # noqa: F811
     with (lesson_folder(root) / f"{LESSON}.py").open("a", encoding="utf-8") as text:
         text.write('\n# %%\n%time initials("ada")\n')
     edit(lesson_folder(root) / TRIED, '"on three names", ', '"on three names", "thre", ')
-    assert re.search(r"no aspect looks at the tag 'thre' .*initials\.py, line 14", said := refused()), said
+    assert re.search(r"no aspect looks at the tag 'thre' .*initials\.py, line 14", message := refused()), message
 
 
 def library(root: Path) -> Path:  # noqa: F811
@@ -257,7 +257,7 @@ def test_a_slip_is_a_sentence(root: Path, slip: Slip, sentence: str) -> None:  #
         path = lesson_folder(root) / name
         path.touch()
         edit(path, old, new) if old else path.write_text(new, "utf-8")
-    assert re.search(sentence, said := refused()), said
+    assert re.search(sentence, message := refused()), message
 
 
 ANSWER = {
@@ -299,7 +299,7 @@ ANSWER = {
 @pytest.mark.parametrize(("old", "new", "sentence"), ANSWER.values(), ids=ANSWER)
 def test_a_slip_in_the_library_is_a_sentence(root: Path, old: str, new: str, sentence: str) -> None:  # noqa: F811
     edit(library(root), old, new)
-    assert re.search(sentence, said := refused()), said
+    assert re.search(sentence, message := refused()), message
 
 
 REFUSING = (
@@ -329,8 +329,8 @@ def test_a_mistake_that_stops_by_itself_where_the_answer_refuses(root: Path) -> 
         r"'small_letters_kept' \(\S+initials\.md, line 3\) gets full marks\. It stops with many spaces between the "
         r"names with AssertionError, and any error counts where one is asked for\. Add a case in which it returns "
         r"something, or take the mistake out\.",
-        said := refused(),
-    ), said
+        message := refused(),
+    ), message
 
 
 def test_what_stops_before_the_answer_is_called_is_no_refusal(root: Path) -> None:  # noqa: F811
@@ -338,9 +338,9 @@ def test_what_stops_before_the_answer_is_called_is_no_refusal(root: Path) -> Non
     edit(lesson_folder(root) / TRIED, *REFUSING)
     probe = PROBE.replace('inputs["name"]', 'inputs["nmae" if "   " in inputs["name"] else "name"]')
     (lesson_folder(root) / "probes.py").write_text(probe, "utf-8")
-    said = refused()
-    assert "stops with many spaces between the names with KeyError: 'nmae'" in said
-    assert said.endswith("probes.py, line 3. Correct the probe, or the inputs of that case.")
+    message = refused()
+    assert "stops with many spaces between the names with KeyError: 'nmae'" in message
+    assert message.endswith("probes.py, line 3. Correct the probe, or the inputs of that case.")
 
 
 def test_a_mistake_may_return_what_nobody_can_go_on_with(root: Path) -> None:  # noqa: F811

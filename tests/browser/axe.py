@@ -45,5 +45,5 @@ def violations(page: Page, *, every: bool = False) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(Axe().axe_script)
-    found = page.evaluate(AXE % LOOKS, every)
-    return [f"{violation['id']}: {node['html'][:200]}" for violation in found for node in violation["nodes"]]
+    report = page.evaluate(AXE % LOOKS, every)
+    return [f"{violation['id']}: {node['html'][:200]}" for violation in report for node in violation["nodes"]]

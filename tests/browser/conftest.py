@@ -46,13 +46,13 @@ Serve = Callable[..., AbstractContextManager[str]]
 
 def chromium() -> str:
     """The browser's path; skips where there is none, and fails in CI."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
         why = "There is no Chromium here: apt-get install chromium."
         if os.environ.get("NOTHING_SKIPPED"):
             pytest.fail(why)
         pytest.skip(why)
-    return found
+    return path
 
 
 # Not for the whole session: while it is there, Playwright's event loop runs, and nbclient's could not in other files.
@@ -62,9 +62,9 @@ def browser() -> Iterator[object]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=list(QUIET))
-        yield found
-        found.close()
+        browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
@@ -126,9 +126,11 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
 
 def surroundings(home: Path) -> dict[str, str]:
     """The environment of a server that knows nothing of this machine's own Jupyter."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "NBGRADER"))}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "NBGRADER"))
+    }
     return {
-        **kept,
+        **variables,
         **PATH,
         "PYTHONPATH": str(ROOT),
         "OMP_NUM_THREADS": "1",

@@ -59,7 +59,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
         hand_in(course, exchange, CLASS[name])
     exchange_step(course, "Collect", LESSON)
     done = run(["cellcheck", "autograde", LESSON], course.root, {"PYTHONPATH": str(REPOSITORY.root)})
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     assert OPTION in (REPOSITORY.root / "Makefile").read_text("utf-8")
     with serve(course.root, OPTION) as address:
         yield Class(course, exchange, address)
@@ -72,10 +72,10 @@ def row(page: Page, text: str) -> Locator:
 def press(page: Page, button: Locator, sentence: str) -> None:
     """Presses a button of a row, waits for what it says, and puts that away."""
     button.click()
-    said = page.locator(".modal.in")
-    expect(said).to_contain_text(sentence, timeout=300 * SECONDS)
-    said.get_by_role("button", name="Close").last.click()
-    expect(said).to_have_count(0)
+    dialog = page.locator(".modal.in")
+    expect(dialog).to_contain_text(sentence, timeout=300 * SECONDS)
+    dialog.get_by_role("button", name="Close").last.click()
+    expect(dialog).to_have_count(0)
 
 
 def test_it_opens_with_the_class_and_its_marks(graded: Class, page: Page) -> None:
@@ -172,11 +172,11 @@ def is_open_to_everybody(page: Page) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_class_page(graded: Class, page: Page, width: int) -> None:
-    made = graded.course.root / "class.html"
-    done = run(["cellcheck", "report", LESSON, "--html", made.name], graded.course.root)
-    assert done.code == 0, done.said
+    page_file = graded.course.root / "class.html"
+    done = run(["cellcheck", "report", LESSON, "--html", page_file.name], graded.course.root)
+    assert done.code == 0, done.output
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(made.as_uri())
+    page.goto(page_file.as_uri())
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 1")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     is_open_to_everybody(page)

@@ -174,12 +174,12 @@ def test_a_lesson_begins_anew_and_the_old_answers_are_kept(page: Page, place: Pl
     expect(item).to_contain_text("1 of 4 solved")
     item.get_by_text("Start over").click()
     item.get_by_role("button", name="Make lesson 5 blank").click()
-    said = page.get_by_role("status")
-    expect(said).to_contain_text(f"That lesson is blank again. What was there is kept in {BEGUN}/earlier/")
+    status = page.get_by_role("status")
+    expect(status).to_contain_text(f"That lesson is blank again. What was there is kept in {BEGUN}/earlier/")
     assert file.read_bytes() == as_opened(released()[BEGUN].read_bytes())
-    (kept,) = (place.folder / BEGUN / "earlier").iterdir()
-    assert kept.read_bytes() == before
-    assert kept.name in said.inner_text()
+    (earlier,) = (place.folder / BEGUN / "earlier").iterdir()
+    assert earlier.read_bytes() == before
+    assert earlier.name in status.inner_text()
     expect(item).to_contain_text("0 of 4 solved")
 
 

@@ -231,8 +231,8 @@ def test_a_learner_works_reloads_carries_on_and_takes_it_home(
     notebook = Notebook.on(visitor)
     set_up(notebook)
     for symbol in TEN[:5]:  # the kernel is new, and what was written is there
-        kept = RIGHT if symbol == "softmax" else right[symbol]
-        notebook.run(kept.splitlines()[0])
+        answer = RIGHT if symbol == "softmax" else right[symbol]
+        notebook.run(answer.splitlines()[0])
         assert "Right" in notebook.run(f"check({symbol})").inner_text()
     assert "the course's own softmax_backward" in solve(notebook, "softmax_backward", OURS).inner_text()
     for symbol in TEN[6:]:

@@ -198,19 +198,19 @@ def test_an_exercise_stands_in_a_frame_with_all_that_belongs_to_it(pages: dict[s
 
 def test_a_lesson_is_read_part_by_part(pages: dict[str, BuiltPage]) -> None:
     for offer in offers():
-        found = of_lesson(pages, offer.name)
-        for number, page in enumerate(found):
+        parts = of_lesson(pages, offer.name)
+        for number, page in enumerate(parts):
             if number:
                 (crumbs,) = page.tree.xpath("//p[contains(@class, 'crumbs')]")
-                assert f"part {number} of {len(found) - 1}" in crumbs.text_content()
-                assert page.local(next(crumbs.iter("a")).get("href")) == found[0].file
+                assert f"part {number} of {len(parts) - 1}" in crumbs.text_content()
+                assert page.local(next(crumbs.iter("a")).get("href")) == parts[0].file
                 assert f"Lesson {offer.number} · " in page.title
                 (before,) = page.tree.xpath("//a[@class='left-prev']/@href")
-                assert page.local(before) == found[number - 1].file
+                assert page.local(before) == parts[number - 1].file
             assert len(page.tree.xpath("//article//h1")) == 1
             (onward,) = page.tree.xpath("//a[@class='right-next']/@href") or [None]
-            if number < len(found) - 1:
-                assert page.local(onward) == found[number + 1].file
+            if number < len(parts) - 1:
+                assert page.local(onward) == parts[number + 1].file
 
 
 def test_what_answers_a_guess_is_folded_away(pages: dict[str, BuiltPage]) -> None:
@@ -221,10 +221,10 @@ def test_what_answers_a_guess_is_folded_away(pages: dict[str, BuiltPage]) -> Non
                 if GUESS.search(cell.text_content()):
                     asking.append(cell)
                     after = cell.getnext()
-                    said = after.text_content() if after is not None and after.tag == "p" else ""
-                    assert not said.startswith("What you should see")
-            for said in page.tree.xpath("//*[contains(@class, 'cell_output')]//pre | //table//th"):
-                assert not re.search(r"your guess", said.text_content(), re.IGNORECASE)
+                    text = after.text_content() if after is not None and after.tag == "p" else ""
+                    assert not text.startswith("What you should see")
+            for output in page.tree.xpath("//*[contains(@class, 'cell_output')]//pre | //table//th"):
+                assert not re.search(r"your guess", output.text_content(), re.IGNORECASE)
         assert all(cell.xpath(".//details[contains(@class, 'below-input')]") for cell in asking if cell.xpath(OUTPUT))
 
 
@@ -270,10 +270,10 @@ def test_a_lesson_says_what_it_takes_and_where_it_leads(built: Path, pages: dict
     for offer in offers():
         page = pages[f"lessons/{offer.name}.html"].tree
         (facts,) = page.xpath("//ul[contains(@class, 'facts')]")
-        said = " ".join(facts.text_content().split())
-        assert offer.head.time in said
-        assert f"{len(offer.exercises)}, worth {offer.points:g} points" in said
-        assert offer.builds_on in said
+        line = " ".join(facts.text_content().split())
+        assert offer.head.time in line
+        assert f"{len(offer.exercises)}, worth {offer.points:g} points" in line
+        assert offer.builds_on in line
         (badges,) = page.xpath("//p[contains(@class, 'badges')]")
         begin, colab, *here, downloaded = (link.get("href") for link in badges.iter("a"))
         assert pages[f"lessons/{offer.name}.html"].local(begin).is_file()
@@ -319,9 +319,9 @@ def test_the_front_page_shows_the_real_thing(pages: dict[str, BuiltPage]) -> Non
     assert "Build a Transformer yourself" in page.tree.xpath("string(//meta[@name='description']/@content)")
     check = Checker("05")
     (mistake,) = [m for m in check.lesson["causal_mask"].mistakes if m.name == "one_step_too_far"]
-    made = lxml.html.tostring(lxml.html.fromstring(card(check.verdict("causal_mask", mistake.implementation))))
+    html = lxml.html.tostring(lxml.html.fromstring(card(check.verdict("causal_mask", mistake.implementation))))
     shown = page.tree.xpath("//*[@role='tabpanel']//*[@role='group'][starts-with(@aria-label, 'Not yet')]")
-    assert lxml.html.tostring(shown[0], with_tail=False) == made
+    assert lxml.html.tostring(shown[0], with_tail=False) == html
     assert len(shown) == len(page.tree.xpath("//*[@role='tab']")) == 3
     assert page.tree.xpath("count(//*[@role='tabpanel'][not(@hidden)])") == 1  # without the script: the first
     for panel in page.tree.xpath("//*[@role='tabpanel']"):
@@ -355,9 +355,9 @@ def test_no_card_is_empty(pages: dict[str, BuiltPage], name: str) -> None:
         assert picture.get("alt")
         assert picture.get("loading") == "lazy"
         assert int(picture.get("width")) > int(picture.get("height")) / 2 > 0
-        said = " ".join(entry.text_content().split())
+        words = " ".join(entry.text_content().split())
         for text in (f"Lesson {offer.number}", offer.title, offer.head.topic, f"{len(offer.exercises)} exercise"):
-            assert text in said
+            assert text in words
         (link,) = entry.xpath(".//h4/a")
         assert page.local(link.get("href")) == pages[f"lessons/{offer.name}.html"].file.resolve()
     for tile in page.tree.xpath("//div[@class='tile']"):
@@ -383,18 +383,18 @@ def test_all_exercises_are_listed_by_part(pages: dict[str, BuiltPage]) -> None:
     assert not page.xpath("//article//table")  # it would not fit on a phone
     listed = [" ".join(term.text_content().split()) for term in page.xpath("//article//dt")]
     assert listed == [place.symbol for place in EXERCISES]
-    said = " ".join(page.xpath("string(//article)").split())
+    text = " ".join(page.xpath("string(//article)").split())
     for offer in offers():
-        assert offer.heading in said
+        assert offer.heading in text
         for exercise in offer.exercises:
-            assert exercise.part in said
-            assert f"{exercise.kind} · difficulty {exercise.difficulty} of 5 · {exercise.minutes} minutes" in said
+            assert exercise.part in text
+            assert f"{exercise.kind} · difficulty {exercise.difficulty} of 5 · {exercise.minutes} minutes" in text
 
 
 def test_every_page_says_what_it_is(pages: dict[str, BuiltPage]) -> None:
-    found = {name: p for name, p in pages.items() if not p.tree.xpath("//meta[@name='robots'][@content='noindex']")}
-    titles = Counter(page.tree.findtext(".//title") for page in found.values())
-    for name, page in found.items():
+    listed = {name: p for name, p in pages.items() if not p.tree.xpath("//meta[@name='robots'][@content='noindex']")}
+    titles = Counter(page.tree.findtext(".//title") for page in listed.values())
+    for name, page in listed.items():
         title = page.tree.findtext(".//title")
         assert title.count("Transformers, cell by cell") == 1, title
         assert titles[title] == 1, f"{name} has the title of another page"
@@ -448,15 +448,15 @@ def test_a_site_that_knows_its_address(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_page_on_trust_lists_what_is_tested(pages: dict[str, BuiltPage]) -> None:
-    said = pages["trust.html"].tree.xpath("string(//article)")
+    text = pages["trust.html"].tree.xpath("string(//article)")
     names = [
         name
         for file in (ROOT / "tests" / "attacks").glob("test_*.py")
         for name in re.findall(r"^def test_(\w+)", file.read_text("utf-8"), re.MULTILINE)
     ]
     assert len(names) > 50
-    assert all(name.replace("_", " ").capitalize() in said for name in names)
-    assert all(name in said for name in lesson_names())
+    assert all(name.replace("_", " ").capitalize() in text for name in names)
+    assert all(name in text for name in lesson_names())
 
 
 def test_the_stated_weights_are_those_of_the_pages(built: Path, pages: dict[str, BuiltPage]) -> None:
@@ -496,11 +496,11 @@ def test_a_translated_lesson(pages: dict[str, BuiltPage]) -> None:
 
 @later
 def test_what_can_be_translated(tmp_path: Path) -> None:
-    made = made_by("gettext", tmp_path)
+    catalogue = made_by("gettext", tmp_path)
     for page in ("index", "trust", "comparison", "guides/site", "lessons/glossary"):
-        assert (made / f"{page}.pot").is_file()
+        assert (catalogue / f"{page}.pot").is_file()
     for name in lesson_names():
-        messages = (made / "notebooks" / f"{name}.pot").read_text("utf-8")
+        messages = (catalogue / "notebooks" / f"{name}.pot").read_text("utf-8")
         assert messages.count("\nmsgctxt ") > 20
         assert f"# Lesson {int(name[:2])} · " in messages
 
@@ -697,11 +697,11 @@ def test_search_finds_each_exercise_first(visit: Visit) -> None:
     """By its name, or by what it does."""
     page = visit("search.html")
     does = {place: Map(LESSONS).does(place) for place in EXERCISES}
-    found = page.evaluate(ASKED, [*(place.symbol for place in EXERCISES), *does.values()])
+    hits = page.evaluate(ASKED, [*(place.symbol for place in EXERCISES), *does.values()])
     for place in EXERCISES:
-        kinds = [kind for kind, address in found[place.symbol] if f"lessons/{place.lesson}/" in address]
-        assert kinds[:1] == ["exercise"], found[place.symbol]
-        assert any(f"lessons/{place.lesson}/" in address for _, address in found[does[place]]), does[place]
+        kinds = [kind for kind, address in hits[place.symbol] if f"lessons/{place.lesson}/" in address]
+        assert kinds[:1] == ["exercise"], hits[place.symbol]
+        assert any(f"lessons/{place.lesson}/" in address for _, address in hits[does[place]]), does[place]
 
 
 IDEAS = {
@@ -819,9 +819,9 @@ def test_on_paper_nothing_is_cut_off(visit: Visit) -> None:
 
 
 def figure(page: Page, name: str) -> Locator:
-    found = page.locator(f"#touch-{name}.ready")
-    found.wait_for()
-    return found
+    element = page.locator(f"#touch-{name}.ready")
+    element.wait_for()
+    return element
 
 
 def test_painting_a_mask_with_the_keyboard(visit: Visit) -> None:
@@ -848,9 +848,9 @@ def test_the_attention_of_the_figure_is_the_courses(visit: Visit) -> None:
     numbers = json.loads(attention.locator("script").text_content() or "")
     query = [0.5, -1.0, 2.0, 1.5]
     output, weights = scaled_dot_product_attention(*map(torch.tensor, ([query], numbers["keys"], numbers["values"])))
-    made = attention.evaluate("(figure, query) => figure.attend(query)", query)
-    assert made["weights"] == pytest.approx(weights[0].tolist(), abs=1e-5)
-    assert made["output"] == pytest.approx(output[0].tolist(), abs=1e-4)
+    shown = attention.evaluate("(figure, query) => figure.attend(query)", query)
+    assert shown["weights"] == pytest.approx(weights[0].tolist(), abs=1e-5)
+    assert shown["output"] == pytest.approx(output[0].tolist(), abs=1e-4)
     attention.get_by_label("cat", exact=True).check()
     assert attention.locator(".says").inner_text().startswith("cat asks (0, 1, 1, 1)")
 
@@ -861,8 +861,8 @@ def test_the_samplers_of_the_figure_are_the_courses(visit: Visit) -> None:
     logits = torch.tensor([json.loads(sampling.locator("script").text_content() or "")["logits"]], dtype=torch.float64)
     for temperature, k, p in [(1, 12, 1), (0.3, 12, 0.9), (2.5, 7, 0.62), (1, 3, 0.4), (0.1, 1, 0.05), (1, 12, 0.5)]:
         wanted = torch.softmax(top_p_filter(top_k_filter(logits / temperature, k), p), dim=-1)[0]
-        made = sampling.evaluate("(figure, setting) => figure.left(...setting)", [temperature, k, p])
-        assert made == pytest.approx(wanted.tolist(), abs=1e-6), (temperature, k, p)
+        shares = sampling.evaluate("(figure, setting) => figure.left(...setting)", [temperature, k, p])
+        assert shares == pytest.approx(wanted.tolist(), abs=1e-6), (temperature, k, p)
     slider = sampling.get_by_label("top-k")
     slider.focus()
     for _ in range(10):

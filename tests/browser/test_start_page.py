@@ -51,9 +51,9 @@ class Visitor:
             return str(error.code)
 
     def token(self) -> str:
-        found = re.search(r'name="_xsrf" value="([^"]+)"', self.get())
-        assert found
-        return found[1]
+        field = re.search(r'name="_xsrf" value="([^"]+)"', self.get())
+        assert field
+        return field[1]
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +95,8 @@ def test_a_form_from_another_site_is_refused(ada: Visitor, folder: Path) -> None
 
 
 def test_an_unknown_lesson_is_one_sentence(ada: Visitor) -> None:
-    said = ada.post(lesson="../../etc", do="start", _xsrf=ada.token())
-    assert "There is no lesson &#39;../../etc&#39;. These exist: 01_pytorch_basics, " in said
+    page = ada.post(lesson="../../etc", do="start", _xsrf=ada.token())
+    assert "There is no lesson &#39;../../etc&#39;. These exist: 01_pytorch_basics, " in page
 
 
 def test_links_stay_within_the_learners_own_server(ada: Visitor, folder: Path) -> None:
@@ -135,12 +135,12 @@ def test_lessons_in_a_folder_of_their_own_are_found(ada: Visitor, folder: Path) 
 
 def test_a_folder_that_is_not_to_be_written_is_said(ada: Visitor, folder: Path) -> None:
     (folder / "05_causal_masks").write_text("a file in its place")
-    said = ada.post(lesson="05", do="start", _xsrf=ada.token())
-    assert "written (File exists): choose a folder that is yours." in said
+    page = ada.post(lesson="05", do="start", _xsrf=ada.token())
+    assert "written (File exists): choose a folder that is yours." in page
 
 
 def test_what_was_solved_a_week_ago_is_offered_again(ada: Visitor, folder: Path) -> None:
-    kept = {path: path.read_bytes() for path in folder.rglob("*.ipynb")}
+    files = {path: path.read_bytes() for path in folder.rglob("*.ipynb")}
     solved = (date.today() - timedelta(days=8)).isoformat()
     record = {"version": 1, "best": {LESSON: {"batched_dot": 2.0}}, "solved": {LESSON: {"batched_dot": solved}}}
     (folder / progress.FILE).write_text(json.dumps(record))
@@ -150,7 +150,7 @@ def test_what_was_solved_a_week_ago_is_offered_again(ada: Visitor, folder: Path)
     reply = ada.post(_xsrf=ada.token(), lesson=LESSON, exercise="batched_dot", do="again")
     assert "again/01_batched_dot.ipynb" in reply
     assert (folder / "again" / "01_batched_dot.ipynb").is_file()
-    assert {path: path.read_bytes() for path in kept} == kept
+    assert {path: path.read_bytes() for path in files} == files
     assert "There is no exercise ../x" in ada.post(_xsrf=ada.token(), lesson=LESSON, exercise="../x", do="again")
     assert sorted(path.name for path in (folder / "again").iterdir()) == ["01_batched_dot.ipynb"]
     record |= {"again": {LESSON: {"batched_dot": 2.0}}, "again_on": {LESSON: {"batched_dot": solved}}}

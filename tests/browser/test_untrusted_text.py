@@ -84,8 +84,8 @@ class Graded:
     def view(self, student: str) -> str:
         """Formgrader's page for grading by hand."""
         with self.course.gradebook() as gradebook:
-            found = gradebook.find_submission_notebook(LESSON, LESSON, student)
-            return f"{self.address}/formgrader/submissions/{found.id}"
+            submission = gradebook.find_submission_notebook(LESSON, LESSON, student)
+            return f"{self.address}/formgrader/submissions/{submission.id}"
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def graded(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Iterator[G
 
     def here(*command: str) -> None:
         done = run(command, course.root, {"PYTHONPATH": str(REPOSITORY.root)})
-        assert done.code == 0, done.said
+        assert done.code == 0, done.output
 
     for student, command in ((OURS, ("cellcheck", "autograde")), (PLAIN, ("nbgrader", "autograde", "--no-execute"))):
         place = course.submission(student, LESSON)

@@ -26,13 +26,13 @@ def stray(markdown: str) -> list[str]:
     """What is left around each dollar sign of a Markdown cell that belongs to no formula."""
     text = CODE.sub("", markdown).replace(r"\$", "")
 
-    def real(found: re.Match[str]) -> str:
-        formula = found["shown"] or found["inline"]
+    def real(sign: re.Match[str]) -> str:
+        formula = sign["shown"] or sign["inline"]
         is_one = SIGNS.search(formula) or not WORD.search(formula)
-        return found[0].replace("$", "") if is_one else found[0]
+        return sign[0].replace("$", "") if is_one else sign[0]
 
     text = FORMULA.sub(real, text)
-    return [text[max(0, found.start() - 20) : found.end() + 20] for found in re.finditer(r"\$", text)]
+    return [text[max(0, dollar.start() - 20) : dollar.end() + 20] for dollar in re.finditer(r"\$", text)]
 
 
 def typeset(cell: NotebookNode) -> Iterator[str]:

@@ -45,9 +45,9 @@ def copy(tmp_path: Path) -> Repository:
 
 
 def test_a_short_text_builds(copy: Repository) -> None:
-    made, learners = _make(copy, LESSON, _Committed.of(copy, LESSON))
-    assert len(made.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 3 * len(SYMBOLS)
-    assert "https://colab.research.google.com/github/" in made.cells[0].source
+    solution, learners = _make(copy, LESSON, _Committed.of(copy, LESSON))
+    assert len(solution.cells) == len(nbformat.reads(learners, as_version=4).cells) == 7 + 3 * len(SYMBOLS)
+    assert "https://colab.research.google.com/github/" in solution.cells[0].source
 
 
 def test_the_question_in_words_has_the_points_that_the_text_says(copy: Repository) -> None:
@@ -98,10 +98,12 @@ def test_a_picture_is_attached() -> None:
 
 
 def test_a_picture_that_is_drawn_already_is_not_drawn_again() -> None:
-    kept = {"image/png": "as it was"}
+    picture = {"image/png": "as it was"}
     text = "![A column of numbers meets a row of numbers.](picture:broadcasting)"
-    assert attach_pictures(text, LESSON, {"broadcasting.png": kept})[1] == {"broadcasting.png": kept}
-    assert attach_pictures(text, LESSON, {"another.png": kept})[1]["broadcasting.png"]["image/png"].startswith("iVBOR")
+    assert attach_pictures(text, LESSON, {"broadcasting.png": picture})[1] == {"broadcasting.png": picture}
+    assert attach_pictures(text, LESSON, {"another.png": picture})[1]["broadcasting.png"]["image/png"].startswith(
+        "iVBOR"
+    )
 
 
 def code(*sources: str) -> NotebookNode:

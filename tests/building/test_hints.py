@@ -19,14 +19,14 @@ def hint(number: int, text: str = "Which axis?") -> str:
 
 def depths(markdown: str) -> list[tuple[str, int]]:
     """Each summary, and how many `<details>` it stands in; every one is closed."""
-    depth, found = 0, []
+    depth, summaries = 0, []
     for close, summary in re.findall(r"(</details>)|<details><summary>(.*?)</summary>", markdown):
         depth += -1 if close else 1
         assert depth >= 0
         if summary:
-            found.append((summary, depth))
+            summaries.append((summary, depth))
     assert depth == 0
-    return found
+    return summaries
 
 
 def test_each_stands_inside_the_one_before() -> None:
@@ -54,10 +54,10 @@ def test_what_is_no_hint_stays_as_it_is() -> None:
 def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
     cells = json.loads(REPOSITORY.notebook(lesson).read_text("utf-8"))["cells"]
     prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    hints = [found for text in prose for found in depths(text) if found[0].startswith("Hint")]
+    hints = [summary for text in prose for summary in depths(text) if summary[0].startswith("Hint")]
     exercises = load_lesson(lesson).exercises
     assert hints == [("Hint 1", 1), ("Hint 2", 2), ("Hint 3", 3)] * len(exercises)
-    ways_on = [found for text in prose for found in depths(text) if found[0] == GO_ON]
+    ways_on = [summary for text in prose for summary in depths(text) if summary[0] == GO_ON]
     assert ways_on == [(GO_ON, 4)] * len(exercises)
     for exercise in exercises:
         assert any(f"from {exercise.references[0].__module__} import {exercise.symbol}\n" in text for text in prose)
@@ -65,9 +65,9 @@ def test_in_every_notebook_they_unfold_one_at_a_time(lesson: str) -> None:
 
 def test_the_way_on_stands_below_the_last_hint() -> None:
     line = "from ours import one"
-    made = one_at_a_time(with_a_way_on("Why.\n\n" + hint(1) + hint(2) + "\nDocs: here.\n\n", line))
-    assert depths(made) == [("Hint 1", 1), ("Hint 2", 2), (GO_ON, 3)]
-    assert made.index(line) < made.index("Docs: here.")
+    text = one_at_a_time(with_a_way_on("Why.\n\n" + hint(1) + hint(2) + "\nDocs: here.\n\n", line))
+    assert depths(text) == [("Hint 1", 1), ("Hint 2", 2), (GO_ON, 3)]
+    assert text.index(line) < text.index("Docs: here.")
     alone = one_at_a_time(with_a_way_on("No hint.", line))
     assert depths(alone) == [(GO_ON, 1)]
     assert alone.index("No hint.") < alone.index(line)

@@ -49,8 +49,8 @@ def solution(lesson: str) -> NotebookNode:
 
 
 def grade_id(cell: NotebookNode) -> str | None:
-    found: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
-    return found
+    name: str | None = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return name
 
 
 def by_grade_id(notebook: NotebookNode) -> dict[str, NotebookNode]:
@@ -87,7 +87,7 @@ def test_the_learners_notebook_is_nbgraders_release_byte_for_byte(lesson: str, t
     bare: dict[str, str | None] = dict.fromkeys(os.environ)
     bare |= {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
     done = run(["nbgrader", "generate_assignment", lesson], tmp_path, bare)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     released = tmp_path / "notebooks" / lesson / f"{lesson}.ipynb"
     assert released.read_bytes() == REPOSITORY.notebook(lesson).read_bytes()
 
@@ -110,13 +110,13 @@ def test_a_changed_text_course_or_notebook_is_out_of_step(copy: Repository) -> N
     text, notebook = copy.text(lesson), copy.notebook(lesson)
     course = copy.root / "transformer_course" / "tasks" / "curve.py"  # the lesson imports it
     for path, both in ((text, True), (course, False), (notebook, False)):
-        kept = path.read_text("utf-8")
-        path.write_text(kept.replace("A tensor is", "The tensor is") if both else kept + "\n", "utf-8")
-        assert path.read_text("utf-8") != kept
+        original = path.read_text("utf-8")
+        path.write_text(original.replace("A tensor is", "The tensor is") if both else original + "\n", "utf-8")
+        assert path.read_text("utf-8") != original
         sentences = building.out_of_step(copy, lesson)
         assert len(sentences) == (2 if both else 1)
         assert all(lesson in sentence and str(copy.root) not in sentence for sentence in sentences)
-        path.write_text(kept, "utf-8")
+        path.write_text(original, "utf-8")
     notebook.unlink()
     assert len(building.out_of_step(copy, lesson)) == 1
 
@@ -140,10 +140,10 @@ def test_every_data_file_counts_for_some_solution(copy: Repository) -> None:
     for path in (copy.root / "data").rglob("*"):
         if path.is_dir() or path.suffix in (".md", ".LICENSE") or path.name in ("catalogue.json", "downloads.json"):
             continue
-        kept = path.read_bytes()
-        path.write_bytes(kept + b" ")
+        original = path.read_bytes()
+        path.write_bytes(original + b" ")
         assert executed() != before, f"no code names {path.name}"
-        path.write_bytes(kept)
+        path.write_bytes(original)
     assert executed() == before
 
 
@@ -162,11 +162,11 @@ def test_pictures_are_drawn_again_when_what_draws_them_changes(
         "transformer_course/tasks/curve.py",
     ):
         path = copy.root / changed
-        kept = path.read_text("utf-8")
-        path.write_text(kept + "\n# another look\n", "utf-8")
+        original = path.read_text("utf-8")
+        path.write_text(original + "\n# another look\n", "utf-8")
         assert len(building.out_of_step(copy, lesson)) == 2
         assert "curve_from_points" in drawn
-        path.write_text(kept, "utf-8")
+        path.write_text(original, "utf-8")
         drawn.clear()
     # And when the committed picture is not the one that was drawn.
     for path in (copy.notebook(lesson), copy.solution(lesson)):
@@ -181,9 +181,9 @@ def test_a_build_that_has_nothing_to_do_executes_nothing(copy: Repository, monke
     monkeypatch.setattr(pictures, "draw", lambda *_: pytest.fail("drawn"))
     before = {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()}
     copy.notebook(LESSONS[0]).write_text("{}")
-    said: list[str] = []
-    building.build(copy, LESSONS[0], said.append)
-    assert said == [f"{LESSONS[0]}: built"]
+    lines: list[str] = []
+    building.build(copy, LESSONS[0], lines.append)
+    assert lines == [f"{LESSONS[0]}: built"]
     assert {path: path.read_bytes() for path in copy.root.rglob("*") if path.is_file()} == before
 
 
@@ -391,9 +391,9 @@ def test_a_link_to_a_lesson_works_in_jupyter_and_has_its_twin_for_colab(lesson: 
         for target in re.findall(r"\]\(([^)\s]+)\)", cell.source) if cell.cell_type == "markdown" else []:
             if target.startswith(("https://", "attachment:", "#")):
                 continue
-            found = (folder / target).resolve()
-            assert found.is_file()
-            assert in_colab(found.relative_to(REPOSITORY.root).as_posix()) in title
+            path = (folder / target).resolve()
+            assert path.is_file()
+            assert in_colab(path.relative_to(REPOSITORY.root).as_posix()) in title
 
 
 def in_colab(path: str) -> str:

@@ -150,10 +150,10 @@ DTYPE = AspectResult("dtype kept", False, 'float64 stays "float64".')
 ONE = AspectResult("batch of one", False, "One row will do.")
 
 
-def told(found: Verdict) -> list[str]:
+def told(verdict: Verdict) -> list[str]:
     """What is said of the aspects; the card says the same as the lines of text."""
-    lines = [line.removeprefix("  ") for line in plain(found).splitlines()[2:]]
-    text = read(card(found)).text
+    lines = [line.removeprefix("  ") for line in plain(verdict).splitlines()[2:]]
+    text = read(card(verdict)).text
     for line in lines:
         assert all(part in text for part in re.split(r"\[ \] |\. What is asked for: ", line)), line
     return lines
@@ -191,21 +191,31 @@ def test_the_shape_that_the_message_speaks_of_goes_before_the_core() -> None:
     ]
 
 
+@pytest.mark.parametrize("diagnosis", [None, "rounded"])
+def test_what_costs_half_of_the_points_is_told(diagnosis: str | None) -> None:
+    """Or else one thing that is missing beside three that are right would look like a quarter of the points."""
+    dear = replace(DTYPE, central=True)
+    lines = told(verdict(aspects=(SHAPE, dear, replace(VALUES, passed=True), ONE), diagnosis=diagnosis))
+    assert "At least half of the points depend on: dtype kept." in lines
+    held = replace(dear, passed=True)
+    assert not any("half" in line for line in told(verdict(aspects=(SHAPE, held, VALUES, ONE), diagnosis=diagnosis)))
+
+
 def test_what_could_not_be_looked_at_is_neither_right_nor_wrong() -> None:
-    kept = replace(DTYPE, passed=True, seen=False)
-    assert told(verdict(FAILED, aspects=(SHAPE, kept, VALUES))) == [
+    dtype = replace(DTYPE, passed=True, seen=False)
+    assert told(verdict(FAILED, aspects=(SHAPE, dtype, VALUES))) == [
         "[ ] values. What is asked for: Each entry is right.",
         "Right already: shape.",
         "Not judged yet: dtype kept.",
     ]
-    assert told(verdict(FAILED, aspects=(SHAPE, kept, VALUES), diagnosis="summed")) == ["Right already: shape."]
+    assert told(verdict(FAILED, aspects=(SHAPE, dtype, VALUES), diagnosis="summed")) == ["Right already: shape."]
 
 
 @pytest.mark.parametrize("recognised", [{"diagnosis": "summed"}, {"patients": "It misjudges a loss."}])
 def test_of_what_is_recognised_nothing_is_crossed_out(recognised: dict[str, str]) -> None:
-    found = verdict(aspects=(SHAPE, DTYPE, VALUES, ONE), **recognised)
-    assert told(found) == ["Right already: shape."]
-    assert "&#10007;" not in card(found)
+    judged = verdict(aspects=(SHAPE, DTYPE, VALUES, ONE), **recognised)
+    assert told(judged) == ["Right already: shape."]
+    assert "&#10007;" not in card(judged)
 
 
 @pytest.mark.parametrize("status", [ERROR, TIMEOUT, MEMORY, CRASHED])
@@ -215,9 +225,9 @@ def test_what_never_got_so_far_is_not_looked_at(status: str) -> None:
 
 @pytest.mark.parametrize(("score", "title"), [(0.9, "Not yet"), (1.0, "Partly right")])
 def test_partly_right_is_what_has_half_of_the_points(score: float, title: str) -> None:
-    found = verdict(PARTIAL, score=score)
-    assert title in read(card(found)).text
-    assert plain(found).startswith(f"pick: {title.lower()}, ")
+    judged = verdict(PARTIAL, score=score)
+    assert title in read(card(judged)).text
+    assert plain(judged).startswith(f"pick: {title.lower()}, ")
 
 
 def test_inputs_that_help_stand_beside_the_two() -> None:
@@ -239,13 +249,13 @@ def test_points_are_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "most", "said"), [(0.27, 1, "0.27 of 1 point"), (1, 1.5, "1 of 1.5 points"), (1.0, 2.0, "1 of 2 points")]
+    ("score", "most", "words"), [(0.27, 1, "0.27 of 1 point"), (1, 1.5, "1 of 1.5 points"), (1.0, 2.0, "1 of 2 points")]
 )
-def test_what_there_is_to_earn_decides_between_point_and_points(score: float, most: float, said: str) -> None:
-    assert out_of(score, most) == said
+def test_what_there_is_to_earn_decides_between_point_and_points(score: float, most: float, words: str) -> None:
+    assert out_of(score, most) == words
     verdict = Verdict("f", score, most, PARTIAL, "m")
-    assert plain(verdict).splitlines()[0].endswith(f", {said}")
-    assert f"{said}</span>" in card(verdict)
+    assert plain(verdict).splitlines()[0].endswith(f", {words}")
+    assert f"{words}</span>" in card(verdict)
 
 
 def test_expected_stands_beside_yours_with_the_wrong_entries_marked() -> None:

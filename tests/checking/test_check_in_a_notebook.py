@@ -83,13 +83,13 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return outputs_in_a_kernel(CELLS, tmp_path_factory.mktemp("kernel"))
 
 
-def kinds(found: list[Any]) -> list[str]:
-    return [output.output_type for output in found]
+def kinds(outputs: list[Any]) -> list[str]:
+    return [output.output_type for output in outputs]
 
 
-def marks(found: list[Any]) -> list[str]:
+def marks(outputs: list[Any]) -> list[str]:
     """What nbgrader reads as a mark."""
-    return [output.data["text/plain"] for output in found if output.output_type == "execute_result"]
+    return [output.data["text/plain"] for output in outputs if output.output_type == "execute_result"]
 
 
 @pytest.mark.parametrize("cell", ["right", "by name"])
@@ -162,9 +162,9 @@ def test_a_zero_shows_its_card_and_the_card_is_no_mark(outputs: dict[str, list[A
 def test_whoever_goes_on_with_ours_is_not_stopped_and_earns_nothing(outputs: dict[str, list[Any]], cell: str) -> None:
     assert kinds(outputs[cell]) == ["execute_result"]
     assert marks(outputs[cell]) == ["0.0"]
-    said = html.unescape(outputs[cell][0].data["text/html"])
-    assert 'aria-label="Ours: pick"' in said
-    assert "It earns no points, but every cell below works with it." in said
+    card = html.unescape(outputs[cell][0].data["text/html"])
+    assert 'aria-label="Ours: pick"' in card
+    assert "It earns no points, but every cell below works with it." in card
 
 
 def test_each_answer_that_is_not_right_brings_one_more_hint_and_the_last_a_way_on(
@@ -196,7 +196,7 @@ def test_what_is_printed_is_kept_on_the_card_as_text(outputs: dict[str, list[Any
 
 
 def test_no_cell_leaves_a_word_on_stderr_but_the_one_that_wants_to(outputs: dict[str, list[Any]]) -> None:
-    loud = [name for name, found in outputs.items() if any(o.get("name") == "stderr" for o in found)]
+    loud = [name for name, each in outputs.items() if any(o.get("name") == "stderr" for o in each)]
     assert loud == ["alive"]
 
 
@@ -231,19 +231,19 @@ def test_a_terminal_gets_plain_lines(check: Checker, capsys: pytest.CaptureFixtu
     report = check(batched_dot)
     assert float(report) == POINTS["batched_dot"]
     assert repr(report) == repr(POINTS["batched_dot"])
-    said = capsys.readouterr().out
-    assert said.startswith("batched_dot: right, ")
-    assert "  [x] " in said
-    assert "[ ]" not in said
-    assert "<" not in said
+    printed = capsys.readouterr().out
+    assert printed.startswith("batched_dot: right, ")
+    assert "  [x] " in printed
+    assert "[ ]" not in printed
+    assert "<" not in printed
 
 
 def test_a_zero_in_a_terminal_is_said_and_raised(check: Checker, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(NotYet, match="pick"):
         check(pick)
-    said = capsys.readouterr().out
-    assert said.startswith("pick: not yet, 0 of ")
-    assert check.verdict("pick", pick).message in said
+    printed = capsys.readouterr().out
+    assert printed.startswith("pick: not yet, 0 of ")
+    assert check.verdict("pick", pick).message in printed
 
 
 def test_a_name_that_no_exercise_has(check: Checker) -> None:
@@ -261,12 +261,12 @@ def test_a_result_instead_of_what_was_written(check: Checker, given: tuple[Any, 
 def test_a_symbol_under_another_name_is_known_by_the_callers_name_for_it(check: Checker) -> None:
     solution = lambda a, b: a @ b.transpose(1, 2)  # noqa: E731
     globals_of_this_module = globals()
-    kept = globals_of_this_module["batched_dot"]
+    original = globals_of_this_module["batched_dot"]
     globals_of_this_module["batched_dot"] = solution
     try:
         assert float(check(solution)) == POINTS["batched_dot"]
     finally:
-        globals_of_this_module["batched_dot"] = kept
+        globals_of_this_module["batched_dot"] = original
     with pytest.raises(NotYet, match="check does not know <lambda>"):
         check(solution)
 

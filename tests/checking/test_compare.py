@@ -120,14 +120,14 @@ def test_a_dtype_does_not_hide_wrong_values_and_integers_are_compared_exactly() 
 def test_the_first_thing_to_say_comes_first_and_knows_its_place() -> None:
     expected = {"output": [EYE, EYE, {"deep": EYE}], "gradients": EYE}
     got = {"output": [-EYE, EYE.double(), {"deep": EYE[0]}], "gradients": None}
-    found = compare(expected, got)
-    assert [(d.kind, d.path, d.key) for d in found] == [
+    differences = compare(expected, got)
+    assert [(d.kind, d.path, d.key) for d in differences] == [
         ("type", "gradients", "gradients"),
         ("shape", "output[2]['deep']", "output"),
         ("dtype", "output[1]", "output"),
         ("values", "output[0]", "output"),
     ]
-    order = [KINDS.index(d.kind) for d in found]
+    order = [KINDS.index(d.kind) for d in differences]
     assert order == sorted(order)
 
 

@@ -1,8 +1,9 @@
 """Diagnoses: a mistake is recognised although another slip comes along, and nothing else is called by its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.patients import Patient
 from cellcheck.authoring.spec import Case, Combination, Exercise, Mistake
 from cellcheck.checking.check import Checker
+from cellcheck.checking.diagnose import MOST_COMBINATIONS
 from cellcheck.checking.judge import PASSED, Judge, Verdict
 from cellcheck.running.grade import without_hidden_cases
 
@@ -117,9 +119,9 @@ def _changes_its_argument(x: torch.Tensor, weight: float) -> torch.Tensor:
     ],
 )
 def test_a_mistake_is_recognised_although_another_slip_comes_along(answer: Callable[..., Any]) -> None:
-    found = verdict(answer)
-    assert found.diagnosis == "sum_not_mean"
-    assert found.message.startswith(SUM.advice)
+    judged = verdict(answer)
+    assert judged.diagnosis == "sum_not_mean"
+    assert judged.message.startswith(SUM.advice)
 
 
 def test_another_kind_of_result_is_said_besides() -> None:
@@ -145,11 +147,11 @@ def test_two_mistakes_are_reported_as_two() -> None:
     def nan_and_sign(x: torch.Tensor, weight: float) -> torch.Tensor:
         return _sign_dropped(x, weight) if x.shape[1] else x.mean(dim=1)
 
-    found = verdict(nan_and_sign)
-    assert {found.diagnosis} < {"sign_dropped", "empty_is_nan"}
-    assert DROPPED.advice in found.message
-    assert NAN.advice in found.message
-    assert "There is a second mistake, too." in found.message
+    judged = verdict(nan_and_sign)
+    assert {judged.diagnosis} < {"sign_dropped", "empty_is_nan"}
+    assert DROPPED.advice in judged.message
+    assert NAN.advice in judged.message
+    assert "There is a second mistake, too." in judged.message
     (one,) = [m for m in (NEVER, DROPPED) if m is NEVER]
     only = replace(EXERCISE, mistakes=(SUM, one, NAN))
     both = verdict(lambda x, weight: weight * x.sum(dim=1), only)
@@ -171,7 +173,8 @@ def test_of_two_mistakes_neither_is_said_to_be_the_only_one() -> None:
 
 def test_what_looks_alike_gets_no_name() -> None:
     """Two mistakes go on where an error is asked for: with a wrong core nobody can tell which of them it is."""
-    assert verdict(sums).message == SUM.advice
+    assert verdict(sums).diagnosis == SUM.name
+    assert verdict(sums).message.startswith(f"{SUM.advice} Something else goes wrong, too. It should stop")
 
 
 @pytest.mark.parametrize(
@@ -184,9 +187,9 @@ def test_what_looks_alike_gets_no_name() -> None:
     ],
 )
 def test_other_answers_get_no_name(answer: Callable[..., Any]) -> None:
-    found = verdict(answer)
-    assert found.diagnosis is None
-    assert not any(mistake.advice in found.message for mistake in EXERCISE.mistakes)
+    judged = verdict(answer)
+    assert judged.diagnosis is None
+    assert not any(mistake.advice in judged.message for mistake in EXERCISE.mistakes)
 
 
 def _stops_on_nothing(stop: Callable[[], object]) -> Callable[..., Any]:
@@ -283,12 +286,12 @@ def treated(symbol: Callable[..., Any]) -> Verdict:
 
 
 def test_a_clinic_says_which_patients_a_test_misjudges() -> None:
-    said = "It says True, where False is right, with model 2; with model 3; with model 4; and in 2 more cases."
-    found = treated(lambda ask: True)
-    assert found.message == f"Every model passes. What do you compare? {said}"
-    assert found.patients == said
+    sentence = "It says True, where False is right, with model 2; with model 3; with model 4; and in 2 more cases."
+    verdict = treated(lambda ask: True)
+    assert verdict.message == f"Every model passes. What do you compare? {sentence}"
+    assert verdict.patients == sentence
     assert treated(lambda ask: not ask("look")).message == (
-        f"It says False, where True is right, with model 0; and with model 1. {said}"
+        f"It says False, where True is right, with model 0; and with model 1. {sentence}"
     )
     assert treated(lambda ask: ask("look")).status == PASSED
     assert treated(lambda ask: 3).patients == ""
@@ -302,8 +305,8 @@ def test_hidden_grading_names_the_patients_too() -> None:
 
 
 def test_the_notebooks_check_names_the_patients_of_a_lesson() -> None:
-    found = Checker("01").verdict("loss_is_sound", lambda loss: True)
-    assert "It says True, where False is right, with the suspicious loss" in found.message
+    verdict = Checker("01").verdict("loss_is_sound", lambda loss: True)
+    assert "It says True, where False is right, with the suspicious loss" in verdict.message
 
 
 def _two_overlooked(*overlooked: str) -> Verdict:
@@ -322,7 +325,7 @@ def _two_overlooked(*overlooked: str) -> Verdict:
         references=(overlooking(),),
         aspects=aspects.tells_apart(sound="sound ones pass", broken="faults are found"),
         mistakes=mistakes,
-        combinations=lambda surprise: [Combination(mistakes, Mistake("both", overlooking(*overlooked), ""))],
+        combinations=lambda surprise: [[Combination(mistakes, Mistake("both", overlooking(*overlooked), ""))]],
     )
     judge = Judge(exercise, lambda test, inputs: {"output": test(inputs["patient"])}, 0)
     return judge.verdict(judge.observe(overlooking(*overlooked)))
@@ -353,11 +356,11 @@ def test_an_author_chooses_what_is_shown_and_how_it_is_called() -> None:
     chosen = replace(
         EXERCISE, called={"output": "the share of each row"}, shown=lambda case: {"p": torch.ones(2), "seed": 7}
     )
-    found = verdict(lambda x, weight: 3 * row_means(x, weight), chosen)
-    assert "entries of the share of each row differ. Entry [0" in found.message
-    assert "(p of shape (2,), seed 7)" in found.message
-    assert found.evidence.called == "the share of each row"
-    assert list(found.evidence.beside) == ["p", "seed"]
+    judged = verdict(lambda x, weight: 3 * row_means(x, weight), chosen)
+    assert "entries of the share of each row differ. Entry [0" in judged.message
+    assert "(p of shape (2,), seed 7)" in judged.message
+    assert judged.evidence.called == "the share of each row"
+    assert list(judged.evidence.beside) == ["p", "seed"]
 
 
 def _halves(x: torch.Tensor) -> torch.Tensor:
@@ -372,7 +375,12 @@ def _of_the_first_row(x: torch.Tensor) -> torch.Tensor:
     return _halves(x)[:1].expand_as(x)
 
 
-def _names_told(answer: Callable[..., Any], one: Callable[..., Any], other: Callable[..., Any]) -> set[str]:
+def _names_told(
+    answer: Callable[..., Any],
+    one: Callable[..., Any],
+    other: Callable[..., Any],
+    another_kind: Iterable[Combination] = (),
+) -> set[str]:
     """The mistakes that an answer is told, of two that do together what it does."""
     mistakes = tuple(Mistake(each.__name__, each, f"{each.__name__}?") for each in (one, other))
     exercise = replace(
@@ -381,11 +389,19 @@ def _names_told(answer: Callable[..., Any], one: Callable[..., Any], other: Call
         mistakes=mistakes,
         cases=lambda generator: [Case.of(f"on {n} rows", x=normal(generator, n, 4)) for n in (3, 4, 5)],
         aspects=(aspects.shape(), aspects.values()),
-        combinations=lambda surprise: [Combination(mistakes, Mistake("both", answer, ""))],
+        combinations=lambda surprise: [another_kind, [Combination(mistakes, Mistake("both", answer, ""))]],
     )
     judge = Judge(exercise, in_order, 3)
     message = judge.verdict(judge.observe(answer)).message
     return {mistake.name for mistake in mistakes if mistake.advice in message}
+
+
+def test_no_more_of_a_kind_is_made_than_is_tried() -> None:
+    """Each is compiled when it is asked for, and two mistakes have to wait for all of the first kind that are."""
+    first = Mistake("first", torch.zeros_like, "first?")
+    endless = (Combination((first,), replace(first, name=f"first, in {number}")) for number in count())
+    assert _names_told(lambda x: x + 2, _shifted, torch.clone, endless) == {"_shifted", "clone"}
+    assert next(endless).answer.name == f"first, in {MOST_COMBINATIONS}"
 
 
 @pytest.mark.parametrize(

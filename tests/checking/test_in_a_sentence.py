@@ -12,7 +12,7 @@ from cellcheck.checking.check import NotYet
 from cellcheck.checking.in_a_sentence import _defines, speak_in_sentences
 from tests.kernels import outputs_in_a_kernel
 
-Ran = tuple[Mapping[str, list[Any]], Mapping[str, str]]
+Outputs = tuple[Mapping[str, list[Any]], Mapping[str, str]]
 
 CELLS = {
     "set-up": 'import cellcheck\ncheck = cellcheck.checks("01_pytorch_basics")',
@@ -47,7 +47,7 @@ KINDS = {
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     """Each cell's outputs, and the errors that the kernel reported."""
     names, errors = list(CELLS), {}
 
@@ -57,7 +57,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return outputs_in_a_kernel(CELLS, tmp_path_factory.mktemp("kernel"), on_cell_error=take_down), errors
 
 
-def test_each_stays_an_error_of_its_kind(ran: Ran) -> None:
+def test_each_stays_an_error_of_its_kind(ran: Outputs) -> None:
     assert ran[1] == KINDS
 
 
@@ -79,7 +79,7 @@ def test_each_stays_an_error_of_its_kind(ran: Ran) -> None:
         ("stopped", "You stopped it, in the line `signal.raise_signal(signal.SIGINT)`."),
     ],
 )
-def test_one_sentence_says_what_to_run(ran: Ran, cell: str, sentence: str) -> None:
+def test_one_sentence_says_what_to_run(ran: Outputs, cell: str, sentence: str) -> None:
     (error,) = ran[0][cell]
     assert error.ename == KINDS[cell]
     (line,) = error.traceback
@@ -96,13 +96,13 @@ def test_one_sentence_says_what_to_run(ran: Ran, cell: str, sentence: str) -> No
         ("own error", "raise NotImplementedError('later')"),
     ],
 )
-def test_ones_own_slip_is_shown_with_its_line(ran: Ran, cell: str, line: str) -> None:
+def test_ones_own_slip_is_shown_with_its_line(ran: Outputs, cell: str, line: str) -> None:
     (error,) = ran[0][cell]
     assert line in re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
 
 
 def test_where_a_card_has_said_it_a_person_reads_it_once(
-    ran: Ran,
+    ran: Outputs,
 ) -> None:
     shown = {name: [output.output_type for output in outputs] for name, outputs in ran[0].items()}
     assert shown["blank, checked"] == ["display_data", "error"]

@@ -60,18 +60,18 @@ def verdict(symbol: Callable[..., Any], exercise: Exercise = EXERCISE, seed: int
     return judge.verdict(judge.observe(symbol))
 
 
-def passed(found: Verdict) -> list[str]:
-    return [aspect.name for aspect in found.aspects if aspect.passed]
+def passed(judged: Verdict) -> list[str]:
+    return [aspect.name for aspect in judged.aspects if aspect.passed]
 
 
 def test_a_right_answer() -> None:
-    found = verdict(lambda x: x.sum(1) / x.shape[1])
-    assert (found.score, found.max_score, found.status) == (5.0, 5.0, PASSED)
-    assert passed(found) == [aspect.name for aspect in ASPECTS]
-    assert [aspect.core for aspect in found.aspects] == [aspect.core for aspect in ASPECTS]
-    assert found.message == "row_means is right."
-    assert found.diagnosis is None
-    assert found.evidence is None
+    judged = verdict(lambda x: x.sum(1) / x.shape[1])
+    assert (judged.score, judged.max_score, judged.status) == (5.0, 5.0, PASSED)
+    assert passed(judged) == [aspect.name for aspect in ASPECTS]
+    assert [aspect.core for aspect in judged.aspects] == [aspect.core for aspect in ASPECTS]
+    assert judged.message == "row_means is right."
+    assert judged.diagnosis is None
+    assert judged.evidence is None
 
 
 def test_points_are_shared_by_weight() -> None:
@@ -106,9 +106,9 @@ def test_of_which_form_the_message_speaks(symbol: Callable[..., Any], told: list
 
 def test_a_probes_own_sentence_is_no_result_to_look_at() -> None:
     sentence = "Your module can't be given its weights."
-    found = verdict(lambda x: sentence)
-    assert found.message.startswith(sentence)
-    assert found.evidence is None
+    judged = verdict(lambda x: sentence)
+    assert judged.message.startswith(sentence)
+    assert judged.evidence is None
     assert verdict(lambda x: "words").evidence is not None
 
 
@@ -146,9 +146,27 @@ def test_the_right_shape_alone_earns_nothing() -> None:
 
 def test_a_core_that_holds_in_one_case_counts_as_work() -> None:
     """A sum is a mean in the case of a single number: not right, but no zero either."""
-    found = verdict(row_sums)
-    assert (found.score, found.status) == (2.0, PARTIAL)
-    assert passed(found) == ["shape", "leaves its input alone"]
+    judged = verdict(row_sums)
+    assert (judged.score, judged.status) == (2.0, PARTIAL)
+    assert passed(judged) == ["shape", "leaves its input alone"]
+
+
+def test_without_a_central_aspect_an_answer_is_half_done_at_most() -> None:
+    """What is left of 5 points is 4 without gradients and 3 without its input, too: whichever of two is missed."""
+
+    def changes(x: torch.Tensor) -> torch.Tensor:
+        means = x.detach().mean(dim=1)
+        x.data.add_(1)
+        return means
+
+    cut, right = (lambda x: x.detach().mean(dim=1)), row_means
+    both = (SHAPE, VALUES, replace(GRADIENTS, central=True), replace(UNTOUCHED, central=True))
+    exercise = replace(EXERCISE, aspects=both)
+    assert [verdict(symbol, exercise).score for symbol in (right, cut, changes)] == [5.0, 2.5, 2.5]
+    assert passed(verdict(cut, exercise)) == passed(verdict(cut))
+    assert [aspect.central for aspect in verdict(cut, exercise).aspects] == [False, False, True, True]
+    little = replace(EXERCISE, aspects=(replace(GRADIENTS, weight=9.0, central=True), VALUES))
+    assert verdict(cut, little).score == pytest.approx(5 * 2 / 11, abs=0.005)  # what costs more goes on costing more
 
 
 def test_a_core_with_tags_counts_in_its_own_cases_only() -> None:
@@ -161,8 +179,8 @@ def test_an_aspect_with_tags_overlooks_other_cases() -> None:
         return x.mean(dim=1) + (7 if x.shape[0] == 1 else 0)
 
     only_wide = Aspect("on matrices", tags=frozenset({"wide"}))
-    found = verdict(wrong_on_one_row, replace(EXERCISE, aspects=(*ASPECTS, only_wide)))
-    assert passed(found) == ["shape", "gradients", "leaves its input alone", "on matrices"]
+    judged = verdict(wrong_on_one_row, replace(EXERCISE, aspects=(*ASPECTS, only_wide)))
+    assert passed(judged) == ["shape", "gradients", "leaves its input alone", "on matrices"]
 
 
 def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
@@ -170,11 +188,11 @@ def test_the_core_is_said_first_and_seen_on_the_smallest_case() -> None:
         x.data.add_(1)
         return x.detach().mean(dim=1) * 3
 
-    found = verdict(all_wrong)
-    assert found.message.startswith("The result")
-    assert found.evidence.label == "on one number"
-    assert found.evidence.path == "output"
-    assert found.message.endswith("Seen on one number (x of shape (1, 1)).")
+    judged = verdict(all_wrong)
+    assert judged.message.startswith("The result")
+    assert judged.evidence.label == "on one number"
+    assert judged.evidence.path == "output"
+    assert judged.message.endswith("Seen on one number (x of shape (1, 1)).")
 
 
 def test_cases_stand_in_the_order_of_their_size() -> None:
@@ -247,9 +265,9 @@ def test_anything_may_come_over_the_border() -> None:
         {"output": {"a": [1]}, "gradients": 3},
         {"error": {"type": "", "message": "", "line": ""}},
     ):
-        found = judge.verdict([junk] * len(judge.cases))
-        assert found.score == 0.0
-        assert found.message
+        judged = judge.verdict([junk] * len(judge.cases))
+        assert judged.score == 0.0
+        assert judged.message
 
 
 def test_seeds_and_symbols_draw_different_cases_and_the_same_seed_the_same() -> None:

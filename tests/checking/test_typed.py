@@ -44,7 +44,7 @@ def test_earlier_answers_are_there_and_later_ones_are_not() -> None:
     ],
 )
 def test_whatever_is_typed_is_answered(text: str, told: str) -> None:
-    said = check_typed(LESSON, "softmax", text)
-    assert not said["right"]
-    assert told in said["plain"]
-    assert "<script" not in said["html"]
+    reply = check_typed(LESSON, "softmax", text)
+    assert not reply["right"]
+    assert told in reply["plain"]
+    assert "<script" not in reply["html"]

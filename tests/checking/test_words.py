@@ -106,6 +106,8 @@ def test_what_is_said_of_arguments_and_gradients() -> None:
     assert said([A], [None], "gradients").startswith("No gradient reaches one of the inputs")
     stopped = said([A], "stopped with RuntimeError: no grad for view.", "gradients")
     assert stopped == "With inputs that need gradients, it stopped with RuntimeError: no grad for view."
+    leaf = "stopped with RuntimeError: a leaf Variable that requires grad is being used in an in-place operation."
+    assert said([A], leaf, "gradients").startswith("An argument or a weight is changed in place")
     assert "floating-point numbers" in said([A], "no tensor to follow", "gradients")
     assert place("arguments[0]['values'][0][0]") == "an argument, after the call"
 
@@ -219,8 +221,8 @@ def test_transposed(matrix: np.ndarray) -> None:
 def test_a_factor(matrix: np.ndarray, factor: float) -> None:
     assume((np.abs(matrix) > 0.1 * np.abs(matrix).max()).sum() > 2)
     assume(np.ptp(np.abs(matrix)) > 0.1 * np.abs(matrix).max())
-    said = {0.01: "the expected result divided by 100", 0.5: "the expected result divided by 2"}
-    sentence = said.get(factor, f"{factor:.4g} times the expected result")
+    words = {0.01: "the expected result divided by 100", 0.5: "the expected result divided by 2"}
+    sentence = words.get(factor, f"{factor:.4g} times the expected result")
     assert relation(matrix, factor * matrix) == f" Yours is {sentence} everywhere."
 
 
@@ -229,8 +231,8 @@ def test_a_shift(matrix: np.ndarray, shift: float) -> None:
     assume(np.ptp(matrix) > 0.1 * np.abs(matrix).max())
     assume(not np.allclose(matrix + shift, -matrix, rtol=1e-3, atol=1e-3 * np.abs(matrix).max()))
     assume(np.any(matrix + shift))
-    said = relation(matrix, matrix + shift)
-    assert said == f" Every entry of yours is too {'large' if shift > 0 else 'small'} by {abs(shift):.4g}."
+    words = relation(matrix, matrix + shift)
+    assert words == f" Every entry of yours is too {'large' if shift > 0 else 'small'} by {abs(shift):.4g}."
 
 
 @given(matrices)
@@ -293,24 +295,24 @@ def is_true(sentence: str, expected: Any, got: Any) -> None:
         assert not np.allclose(e, g)
     if "zero everywhere" in sentence:
         assert not g.any()
-    if found := re.search(r"Yours is (\S+) times", sentence):
-        assert np.allclose(g, float(found[1]) * e, rtol=1e-3, atol=1e-3)
-    if found := re.search(r"divided by (\d+)", sentence):
-        assert np.allclose(g, e / float(found[1]), rtol=1e-3, atol=1e-3)
-    if found := re.search(r"too (large|small) by (\S+)\.", sentence):
-        assert np.allclose(g - e, float(found[2]) * (1 if found[1] == "large" else -1), rtol=1e-3, atol=1e-3)
-    if found := re.search(r"Yours is (True|False) everywhere", sentence):
-        assert (g == (found[1] == "True")).all()
+    if match := re.search(r"Yours is (\S+) times", sentence):
+        assert np.allclose(g, float(match[1]) * e, rtol=1e-3, atol=1e-3)
+    if match := re.search(r"divided by (\d+)", sentence):
+        assert np.allclose(g, e / float(match[1]), rtol=1e-3, atol=1e-3)
+    if match := re.search(r"too (large|small) by (\S+)\.", sentence):
+        assert np.allclose(g - e, float(match[2]) * (1 if match[1] == "large" else -1), rtol=1e-3, atol=1e-3)
+    if match := re.search(r"Yours is (True|False) everywhere", sentence):
+        assert (g == (match[1] == "True")).all()
     if "True and False are swapped" in sentence:
         assert (e != g).all()
-    if found := re.search(r"(\d+) of (\d+) entries", sentence):
-        assert 0 < int(found[1]) <= int(found[2]) == e.size
+    if match := re.search(r"(\d+) of (\d+) entries", sentence):
+        assert 0 < int(match[1]) <= int(match[2]) == e.size
     if "same sizes in another order" in sentence:
         assert sorted(e.shape) == sorted(g.shape)
         assert e.shape != g.shape
-    if found := re.search(r"That is (\d) ax[ei]s too (few|many)", sentence):
-        assert abs(e.ndim - g.ndim) == int(found[1])
-        assert (g.ndim < e.ndim) == (found[2] == "few")
+    if match := re.search(r"That is (\d) ax[ei]s too (few|many)", sentence):
+        assert abs(e.ndim - g.ndim) == int(match[1])
+        assert (g.ndim < e.ndim) == (match[2] == "few")
     if "NaN where numbers are expected" in sentence:
         assert np.isnan(g).any()
         assert not np.isnan(e).any()
@@ -329,8 +331,8 @@ def test_what_is_said_is_true_of_the_pair(key: str, expected: Any, got: Any) -> 
         sentence = say(difference)
         assert sentence.endswith((".", "?"))
         assert "return?" not in sentence
-        if found := re.search(r"should (?:be|have) (.+?), but it (?:is|has) (.+?)\.(?: |$)", sentence):
-            assert found[1] != found[2], sentence
+        if match := re.search(r"should (?:be|have) (.+?), but it (?:is|has) (.+?)\.(?: |$)", sentence):
+            assert match[1] != match[2], sentence
         numeric = torch.Tensor | int | float
         if isinstance(difference.expected, numeric) and isinstance(difference.got, numeric):
             is_true(sentence, difference.expected, difference.got)

@@ -34,16 +34,16 @@ def nothing() -> None:
 def cluster() -> Iterator[LocalCluster]:
     """Two workers with a thread each."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
-        Client(made, set_as_default=False) as client,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as workers,
+        Client(workers, set_as_default=False) as client,
     ):
         client.register_plugin(StartsWarm(warm.MOTHER.ready()))
-        yield made
+        yield workers
 
 
 @pytest.fixture
 def nobody() -> str:
     """An address at which nobody answers."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return f"tcp://127.0.0.1:{found.getsockname()[1]}"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"tcp://127.0.0.1:{free.getsockname()[1]}"

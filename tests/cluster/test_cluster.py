@@ -53,12 +53,12 @@ SLEEPY = "import time\ntime.sleep(600)"  # longer than any test
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Right, wrong and half-done work, and two files that can't be graded."""
-    made = small_course(tmp_path_factory.mktemp("class") / "course")
+    course = small_course(tmp_path_factory.mktemp("class") / "course")
     for learner in (Learner("ada", LESSON), WRONG, Learner("cy", LESSON, begins=1), Learner("dan", LESSON, begins=0)):
-        hand_in(made, learner.name, learner.hand_in(RELEASED).encode())
-    hand_in(made, "eve", b"{")
-    hand_in(made, "fay", OTHER_LESSON)
-    return made
+        hand_in(course, learner.name, learner.hand_in(RELEASED).encode())
+    hand_in(course, "eve", b"{")
+    hand_in(course, "fay", OTHER_LESSON)
+    return course
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Alone:
 
     course: Course
     outcomes: Mapping[str, Result | Failure]
-    said: str
+    output: str
 
 
 @pytest.fixture(scope="module")
 def alone(handed_in: Course) -> Alone:
-    course, said = copy_of(handed_in, "alone"), StringIO()
-    return Alone(course, grade(course, None, said), said.getvalue())
+    course, console = copy_of(handed_in, "alone"), StringIO()
+    return Alone(course, grade(course, None, console), console.getvalue())
 
 
 @pytest.fixture
@@ -83,10 +83,10 @@ def course(handed_in: Course, request: pytest.FixtureRequest) -> Course:
 
 
 def grade(
-    course: Course, cluster: LocalCluster | None, said: StringIO | None = None, *, resume: bool = False
+    course: Course, cluster: LocalCluster | None, console: StringIO | None = None, *, resume: bool = False
 ) -> Mapping[str, Result | Failure]:
     """`cellcheck autograde --cluster`, without its tables."""
-    file, job = said or StringIO(), Job(SEED, LESSON)
+    file, job = console or StringIO(), Job(SEED, LESSON)
     with watching(Console(file=file, width=200), "grading") as tell:
         if cluster is None:
             return autograde_assignment(course, LESSON, job, tell, resume=resume).outcomes
@@ -109,16 +109,16 @@ def workers(cluster: LocalCluster) -> list[str]:
 
 
 def test_what_is_written_is_what_one_machine_writes(course: Course, alone: Alone, cluster: LocalCluster) -> None:
-    said, here = StringIO(), alone.outcomes
-    there = grade(course, cluster, said)
-    assert {name for name, found in here.items() if isinstance(found, Failure)} == {"eve", "fay"}
-    assert [isinstance(found, Result) and found.score for found in there.values()] == [
-        isinstance(found, Result) and found.score for found in here.values()
+    console, here = StringIO(), alone.outcomes
+    there = grade(course, cluster, console)
+    assert {name for name, outcome in here.items() if isinstance(outcome, Failure)} == {"eve", "fay"}
+    assert [isinstance(outcome, Result) and outcome.score for outcome in there.values()] == [
+        isinstance(outcome, Result) and outcome.score for outcome in here.values()
     ]
     assert content(course.root) == content(alone.course.root)
     assert pages(course.root) == pages(alone.course.root)
     assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
-    assert sorted(said.getvalue().splitlines()) == sorted(alone.said.splitlines())
+    assert sorted(console.getvalue().splitlines()) == sorted(alone.output.splitlines())
     for stream in cluster.scheduler.stream_comms.values():  # to a worker; Dask would keep a thousand messages
         assert "grade_some" not in str(stream.recent_message_log), "submissions stay in the scheduler's memory"
 
@@ -131,7 +131,7 @@ def busy_workers(cluster: LocalCluster) -> list[int]:
     with Client(cluster, set_as_default=False) as client:
         wait_until(lambda: any(client.run(lambda: bool(worker._runs)).values()))
         there = client.run(lambda: (os.getpid(), bool(worker._runs)))
-        return [pid for pid, _ in sorted(there.values(), key=lambda found: not found[1])]
+        return [pid for pid, _ in sorted(there.values(), key=lambda answer: not answer[1])]
 
 
 @pytest.mark.parametrize("which", ["one", "all"])
@@ -149,7 +149,7 @@ def test_workers_are_killed_in_the_middle(which: str, course: Course, alone: Alo
     outcomes = grade(course, cluster)
     killer.join()
     assert len(killed) == (1 if which == "one" else 2)
-    assert {name for name, found in outcomes.items() if isinstance(found, Failure)} == {"eve", "fay"}
+    assert {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)} == {"eve", "fay"}
     assert content(course.root) == content(alone.course.root)
     assert pages(course.root) == pages(alone.course.root)
     assert sorted(journal(course.root)) == ["ada", "bea", "cy", "dan"]
@@ -218,18 +218,18 @@ def same_code() -> None:
 
 def test_a_worker_without_a_sandbox_is_refused(course: Course, cluster: LocalCluster) -> None:
     first, second = workers(cluster)
-    said = StringIO()
+    console = StringIO()
     leave_only(course, "ada")
     on_workers(cluster, take_walls_away, workers=[first])
     try:
-        outcomes = grade(course, cluster, said)
+        outcomes = grade(course, cluster, console)
         assert isinstance(outcomes["ada"], Result)
-        assert f"The worker {first} is not used: This machine lacks protections: namespaces" in said.getvalue()
-        assert f"The worker {second}" not in said.getvalue()
+        assert f"The worker {first} is not used: This machine lacks protections: namespaces" in console.getvalue()
+        assert f"The worker {second}" not in console.getvalue()
         before = content(course.root), files(course.root)
         on_workers(cluster, take_walls_away, workers=[second])
         with pytest.raises(GraderError, match=r"No worker of the cluster at .* may grade; the lines above say why\."):
-            grade(course, cluster, said)
+            grade(course, cluster, console)
         assert (content(course.root), files(course.root)) == before
     finally:
         on_workers(cluster, put_walls_back)
@@ -237,14 +237,14 @@ def test_a_worker_without_a_sandbox_is_refused(course: Course, cluster: LocalClu
 
 def test_a_worker_with_other_code_is_refused(course: Course, cluster: LocalCluster) -> None:
     first, _ = workers(cluster)
-    said = StringIO()
+    console = StringIO()
     leave_only(course, "dan")
     on_workers(cluster, other_code, workers=[first])
     try:
-        grade(course, cluster, said)
+        grade(course, cluster, console)
     finally:
         on_workers(cluster, same_code, workers=[first])
-    assert f"The worker {first} is not used: its course or its grader is not the one here" in said.getvalue()
+    assert f"The worker {first} is not used: its course or its grader is not the one here" in console.getvalue()
 
 
 # --- what a long run leaves behind --------------------------------------------------------------------------------
@@ -291,14 +291,14 @@ def test_a_workers_death_brings_no_traceback(cluster: LocalCluster) -> None:
 def test_nobody_answers(course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, grader: Run) -> None:
     monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.5)
     assert f"Nobody answers at {nobody}." in said_by_command(course, monkeypatch, grader, "--cluster", nobody)
-    said = said_by_command(course, monkeypatch, grader, "--cluster", "slurm://here")
-    assert "slurm://here is not the address of a Dask scheduler; one looks like tcp://HOST:8786" in said
-    said = said_by_command(course, monkeypatch, grader, "--cluster", "nbgrader_config.py")
-    assert "nbgrader_config.py is not the address" in said
-    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody.replace("tcp", "tls"))
-    assert "Dask knows of no certificates here" in said
-    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody, "--jobs", "2")
-    assert "leave --jobs out" in said
+    output = said_by_command(course, monkeypatch, grader, "--cluster", "slurm://here")
+    assert "slurm://here is not the address of a Dask scheduler; one looks like tcp://HOST:8786" in output
+    output = said_by_command(course, monkeypatch, grader, "--cluster", "nbgrader_config.py")
+    assert "nbgrader_config.py is not the address" in output
+    output = said_by_command(course, monkeypatch, grader, "--cluster", nobody.replace("tcp", "tls"))
+    assert "Dask knows of no certificates here" in output
+    output = said_by_command(course, monkeypatch, grader, "--cluster", nobody, "--jobs", "2")
+    assert "leave --jobs out" in output
 
 
 def test_there_are_no_workers(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,14 +306,14 @@ def test_there_are_no_workers(course: Course, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(clients, "LOOK_SECONDS", 0.1)
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as empty,
-        pytest.raises(GraderError, match=r"has no workers: start some, with dask worker tcp://") as found,
+        pytest.raises(GraderError, match=r"has no workers: start some, with dask worker tcp://") as caught,
     ):
         grade(course, empty)
-    assert not isinstance(found.value, Halt)
+    assert not isinstance(caught.value, Halt)
 
 
 def test_the_extra_is_not_installed(course: Course, nobody: str, monkeypatch: pytest.MonkeyPatch, grader: Run) -> None:
     monkeypatch.delitem(sys.modules, "cellcheck.cluster.client", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = said_by_command(course, monkeypatch, grader, "--cluster", nobody)
-    assert "needs the package distributed, which isn't installed: install the course with its extra `cluster`" in said
+    output = said_by_command(course, monkeypatch, grader, "--cluster", nobody)
+    assert "needs the package distributed, which isn't installed: install the course with its extra `cluster`" in output

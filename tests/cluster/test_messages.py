@@ -127,18 +127,18 @@ def pieces(tmp_path: Path, count: int, size: int = 2) -> client._Pieces:
 
 
 def sizes(cut: client._Pieces, wanted: int) -> list[int]:
-    found = []
+    lengths = []
     while piece := cut.next(wanted):
-        found.append(len(piece))
-    return found
+        lengths.append(len(piece))
+    return lengths
 
 
 def test_pieces_are_small_first_and_then_twenty(tmp_path: Path) -> None:
     cut = pieces(tmp_path, 500)
-    found = sizes(cut, 1)
-    assert sum(found) == 500
-    assert found[:3] == [1, 1, 2]
-    assert max(found) == client.TOGETHER
+    lengths = sizes(cut, 1)
+    assert sum(lengths) == 500
+    assert lengths[:3] == [1, 1, 2]
+    assert max(lengths) == client.TOGETHER
     assert [path.name for path, _ in cut.take_unread()] == ["missing.ipynb"]
     assert cut.take_unread() == []
     assert sizes(pieces(tmp_path, 12), 10) == [1] * 12  # nobody idles in a small class

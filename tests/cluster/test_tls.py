@@ -65,17 +65,17 @@ def cluster(ours: Papers) -> Iterator[LocalCluster]:
             protocol="tls",
             security=Security(),
             dashboard_address=":0",
-        ) as made,
+        ) as workers,
     ):
-        yield made
+        yield workers
 
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    made = small_course(tmp_path / "course")
+    course = small_course(tmp_path / "course")
     released = REPOSITORY.notebook(LESSON).read_text("utf-8")
-    hand_in(made, "ada", Learner("ada", LESSON).hand_in(released).encode())
-    return made
+    hand_in(course, "ada", Learner("ada", LESSON).hand_in(released).encode())
+    return course
 
 
 def test_who_has_the_certificates_grades(course: Course, ours: Papers, cluster: LocalCluster) -> None:

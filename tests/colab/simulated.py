@@ -120,36 +120,36 @@ def committed(folder: Path) -> str:
 
 def packed(name: str, folder: Path) -> None:
     """Makes a wheel of a package that is installed here, since pip builds with packages it fetches."""
-    found = distribution(name)
-    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{found.version}-py3-none-any.whl", "w") as wheel:
-        for file in found.files or []:
+    package = distribution(name)
+    with zipfile.ZipFile(folder / f"{name.replace('-', '_')}-{package.version}-py3-none-any.whl", "w") as wheel:
+        for file in package.files or []:
             if ".." not in file.parts and file.suffix != ".pyc":
                 wheel.write(Path(str(file.locate())), str(file))
 
 
 def closure(names: Iterable[str]) -> set[str]:
     """The packages, and all that they need on this Python."""
-    found: set[str] = set()
+    closed: set[str] = set()
     waiting = list(names)
     while waiting:
         name = canonicalize_name(waiting.pop())
-        if name in found:
+        if name in closed:
             continue
         try:
             lines = distribution(name).requires or []
         except PackageNotFoundError:
             continue  # named for another kind of machine
-        found.add(name)
+        closed.add(name)
         wanted = map(Requirement, lines)
         waiting += [w.name for w in wanted if w.marker is None or w.marker.evaluate({"extra": ""})]
-    return found
+    return closed
 
 
-def _link(found: Distribution, shelf: Path) -> None:
-    for file in found.files or []:
+def _link(package: Distribution, shelf: Path) -> None:
+    for file in package.files or []:
         top = file.parts[0]
         if top not in ("..", "__pycache__") and not (shelf / top).is_symlink():
-            (shelf / top).symlink_to(Path(str(found.locate_file(top))))
+            (shelf / top).symlink_to(Path(str(package.locate_file(top))))
 
 
 def cells(*sources: str) -> NotebookNode:

@@ -21,8 +21,8 @@ Saved = dict[str, Any]
 
 
 def finished() -> Saved:
-    found: Saved = json.loads(json.dumps(LEARNER.fill_in(REPOSITORY.notebook(LESSON).read_text("utf-8"))))
-    return found
+    notebook: Saved = json.loads(json.dumps(LEARNER.fill_in(REPOSITORY.notebook(LESSON).read_text("utf-8"))))
+    return notebook
 
 
 def code(notebook: Saved) -> list[Saved]:
@@ -30,8 +30,8 @@ def code(notebook: Saved) -> list[Saved]:
 
 
 def marks_of(cell: Saved) -> Saved:
-    found: Saved = cell["metadata"].get("nbgrader", {})
-    return found
+    marks: Saved = cell["metadata"].get("nbgrader", {})
+    return marks
 
 
 def saved(notebook: Saved) -> Saved:
@@ -122,7 +122,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (folder / f"{edit.__name__}.ipynb").write_text(json.dumps(edit(finished()), ensure_ascii=False), "utf-8")
     names = sorted(path.name for path in folder.iterdir())
     done = run(["cellcheck", "grade", "--seed", "7", "--json", "marks.json", *names], folder)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
     results = json.loads((folder / "marks.json").read_text("utf-8"))["results"]
     return {result["notebook"].removesuffix(".ipynb"): result for result in results}
 

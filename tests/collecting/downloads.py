@@ -23,11 +23,11 @@ Entry = tuple[str | zipfile.ZipInfo, bytes]
 
 def zipped(entries: Iterable[Entry]) -> bytes:
     """A zip file with these entries, whatever their names."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries:
             archive.writestr(name, data)
-    return made.getvalue()
+    return file.getvalue()
 
 
 def download(path: Path, *entries: Entry) -> Path:
@@ -61,4 +61,4 @@ def tree(into: Path) -> set[str]:
 
 def students(done: Collected) -> list[str]:
     """Who has a folder now."""
-    return [made.student for made, _ in done.placed]
+    return [submission.student for submission, _ in done.placed]

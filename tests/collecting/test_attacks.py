@@ -47,10 +47,10 @@ def eves(tmp_path: Path, *entries: Entry) -> list[str]:
 
 def forged(change: Callable[[bytearray, int, int], None], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip file with a notebook, changed at its local header and its line in the table of contents."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr("x.ipynb", notebook("Eve's"))
-    data = bytearray(made.getvalue())
+    data = bytearray(file.getvalue())
     change(data, data.find(b"PK\x03\x04"), data.rfind(b"PK\x01\x02"))
     return bytes(data)
 
@@ -246,8 +246,8 @@ CRAFTED = {
 
 @pytest.mark.parametrize("kind", CRAFTED)
 def test_crafted_notes_cost_nobody_anything(kind: str) -> None:
-    found = submissions((CRAFTED[kind] + GOOD).encode())
-    assert found["submission_1"].people == (("Ada Lovelace", "0777", "ada@example.org"),)
+    known = submissions((CRAFTED[kind] + GOOD).encode())
+    assert known["submission_1"].people == (("Ada Lovelace", "0777", "ada@example.org"),)
 
 
 @pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])

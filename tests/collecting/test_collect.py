@@ -53,7 +53,7 @@ def test_canvas_counts_resubmissions(tmp_path: Path) -> None:
     )
     done = collect([first], into)
     assert students(done) == ["liwei", "lovelaceada"]
-    assert [to_know(made) for made, _ in done.placed] == ["late", "1 other file"]
+    assert [to_know(submission) for submission, _ in done.placed] == ["late", "1 other file"]
     second = download(tmp_path / "second.zip", ("lovelaceada_1_9100_x-1.ipynb", notebook("new")))
     done = collect([second], into)
     assert in_a_line(done) == "1 newer: replaced"
@@ -110,12 +110,12 @@ def test_gradescopes_notes_may_be_broken(tmp_path: Path) -> None:
 
 def test_the_files_of_submit(tmp_path: Path) -> None:
     note = Note(LESSON, "0.1.0", Note.of(notebook("a"), LESSON).sha256, datetime(2026, 3, 1, 8, 0, 5, tzinfo=UTC))
-    made = pack(notebook("a"), note)
+    packed = pack(notebook("a"), note)
     (tmp_path / "all" / "ada").mkdir(parents=True)
-    (tmp_path / "all" / "ada" / f"{LESSON}.submission.zip").write_bytes(made)
+    (tmp_path / "all" / "ada" / f"{LESSON}.submission.zip").write_bytes(packed)
     named = pack(notebook("b"), Note.of(notebook("b"), LESSON, "Bob B"))
     (tmp_path / "all" / f"{LESSON}.submission (1).zip").write_bytes(named)
-    (tmp_path / "all" / f"{LESSON}.submission.zip").write_bytes(made)
+    (tmp_path / "all" / f"{LESSON}.submission.zip").write_bytes(packed)
     into = tmp_path / "submitted"
     done = collect([tmp_path / "all"], into)
     assert students(done) == ["ada", "Bob_B"]
@@ -179,7 +179,10 @@ def test_the_lesson_is_in_the_notebook_not_in_its_name(tmp_path: Path) -> None:
         ("dan/x.ipynb", notebook("d")),
     )
     done = collect([path], tmp_path / "submitted")
-    assert [(made.student, made.lesson) for made, _ in done.placed] == [("dan", LESSON), ("ada", OTHER)]
+    assert [(submission.student, submission.lesson) for submission, _ in done.placed] == [
+        ("dan", LESSON),
+        ("ada", OTHER),
+    ]
     assert "bob/x.ipynb: No lesson of this course fits this notebook." in said(done)
     assert "cy/x.ipynb: This is not a notebook" in said(done)
     done = collect([path], tmp_path / "other", lesson=LESSON)

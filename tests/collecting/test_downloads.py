@@ -20,7 +20,7 @@ from tests.collecting.downloads import LESSON, download, notebook, students, zip
 
 def why(path: Path) -> dict[str, str]:
     """What there is to say about a download, per file."""
-    return {found.shown: found.problem for found in read(path) if found.problem}
+    return {file.shown: file.problem for file in read(path) if file.problem}
 
 
 def read(path: Path) -> list[Found]:
@@ -139,7 +139,7 @@ def test_one_learners_zip_file_does_not_stop_the_class(tmp_path: Path, monkeypat
     monkeypatch.setattr(reading, "MAX_SIZE", 3000)
     assert list(why(path)) == ["ada/hw.zip", "bob/hw.zip"]
     assert all("ask for less" in text for text in why(path).values())
-    assert [found.shown for found in read(path) if not found.problem] == ["cy/x.ipynb"]
+    assert [file.shown for file in read(path) if not file.problem] == ["cy/x.ipynb"]
 
 
 @pytest.mark.parametrize("content", [b"", b"Dear teacher", b"PK\x03\x04" + bytes(50)])
@@ -153,10 +153,10 @@ def test_zip_files_that_are_none(tmp_path: Path, content: bytes) -> None:
 def test_what_systems_leave_behind_is_passed_over(tmp_path: Path) -> None:
     names = ["__MACOSX/ada/._x.ipynb", ".DS_Store", "ada/.ipynb_checkpoints/x-checkpoint.ipynb", "ada/x.ipynb"]
     path = download(tmp_path / "a.zip", *((name, notebook()) for name in names))
-    assert [found.shown for found in read(path)] == ["ada/x.ipynb"]
+    assert [file.shown for file in read(path)] == ["ada/x.ipynb"]
     with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path / "a")
-    assert [found.shown for found in read(tmp_path / "a")] == ["ada/x.ipynb"]
+    assert [file.shown for file in read(tmp_path / "a")] == ["ada/x.ipynb"]
 
 
 def test_names_are_composed(tmp_path: Path) -> None:
@@ -166,5 +166,5 @@ def test_names_are_composed(tmp_path: Path) -> None:
         data[data.find(mark) + offset] &= ~0x08  # bit 11 says: UTF-8
     path = tmp_path / "a.zip"
     path.write_bytes(data)
-    (found,) = read(path)
-    assert found.parts == ("Zo\u00eb", "x.ipynb")
+    (file,) = read(path)
+    assert file.parts == ("Zo\u00eb", "x.ipynb")

@@ -22,12 +22,12 @@ FILE = f"{LESSON}/{LESSON}.ipynb"
 
 def work(text: str = "x = 1") -> bytes:
     """The released notebook with something written in its first exercise."""
-    made = json.loads(BLANK)
-    cell = next(cell for cell in made["cells"] if "# YOUR CODE HERE" in "".join(cell["source"]))
+    notebook = json.loads(BLANK)
+    cell = next(cell for cell in notebook["cells"] if "# YOUR CODE HERE" in "".join(cell["source"]))
     cell["source"] = (
         "".join(cell["source"]).replace("raise NotImplementedError()", text).replace("# YOUR CODE HERE", "")
     )
-    return json.dumps(made).encode()
+    return json.dumps(notebook).encode()
 
 
 def in_words() -> bytes:
@@ -79,7 +79,7 @@ def test_what_canvas_and_gradescope_give_out_without_a_notebook(tmp_path: Path) 
     done = collect([canvas, gradescope], tmp_path / "submitted")
     owners = [line.split(":")[0] for line in doubt_lines(done)]
     assert owners == ["adal (1)", "bob (2)", "cy (3)", "Ada (a@x.org)", "Bo (b@x.org)"]
-    assert [(made.student, made.late) for made, _ in done.placed] == [("anon_aB3xY", True)]
+    assert [(submission.student, submission.late) for submission, _ in done.placed] == [("anon_aB3xY", True)]
 
 
 def test_a_broken_notebook_from_gradescope_has_a_name(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_once_for_a_team(tmp_path: Path) -> None:
     teams = "student,name,team\nada,Ada,Team Red\nbo,Bo,Blue; Team Red\ncy,Cy,Default group\ndi,Di,Green\n"
     done = collect([path], tmp_path / "submitted", roster=roster(tmp_path, teams))
     assert (students(done), doubt_lines(done)) == (["ada", "bo", "cy"], [])
-    assert [to_know(made) for made, _ in done.placed[:2]] == ["handed in by 2 together"] * 2
+    assert [to_know(submission) for submission, _ in done.placed[:2]] == ["handed in by 2 together"] * 2
     assert missing_lines(done) == [f"{LESSON}: 1 on the roster handed in nothing: di"]
     alone = collect([path], tmp_path / "alone")
     assert students(alone) == ["Team_Red"]

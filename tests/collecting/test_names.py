@@ -32,18 +32,18 @@ files = st.from_regex(r"[a-z][a-z0-9_ ]{0,15}\.(ipynb|py)", fullmatch=True)
 def test_moodle(name: str, number: str, file: str, own_folder: bool) -> None:
     assume(name.strip())
     start = f"{name}_{number}_assignsubmission_file_"
-    said = label((start, file) if own_folder else (f"{start}{file}",))
-    assert said.owner == Owner(MOODLE, unicodedata.normalize("NFC", name).strip(), number)
-    assert (said.inside, said.rank, said.late, said.kind) == ((file,), (), False, FILE)
+    where = label((start, file) if own_folder else (f"{start}{file}",))
+    assert where.owner == Owner(MOODLE, unicodedata.normalize("NFC", name).strip(), number)
+    assert (where.inside, where.rank, where.late, where.kind) == ((file,), (), False, FILE)
 
 
 @given(st.from_regex(r"[a-zà-ö]{1,20}", fullmatch=True), numbers, numbers, files, st.booleans(), st.integers(0, 99))
 def test_canvas(name: str, user: str, file_id: str, file: str, late: bool, again: int) -> None:
     stem, _, ending = file.rpartition(".")
     given_name = f"{name}{'_LATE' if late else ''}_{user}_{file_id}_{stem}{f'-{again}' if again else ''}.{ending}"
-    said = label((given_name,))
-    assert said.owner == Owner(CANVAS, unicodedata.normalize("NFC", name), user)
-    assert (said.inside, said.rank, said.late) == ((file,), (int(file_id),), late)
+    where = label((given_name,))
+    assert where.owner == Owner(CANVAS, unicodedata.normalize("NFC", name), user)
+    assert (where.inside, where.rank, where.late) == ((file,), (int(file_id),), late)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_canvas(name: str, user: str, file_id: str, file: str, late: bool, again
     ],
 )
 def test_places(parts: tuple[str, ...], owner: Owner, inside: tuple[str, ...]) -> None:
-    said = label(parts)
-    assert (said.owner, said.inside) == (owner, inside)
+    where = label(parts)
+    assert (where.owner, where.inside) == (owner, inside)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_names_that_no_platform_gave(parts: tuple[str, ...]) -> None:
 
 
 def test_text_that_was_typed_is_no_file() -> None:
-    said = label(("Ada_1_assignsubmission_onlinetext_", "onlinetext.ipynb"))
-    assert said.kind == TYPED
+    where = label(("Ada_1_assignsubmission_onlinetext_", "onlinetext.ipynb"))
+    assert where.kind == TYPED
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,15 @@ def test_letters_and_digits_of_every_script_stay(text: str) -> None:
 @given(st.lists(st.one_of(st.text(max_size=5), st.sampled_from(["..", ".", "", "con", "C:", "a\\..\\b", "nul.txt"]))))
 def test_an_entrys_name_stays_in_its_folder_or_is_refused(parts: list[str]) -> None:
     try:
-        found = inner_parts("/".join(parts))
+        inner = inner_parts("/".join(parts))
     except ValueError:
         return
-    assert found
-    for part in found:
+    assert inner
+    for part in inner:
         assert part.strip(" .")
         assert not set(part) & set("/\\\0\n")
         assert part.split(".")[0].strip().lower() not in DEVICES
-    assert ":" not in found[0]
+    assert ":" not in inner[0]
 
 
 @pytest.mark.parametrize(
@@ -153,16 +153,16 @@ def test_names_that_are_refused(name: str) -> None:
 def test_nobody_becomes_somebody_else_by_a_name_that_looks_like_blackboards(
     name: str, platform: str, owner: str
 ) -> None:
-    said = label((name,))
-    assert said is not None
-    assert said.owner is not None
-    assert (said.owner.platform, said.owner.name) == (platform, owner)
+    where = label((name,))
+    assert where is not None
+    assert where.owner is not None
+    assert (where.owner.platform, where.owner.name) == (platform, owner)
 
 
 def test_two_of_blackboards_learners_whose_names_end_alike_are_two() -> None:
     times = ("2026-01-31-20-30-10", "2026-02-01-20-30-10")
-    said = [label((f"hw_{name}_lovelace_attempt_{time}_one.ipynb",)) for name in "ab" for time in times]
-    keys = [one.owner.key for one in said if one is not None and one.owner is not None]
+    labels = [label((f"hw_{name}_lovelace_attempt_{time}_one.ipynb",)) for name in "ab" for time in times]
+    keys = [one.owner.key for one in labels if one is not None and one.owner is not None]
     assert len(keys) == 4
     assert len({*keys[:2]}) == len({*keys[2:]}) == 1
     assert keys[0] != keys[2]

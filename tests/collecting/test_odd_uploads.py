@@ -31,9 +31,9 @@ def of_format_3(number: int) -> bytes:
 
 
 def twice(number: int) -> bytes:
-    made = json.loads(mine(number))
-    made["cells"] *= 2
-    return json.dumps(made).encode()
+    notebook = json.loads(mine(number))
+    notebook["cells"] *= 2
+    return json.dumps(notebook).encode()
 
 
 ODD: dict[str, Callable[[int], list[Entry]]] = {
@@ -116,10 +116,10 @@ def test_nobody_is_lost_or_mixed_up(place: Callable[[int, str], str], tmp_path: 
 def collected(done: Collected, into: Path) -> dict[str, set[str]]:
     """Whose work each learner has."""
     return {
-        made.student: {
+        submission.student: {
             number
-            for path in (into / made.student / LESSON).glob("*.ipynb")
+            for path in (into / submission.student / LESSON).glob("*.ipynb")
             for number in re.findall(r"I am (\d+)\.", path.read_text("utf-8"))
         }
-        for made, _ in done.placed
+        for submission, _ in done.placed
     }

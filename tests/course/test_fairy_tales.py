@@ -24,13 +24,13 @@ from transformer_course.tasks.fairy_tales import (
 
 
 def test_every_sentence_has_one_translation() -> None:
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     for seed in (1, 2):
         teller = Teller(seed)
         for _ in range(10_000):
             english, german = teller.sentence()
-            assert found.setdefault(english, german) == german
-    assert len(found) > 18_000
+            assert translations.setdefault(english, german) == german
+    assert len(translations) > 18_000
 
 
 def test_sentences_look_like_sentences() -> None:
@@ -51,8 +51,8 @@ def test_the_same_seed_tells_the_same_tales_and_none_is_learnt_and_tested() -> N
 
 
 def noun(english: str) -> Noun:
-    (found,) = (one for one in (*PEOPLE, *ANIMALS, *THINGS, *PLACES) if one.english == english)
-    return found
+    (noun,) = (one for one in (*PEOPLE, *ANIMALS, *THINGS, *PLACES) if one.english == english)
+    return noun
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_articles_agree(english: str, kind: str, plural: bool, german: str) -> N
 
 
 def verb(base: str) -> Verb:
-    (found,) = (one for one in WITH_BEINGS if one.base == base)
-    return found
+    (verb,) = (one for one in WITH_BEINGS if one.base == base)
+    return verb
 
 
 @pytest.mark.parametrize(

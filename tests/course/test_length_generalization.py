@@ -105,10 +105,10 @@ def test_an_adder_does_not_know_which_id_is_which_digit(kind: Any) -> None:
     names = torch.arange(model.writing.alphabet.size)
     names[1:11] = torch.randperm(10, generator=torch.Generator().manual_seed(3)) + 1
     with torch.no_grad():
-        said = model(source, target)
+        logits = model(source, target)
         model.embedding.weight[names] = model.embedding.weight.clone()
         model.head.weight[names], model.head.bias[names] = model.head.weight.clone(), model.head.bias.clone()
-        torch.testing.assert_close(model(names[source], names[target])[..., names], said)
+        torch.testing.assert_close(model(names[source], names[target])[..., names], logits)
 
 
 def test_letters_move_in_training_and_come_back() -> None:
@@ -152,7 +152,7 @@ def test_it_learns_short_sums_and_leaves_everything_as_it_was() -> None:
     assert share_right(model, pairs) > 0.9
     model.train()
     state = torch.get_rng_state()
-    assert sum(said == sum(pair) for said, pair in zip(write_answers(model, pairs), pairs, strict=True)) > 80
+    assert sum(total == sum(pair) for total, pair in zip(write_answers(model, pairs), pairs, strict=True)) > 80
     assert set(right_by_length(model, pairs, lengths=(5,), count=5, carries=True)) == {5}
     assert model.training
     assert torch.equal(state, torch.get_rng_state())
@@ -172,8 +172,8 @@ def test_an_entry_is_the_model_that_it_was_written_from(tmp_path: Path) -> None:
     model = Adder(
         writing, positions="place and rotary", offsets=True, window=2, d_model=16, num_heads=2, d_ff=24
     ).eval()
-    said = write_entry(tmp_path / "entry", model, with_weights=True, steps=2, sums=70)
-    assert "weights.safetensors" in said
+    message = write_entry(tmp_path / "entry", model, with_weights=True, steps=2, sums=70)
+    assert "weights.safetensors" in message
     entry = entry_of(tmp_path / "entry")
     again = entry.make_model()
     assert SumWriting(**entry.FORMAT) == writing

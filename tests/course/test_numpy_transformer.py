@@ -178,19 +178,19 @@ def test_dropout_drops_the_same_on_the_way_back() -> None:
 
 def test_a_checkpoint_brings_the_weights_back(tmp_path: Any) -> None:
     model = prepared(Reader(5, 4, 4, 2, 6, 1), seed=1)
-    kept, tokens = copied(model), np.array([[1, 2, 3]])
+    saved, tokens = copied(model), np.array([[1, 2, 3]])
     logits = model.forward(tokens)
     save(tmp_path / "model.npz", model)
     for array in weights_of(model).values():
         array += 1.0
     assert not np.allclose(model.forward(tokens), logits)
-    restore(model, kept)
+    restore(model, saved)
     assert np.array_equal(model.forward(tokens), logits)
     other = prepared(Reader(5, 4, 4, 2, 6, 1), seed=2)
     load(tmp_path / "model.npz", other)
     assert np.array_equal(other.forward(tokens), logits)
     with pytest.raises(ValueError, match="other layers"):
-        restore(Reader(5, 4, 4, 2, 7, 1), kept)
+        restore(Reader(5, 4, 4, 2, 7, 1), saved)
 
 
 def test_training_stays_in_float32_and_learns() -> None:

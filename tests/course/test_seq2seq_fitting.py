@@ -65,9 +65,9 @@ def test_predictions_are_those_of_the_model_in_the_order_of_the_rows() -> None:
 def test_generating_stops_behind_each_end_and_reads_what_it_wrote() -> None:
     def counts(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
         """Says 1, 2, 3, ... and the end after as many tokens as the source's first id says."""
-        said = torch.arange(1, target_input.shape[1] + 1).expand_as(target_input)
+        ids = torch.arange(1, target_input.shape[1] + 1).expand_as(target_input)
         assert target_input[:, 1:].le(END).all()
-        return nn.functional.one_hot(torch.where(said > source[:, :1], END, said), reversal.VOCAB_SIZE).float()
+        return nn.functional.one_hot(torch.where(ids > source[:, :1], END, ids), reversal.VOCAB_SIZE).float()
 
     class Model(nn.Module):
         def forward(self, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:

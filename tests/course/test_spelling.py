@@ -52,16 +52,16 @@ def test_examples_are_ids_with_a_start_and_an_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "count"), [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)]
+    ("sounds", "wanted", "count"), [("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)]
 )
-def test_edits(said: str, wanted: str, count: int) -> None:
-    assert edits(said, wanted) == edits(wanted, said) == count
+def test_edits(sounds: str, wanted: str, count: int) -> None:
+    assert edits(sounds, wanted) == edits(wanted, sounds) == count
 
 
 def test_a_word_is_right_if_any_pronunciation_is() -> None:
     wanted = {"either": [("IY", "DH", "ER"), ("AY", "DH", "ER")], "a": [("AH",)]}
-    found = score({"either": ["AY", "DH", "ER"], "a": []}, wanted)
-    assert (found.words, found.sounds) == (0.5, 0.75)
+    scores = score({"either": ["AY", "DH", "ER"], "a": []}, wanted)
+    assert (scores.words, scores.sounds) == (0.5, 0.75)
 
 
 def test_ten_pairs_come_back_as_they_were() -> None:

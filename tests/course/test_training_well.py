@@ -66,16 +66,16 @@ def test_gradients_of_zero_stay_zero() -> None:
 
 def test_pieces_of_any_size_make_the_large_batchs_step() -> None:
     inputs, targets = batch(12)
-    found = []
+    steps = []
     for sizes in ([12], [5, 4, 2, 1], [1] * 12):
         model = network()
         optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
         pieces = list(zip(inputs.split(sizes), targets.split(sizes), strict=True))
         loss = accumulated_step(model, pieces, nn.functional.mse_loss, optimizer)
-        found.append((loss, weights(model)))
-    for loss, after in found[1:]:
-        assert loss == pytest.approx(found[0][0], rel=1e-5)
-        torch.testing.assert_close(after, found[0][1], atol=1e-4, rtol=1e-4)
+        steps.append((loss, weights(model)))
+    for loss, after in steps[1:]:
+        assert loss == pytest.approx(steps[0][0], rel=1e-5)
+        torch.testing.assert_close(after, steps[0][1], atol=1e-4, rtol=1e-4)
 
 
 def test_dropout_does_what_pytorchs_does() -> None:
@@ -84,9 +84,9 @@ def test_dropout_does_what_pytorchs_does() -> None:
         shares = []
         for layer in (Dropout(p), nn.Dropout(p)):
             dropped = layer(x)
-            kept = dropped != 0
-            torch.testing.assert_close(dropped[kept], x[kept] / (1 - p))
-            shares.append(1 - kept.double().mean().item())
+            passed = dropped != 0
+            torch.testing.assert_close(dropped[passed], x[passed] / (1 - p))
+            shares.append(1 - passed.double().mean().item())
             assert layer.eval()(x) is x or torch.equal(layer(x), x)
         assert shares == pytest.approx([p, p], abs=0.02)
     for p in (-0.1, 1.0, math.nan):
@@ -97,20 +97,20 @@ def test_dropout_does_what_pytorchs_does() -> None:
 def test_the_best_weights_come_back_whatever_training_did_since() -> None:
     model, stopping = network(), EarlyStopping(patience=2, min_delta=0.1)
     assert not stopping.step(math.nan, model)  # beats nothing, the infinite best included
-    said, seen = [], []
+    stops, seen = [], []
     for loss in (0.9, 0.5, 0.45, 0.3, 0.29, math.nan):
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 1
         seen.append(weights(model))
-        said.append(stopping.step(loss, model))
-    assert said == [False, False, False, False, False, True]
+        stops.append(stopping.step(loss, model))
+    assert stops == [False, False, False, False, False, True]
     stopping.restore(model)
     assert torch.equal(weights(model), seen[3])
 
 
 def test_checkpointed_blocks_have_the_same_gradients_with_dropout() -> None:
-    found = []
+    both = []
     for run in (run_checkpointed, lambda blocks, x: nn.Sequential(*blocks)(x)):
         torch.manual_seed(0)
         blocks = [nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.Tanh()) for _ in range(3)]
@@ -118,8 +118,8 @@ def test_checkpointed_blocks_have_the_same_gradients_with_dropout() -> None:
         run(blocks, torch.ones(5, 4)).sum().backward()
         gradients = [parameter.grad for block in blocks for parameter in block.parameters()]
         assert all(gradient is not None and gradient.any() for gradient in gradients)
-        found.append(gradients)
-    torch.testing.assert_close(*found)
+        both.append(gradients)
+    torch.testing.assert_close(*both)
 
 
 def test_dropout_keeps_16_bits() -> None:
@@ -144,18 +144,18 @@ def test_a_step_in_half_precision_is_close_to_the_full_one(dtype: torch.dtype) -
 
 
 def test_one_model_gets_all_300_steps() -> None:
-    made: list[list[float]] = []
+    models: list[list[float]] = []
 
     def make() -> list[float]:
-        made.append([])
-        return made[-1]
+        models.append([])
+        return models[-1]
 
     def train_step(model: list[float], batch: float) -> float:
         model.append(batch)
         return 0.04 if len(model) == 300 else 1.0
 
     assert can_overfit(make, train_step, 7.0) is True
-    assert made == [[7.0] * 300]
+    assert models == [[7.0] * 300]
     assert (
         can_overfit(make, lambda model, batch: model.append(1.0) or 0.001 * len(model), 7.0) is False
     )  # low, then high

@@ -44,13 +44,13 @@ def test_examples_have_start_and_end_and_long_ones_are_left_out() -> None:
 
 def test_scores_come_with_their_signatures() -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
-    said, wanted = ["Ein Mann schläft .", "Zwei Männer"], ["Ein Mann schläft.", "Zwei Männer rennen."]
-    found = translation_score(said, wanted)
-    assert found.bleu == sacrebleu.corpus_bleu(said, [wanted]).score
-    assert found.chrf == sacrebleu.corpus_chrf(said, [wanted]).score
-    assert "tok:13a" in found.bleu_signature
-    assert f"version:{sacrebleu.__version__}" in found.chrf_signature
-    assert found.bleu_signature in str(found)
+    sentences, wanted = ["Ein Mann schläft .", "Zwei Männer"], ["Ein Mann schläft.", "Zwei Männer rennen."]
+    score = translation_score(sentences, wanted)
+    assert score.bleu == sacrebleu.corpus_bleu(sentences, [wanted]).score
+    assert score.chrf == sacrebleu.corpus_chrf(sentences, [wanted]).score
+    assert "tok:13a" in score.bleu_signature
+    assert f"version:{sacrebleu.__version__}" in score.chrf_signature
+    assert score.bleu_signature in str(score)
     assert translation_score(wanted, wanted).bleu == pytest.approx(100)
     assert sentence_chrf("Zwei", "Zwei") == pytest.approx(100)
 

@@ -25,5 +25,5 @@ def alembic_is_asked_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A PostgreSQL server, started once."""
-    with running() as found:
-        yield found
+    with running() as server:
+        yield server

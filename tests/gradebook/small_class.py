@@ -65,10 +65,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def course(quick: None, tmp_path: Path) -> Course:
     """Everybody has handed in; the gradebook knows nothing yet, and nothing is released."""
-    made = small_course(tmp_path / "class" / "course")
+    course = small_course(tmp_path / "class" / "course")
     for student in STANDS:
-        hand_in(made, student, REPOSITORY.notebook(LESSON).read_bytes())
-    return made
+        hand_in(course, student, REPOSITORY.notebook(LESSON).read_bytes())
+    return course
 
 
 def small_course(root: Path) -> Course:
@@ -157,7 +157,7 @@ def content(where: Path | str) -> Mapping[str, list[str]]:
     It is in a course's folder, or at the address of a database.
     """
     names: dict[Any, str] = {}
-    found = {}
+    content = {}
     engine = create_engine(f"sqlite:///{where / 'gradebook.db'}" if isinstance(where, Path) else where)
     with closing(engine.connect()) as database:
         version = Table("alembic_version", MetaData(), Column("version_num"))
@@ -173,9 +173,9 @@ def content(where: Path | str) -> Mapping[str, list[str]]:
                 rows.append(text)
                 if own is not None:
                     names[own] = hashlib.sha256(f"{table.name} {text}".encode()).hexdigest()
-            found[table.name] = sorted(rows)
+            content[table.name] = sorted(rows)
     engine.dispose()
-    return found
+    return content
 
 
 def files(root: Path) -> Mapping[str, bytes]:

@@ -32,17 +32,17 @@ Scores = dict[str, dict[str, float]]
 def careless(lesson: str) -> Learner:
     """Somebody with one small slip in every answer, another kind in each."""
     slips = {}
-    found = load_lesson(lesson)
-    for number, exercise in enumerate(found.exercises):
+    lesson_checks = load_lesson(lesson)
+    for number, exercise in enumerate(lesson_checks.exercises):
         sources = mutants(inspect.getsource(exercise.references[0]))
-        made = [mutant for mutant in sources if mutant.change not in exercise.equivalents]
-        slips[exercise.symbol] = made[(7 * number + 3) % len(made)].source
+        faults = [mutant for mutant in sources if mutant.change not in exercise.equivalents]
+        slips[exercise.symbol] = faults[(7 * number + 3) % len(faults)].source
     return Learner("careless", lesson, types=slips)
 
 
 def by_nbgrader(root: Path, lesson: str) -> None:
     done = run(["nbgrader", "autograde", lesson], root, {"OMP_NUM_THREADS": "1", "HOME": str(root.parent)})
-    assert done.code == 0, done.said
+    assert done.code == 0, done.output
 
 
 def by_grader(root: Path, lesson: str) -> None:

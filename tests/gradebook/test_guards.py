@@ -81,10 +81,10 @@ def test_points_that_are_not_the_lessons_are_reported_once_and_nothing_is_graded
         before = everything(course)
     set_points(course, f"test_{FIRST}", points)
     assert command(course, monkeypatch) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert f"{FIRST} has {points:g} points, not {EXERCISES[0].points:g}" in said
-    assert f"run cellcheck build {LESSON}, and nbgrader generate_assignment {LESSON}" in said
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert f"{FIRST} has {points:g} points, not {EXERCISES[0].points:g}" in err
+    assert f"run cellcheck build {LESSON}, and nbgrader generate_assignment {LESSON}" in err
     if graded:
         assert everything(course) == before
     else:
@@ -117,9 +117,9 @@ def test_changed_points_wait_for_a_command_once_there_are_marks(course: Course) 
     grade(course)
     before = everything(course)
     set_points(course, by_hand(course), 3)
-    with pytest.raises(GraderError, match=rf"{by_hand(course)} \(0 points, now 3\)") as said:
+    with pytest.raises(GraderError, match=rf"{by_hand(course)} \(0 points, now 3\)") as caught:
         grade(course)
-    assert f"nbgrader generate_assignment {LESSON}" in str(said.value)
+    assert f"nbgrader generate_assignment {LESSON}" in str(caught.value)
     assert everything(course) == before
     assert run(["nbgrader", "generate_assignment", LESSON], course.root, PATH).code == 0
     assert grade(course, resume=True).keys() == STANDS.keys()
@@ -149,9 +149,9 @@ def test_a_second_grader_is_refused_whatever_its_lesson(
     ) as holder:
         assert holder.stdout.readline() == "held\n"
         assert command(course, monkeypatch) == 2
-        said = capsys.readouterr().err
+        err = capsys.readouterr().err
         assert (
-            said == f"Another grader is writing to this gradebook (it holds {lock}). Run this again when it is done.\n"
+            err == f"Another grader is writing to this gradebook (it holds {lock}). Run this again when it is done.\n"
         )
         assert not (course.root / "autograded").exists()
         holder.kill()  # the lock goes with its process
@@ -243,14 +243,14 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on(
     options = ["--seed", "7", "--resume"]
     with full(where, monkeypatch):
         assert command(course, monkeypatch, *options) == 1
-    said = [
+    lines = [
         line
         for line in capsys.readouterr().err.splitlines()
         if line and "already" not in line and "no earlier" not in line
     ]
-    assert len(said) == 1, said
-    assert said[0].endswith("What has been graded is kept: fix that, then continue with --resume.")
-    assert (FULL if where != "gradebook" else "database or disk is full") in said[0]
+    assert len(lines) == 1, lines
+    assert lines[0].endswith("What has been graded is kept: fix that, then continue with --resume.")
+    assert (FULL if where != "gradebook" else "database or disk is full") in lines[0]
     assert marks(course)["ada"] == result("ada").score
     assert not list(course.root.rglob(".*.new"))  # what would not fit takes up no room
     assert command(course, monkeypatch, *options) == 0
@@ -268,7 +268,7 @@ def test_a_disk_that_is_really_full(course: Course) -> None:
         there = Course.open(small / "course")
         there.ensure_assignment(LESSON)
         ballast = small / "ballast"
-        said = []
+        messages = []
         for room in range(4, 400, 33):  # kB: it runs full at another place each time
             free = os.statvfs(small).f_bavail * os.statvfs(small).f_frsize
             ballast.write_bytes(b"x" * max(0, free - 1024 * room))
@@ -276,11 +276,11 @@ def test_a_disk_that_is_really_full(course: Course) -> None:
                 grade(there, resume=True)
                 break
             except GraderError as error:
-                said.append(str(error))
+                messages.append(str(error))
             finally:
                 ballast.unlink()
-        assert len(said) > 3
-        assert [line for line in said if FULL not in line and "disk is full" not in line] == []
+        assert len(messages) > 3
+        assert [line for line in messages if FULL not in line and "disk is full" not in line] == []
         grade(there, resume=True)
         grade(course)
         assert_same(there, course)
@@ -295,8 +295,8 @@ def test_what_a_person_entered_survives(course: Course) -> None:
     grade(course)
     with course.gradebook() as gradebook:
         for name, points in ((by_hand(course), 1.0), (f"test_{FIRST}", 0.75)):
-            found = gradebook.find_grade(name, LESSON, LESSON, "bea")
-            found.manual_score, found.extra_credit = points, 0.5
+            entry = gradebook.find_grade(name, LESSON, LESSON, "bea")
+            entry.manual_score, entry.extra_credit = points, 0.5
         comment = gradebook.find_comment(by_hand(course), LESSON, LESSON, "bea")
         comment.manual_comment = "Well put."
         gradebook.update_or_create_student("bea", first_name="Bea", email="bea@x.org")
@@ -308,8 +308,8 @@ def test_what_a_person_entered_survives(course: Course) -> None:
         assert after["comment"] == before["comment"]
         assert after["student"] == before["student"]
         with course.gradebook() as gradebook:
-            found = gradebook.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea")
-            assert (found.manual_score, found.extra_credit, found.score) == (0.75, 0.5, 1.25)
+            entry = gradebook.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea")
+            assert (entry.manual_score, entry.extra_credit, entry.score) == (0.75, 0.5, 1.25)
 
 
 def test_folders_that_are_no_learners_and_names_that_no_gradebook_takes(course: Course) -> None:
@@ -326,10 +326,10 @@ def test_folders_that_are_no_learners_and_names_that_no_gradebook_takes(course: 
 def test_a_learner_whose_folder_is_gone_is_named_and_keeps_the_marks(course: Course) -> None:
     grade(course)
     (course.root / "submitted" / "bea").rename(course.root / "submitted" / "bea2")
-    said = io.StringIO()
-    outcomes = grade(course, resume=True, says=Console(file=said, width=200))
+    console = io.StringIO()
+    outcomes = grade(course, resume=True, says=Console(file=console, width=200))
     assert set(outcomes) == {"ada", "bea2", "cy"}
-    assert "marks of learners who are not in the submitted folder: bea.\n" in said.getvalue()
+    assert "marks of learners who are not in the submitted folder: bea.\n" in console.getvalue()
     assert marks(course)["bea"] == result("bea").score
 
 
@@ -344,9 +344,9 @@ def test_a_broken_second_submission_leaves_the_first_mark_and_says_so(
         yield [(path.parent, Failure(str(path), "The file is empty."))]
 
     monkeypatch.setattr("cellcheck.gradebook.autograde.grade_in_groups", refused)
-    said = io.StringIO()
-    grade(course, resume=True, says=Console(file=said, width=200))
-    assert "bea: the gradebook still holds the marks of an earlier submission.\n" in said.getvalue()
+    console = io.StringIO()
+    grade(course, resume=True, says=Console(file=console, width=200))
+    assert "bea: the gradebook still holds the marks of an earlier submission.\n" in console.getvalue()
     assert marks(course)["bea"] == result("bea").score
 
 
@@ -355,10 +355,10 @@ def test_a_fault_in_writing_costs_one_learner_only(course: Course, monkeypatch: 
 
     page = writer.page
 
-    def faulty(found: Any, student: str, *rest: Any) -> str:
+    def faulty(notebook: Any, student: str, *rest: Any) -> str:
         if student == "bea":
             raise RecursionError("too deep")
-        return page(found, student, *rest)
+        return page(notebook, student, *rest)
 
     monkeypatch.setattr(writer, "page", faulty)
     outcomes = grade(course)
@@ -432,10 +432,10 @@ def command_without(
             code = command(course, monkeypatch, *options)
     finally:
         path.chmod(mode)
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
-    assert "Please report" not in said.out + said.err
-    return code, said.err
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.out + printed.err
+    assert "Please report" not in printed.out + printed.err
+    return code, printed.err
 
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="takes root its rights as Linux does")
@@ -469,11 +469,11 @@ def test_a_folder_without_permissions_costs_whom_it_belongs_to(
     """One sentence for each of them, and the others go on."""
     monkeypatch.setattr(autograde, "grade_in_groups", read_at_once)
     grade(course)
-    code, said = command_without(course.root / where, course, monkeypatch, capsys, *resume)
-    assert code == (1 if who else 0), said
+    code, err = command_without(course.root / where, course, monkeypatch, capsys, *resume)
+    assert code == (1 if who else 0), err
     for student in STANDS:
-        lines = [line for line in said.splitlines() if line.startswith(f"{student}: ")]
-        assert bool(lines) == (student in who), said
+        lines = [line for line in err.splitlines() if line.startswith(f"{student}: ")]
+        assert bool(lines) == (student in who), err
         assert all("Permission denied" in line for line in lines[:1])
     assert command(course, monkeypatch, "--resume") == 0
     assert not [*(course.root / "autograded").rglob(".*")]
@@ -485,9 +485,9 @@ def test_a_class_that_can_not_be_read_is_one_sentence(
     where: str, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     grade(course)
-    code, said = command_without(course.root / where, course, monkeypatch, capsys)
-    assert code == 2, said
-    assert len(said.strip().splitlines()) == 1
+    code, err = command_without(course.root / where, course, monkeypatch, capsys)
+    assert code == 2, err
+    assert len(err.strip().splitlines()) == 1
 
 
 # --- git ----------------------------------------------------------------------------------------------------------

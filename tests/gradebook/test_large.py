@@ -91,7 +91,7 @@ def test_whoever_is_at_fault_pays_alone(course: Course, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Book, "write", faulty)
     outcomes = grade(course)
-    assert {name for name, found in outcomes.items() if isinstance(found, Failure)} == {"bea"}
+    assert {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)} == {"bea"}
     assert outcomes["bea"].message == "The marks can't be written: there is a fault"
     assert len(content(course.root)["submitted_assignment"]) == len(STANDS) - 1
 
@@ -146,8 +146,8 @@ def test_results_are_written_one_by_one_as_they_would_be_at_once(tmp_path: Path)
 def test_a_summary_counts_on_the_way() -> None:
     outcomes = [result("ada"), result("bea"), Failure("x", "y"), result("cy")]
     summary = Summary()
-    assert list(summary.counting((str(n), found) for n, found in enumerate(outcomes))) == [
-        (str(n), found) for n, found in enumerate(outcomes)
+    assert list(summary.counting((str(n), outcome) for n, outcome in enumerate(outcomes))) == [
+        (str(n), outcome) for n, outcome in enumerate(outcomes)
     ]
     shown = [Console(file=StringIO(), width=200, record=True) for _ in range(2)]
     shown[0].print(summary.table())
@@ -161,7 +161,7 @@ def test_a_large_class_gets_no_table_of_everybody(
 ) -> None:
     monkeypatch.setattr(grading, "LONG", 2)
     assert command(course, monkeypatch, "--seed", "7") == 0
-    said = capsys.readouterr().out
-    assert f"3 submissions, 0 not graded: cellcheck export {LESSON} lists them all." in said
-    assert not re.search("^ada ", said, re.MULTILINE)
-    assert FIRST in said
+    printed = capsys.readouterr().out
+    assert f"3 submissions, 0 not graded: cellcheck export {LESSON} lists them all." in printed
+    assert not re.search("^ada ", printed, re.MULTILINE)
+    assert FIRST in printed

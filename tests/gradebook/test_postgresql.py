@@ -61,8 +61,8 @@ def test_it_holds_what_a_file_would(course: Course, address: str) -> None:
     for graded in (course, served):
         grade(graded, seed=1)
         with graded.gradebook() as book:
-            found = book.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea")
-            found.manual_score, found.extra_credit = 0.75, 0.5
+            entry = book.find_grade(f"test_{FIRST}", LESSON, LESSON, "bea")
+            entry.manual_score, entry.extra_credit = 0.75, 0.5
             book.update_or_create_assignment(LESSON, duedate="2026-03-01 10:00:00 UTC")
             book.grant_extension(LESSON, "bea", hours=3)
             book.db.commit()
@@ -108,19 +108,19 @@ def test_every_command_says_the_same(tmp_path: Path, address: str, monkeypatch: 
     shutil.copy(root / "submitted" / "ada" / "intro" / "variables.ipynb", root / "downloads" / "cy")
     filed = Course.open(root)
     served = on(filed, address)
-    said: list[list[str]] = []
+    outputs: list[list[str]] = []
     for there in (filed, served):
         monkeypatch.chdir(there.root)
         done = [CliRunner().invoke(cli.app, line.split(), env={"COLUMNS": "200"}) for line in COMMANDS]
         assert [(line, one.exit_code) for line, one in zip(COMMANDS, done, strict=True) if one.exit_code] == []
-        said.append([re.sub(r"\d+(\.\d+)? m?s\b", "", one.output) for one in done])
-    assert said[0] == said[1]
-    assert re.search(r"^ada,.*,0\.25,8,", said[1][COMMANDS.index("export intro --to csv")], re.MULTILINE)
+        outputs.append([re.sub(r"\d+(\.\d+)? m?s\b", "", one.output) for one in done])
+    assert outputs[0] == outputs[1]
+    assert re.search(r"^ada,.*,0\.25,8,", outputs[1][COMMANDS.index("export intro --to csv")], re.MULTILINE)
     assert content(address) == content(root)
     assert not list(served.root.glob("gradebook*"))
     # and nbgrader itself, beside us
     listed = run(["nbgrader", "db", "student", "list"], served.root, PATH)
-    assert (listed.code, listed.said.count("(")) == (0, 2), listed.said
+    assert (listed.code, listed.output.count("(")) == (0, 2), listed.output
 
 
 def test_made_by_two_at_the_same_moment(course: Course, address: str) -> None:
@@ -141,8 +141,8 @@ def test_made_by_two_at_the_same_moment(course: Course, address: str) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
-    found = content(address)
-    assert (len(found["course"]), len(found["alembic_version"])) == (1, 1)
+    rows = content(address)
+    assert (len(rows["course"]), len(rows["alembic_version"])) == (1, 1)
 
 
 # --- stopped on the way -------------------------------------------------------------------------------------------
@@ -212,8 +212,8 @@ def test_a_connection_that_is_lost_stops_the_run(
     with monkeypatch.context() as patch:
         patch.setattr(autograde, "grade_in_groups", cut)
         assert command(served, patch, "--seed", "7") == 1
-    said = capsys.readouterr().err.strip()
-    assert re.fullmatch(r"The gradebook can't be \w+: .*What has been graded is kept: .* --resume\.", said)
+    err = capsys.readouterr().err.strip()
+    assert re.fullmatch(r"The gradebook can't be \w+: .*What has been graded is kept: .* --resume\.", err)
     assert marks(served) == {"ada": result("ada").score}
     assert command(served, monkeypatch, "--resume") == 0
     grade(course)
@@ -241,12 +241,12 @@ def test_a_second_grader_is_refused_wherever_its_folder_is(
         assert os.read(told, 4) == b"held"
         for arguments in ([], ["--resume"]):
             assert command(two, monkeypatch, *arguments) == 2
-            said = capsys.readouterr().err
+            err = capsys.readouterr().err
             assert re.fullmatch(
                 r"Another grader is writing to this gradebook \(postgresql.*\)\. Run this again when it is done\.\n",
-                said,
+                err,
             )
-            assert PASSWORD not in said
+            assert PASSWORD not in err
         assert not (two.root / "autograded").exists()
         assert content(address) == before
     finally:
@@ -281,12 +281,12 @@ def test_a_server_that_can_t_be_used_is_one_sentence(
     make, says = WRONG[why]
     served = on(course, make(server))
     assert command(served, monkeypatch) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert "nbgrader_config.py" in said
-    assert said.count("\n") == 1
-    assert "secret" not in said
-    assert PASSWORD not in said
+    err = capsys.readouterr().err
+    assert says in err
+    assert "nbgrader_config.py" in err
+    assert err.count("\n") == 1
+    assert "secret" not in err
+    assert PASSWORD not in err
     assert not (served.root / "autograded").exists()
 
 
@@ -296,7 +296,7 @@ def test_a_driver_that_is_missing_is_named(
     served = on(course, "postgresql+psycopg://ada:secret@host/marks")
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert command(served, monkeypatch) == 2
-    said = capsys.readouterr().err
-    assert "needs the package psycopg, which isn't installed: pip install" in said
-    assert said.count("\n") == 1
-    assert "secret" not in said
+    err = capsys.readouterr().err
+    assert "needs the package psycopg, which isn't installed: pip install" in err
+    assert err.count("\n") == 1
+    assert "secret" not in err

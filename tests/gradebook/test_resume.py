@@ -245,9 +245,9 @@ def test_half_a_line_in_the_journal_does_not_count(course: Course) -> None:
     grade(course)
     path = course.root / ".cellcheck" / f"{LESSON}.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
-    said = io.StringIO()
-    grade(course, resume=True, says=Console(file=said, width=200))
-    assert "2 of 3 are graded already" in said.getvalue()
+    console = io.StringIO()
+    grade(course, resume=True, says=Console(file=console, width=200))
+    assert "2 of 3 are graded already" in console.getvalue()
     assert len(path.read_text("utf-8").splitlines()[4:]) == 1  # after the seed, two learners, the half
     assert anew(course) == set()
 
@@ -304,10 +304,10 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     while run.poll() is None and not journal(course.root):
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=300)
+    _, err = run.communicate(timeout=300)
     assert run.returncode == 1
-    assert "--resume goes on from here" in said
-    assert "Traceback" not in said
+    assert "--resume goes on from here" in err
+    assert "Traceback" not in err
 
 
 def test_ctrl_c_before_anything_is_graded_offers_nothing_to_go_on_from(

@@ -77,8 +77,8 @@ class Class:
 def nbgrader(folder: Path, *arguments: str) -> str:
     """Runs plain nbgrader as an instructor would; returns what it says."""
     done = run(["nbgrader", *arguments], folder, PATH | {"HOME": str(folder.parent), "OMP_NUM_THREADS": "1"})
-    assert done.code == 0, done.said
-    return done.said
+    assert done.code == 0, done.output
+    return done.output
 
 
 @pytest.fixture(scope="module")
@@ -165,14 +165,14 @@ def autograded(course: Course, student: str) -> NotebookNode:
 def test_the_autograded_notebook_opens_and_holds_the_cards(school: Class, student: str) -> None:
     notebook = autograded(school.course, student)
     nbformat.validate(notebook)
-    found = {
+    outputs_of = {
         cell.metadata.nbgrader.grade_id: cell.outputs
         for cell in notebook.cells
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
     }
     scores = marks(school.course, student)
-    assert list(found) == [f"test_{symbol}" for symbol in SYMBOLS]
-    for grade_id, outputs in found.items():
+    assert list(outputs_of) == [f"test_{symbol}" for symbol in SYMBOLS]
+    for grade_id, outputs in outputs_of.items():
         assert 'role="group"' in outputs[0].data["text/html"]
         results = [o.data["text/plain"] for o in outputs if o.output_type == "execute_result"]
         assert results == ([repr(scores[grade_id][0])] if scores[grade_id][0] else [])
@@ -219,20 +219,20 @@ def test_a_page_teaches(school: Class) -> None:
 def test_the_report_says_who_made_which_mistake(school: Class, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(school.course.root)
     monkeypatch.setattr(cli.grading.out, "width", 400)
-    said = CliRunner().invoke(cli.app, ["report", "01"])
-    assert said.exit_code == 0
-    (line,) = [line for line in said.output.splitlines() if line.startswith("mse_loss ") and "chidi" in line]
+    report = CliRunner().invoke(cli.app, ["report", "01"])
+    assert report.exit_code == 0
+    (line,) = [line for line in report.output.splitlines() if line.startswith("mse_loss ") and "chidi" in line]
     mistake = next(m for m in load_lesson(LESSON)["mse_loss"].mistakes if m.name == "sum_not_mean")
     assert re.split(r" {2,}", line.strip()) == ["mse_loss", "sum not mean", "1", "chidi", mistake.advice]
-    assert not re.search(r"\bada\b", said.output)  # who has all right is in no line
+    assert not re.search(r"\bada\b", report.output)  # who has all right is in no line
 
 
 def test_a_report_before_any_grading_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(REPOSITORY.root / "nbgrader_config.py", tmp_path)
     monkeypatch.chdir(tmp_path)
-    said = CliRunner().invoke(cli.app, ["report", LESSON])
-    assert isinstance(said.exception, GraderError)
-    assert "run cellcheck autograde" in str(said.exception)
+    report = CliRunner().invoke(cli.app, ["report", LESSON])
+    assert isinstance(report.exception, GraderError)
+    assert "run cellcheck autograde" in str(report.exception)
 
 
 # --- broken submissions -----------------------------------------------------------------------------------------
@@ -277,8 +277,8 @@ def test_release_feedback_hands_out_our_pages(school: Class, tmp_path: Path) -> 
 
 def test_list_fetch_submit_and_collect(school: Class, tmp_path: Path) -> None:
     options = [f"--Exchange.root={school.exchange}", f"--Exchange.cache={tmp_path / 'cache'}"]
-    said = nbgrader(school.course.root, "list", *options)
-    assert f"{school.course.directory.course_id} {LESSON}" in said
+    listing = nbgrader(school.course.root, "list", *options)
+    assert f"{school.course.directory.course_id} {LESSON}" in listing
     # A learner works in a folder of their own that has nothing but the configuration.
     home = tmp_path / "home"
     home.mkdir()

@@ -23,23 +23,23 @@ def notebook(*sources: str, attachments: dict[str, Any] | None = None) -> Notebo
 @pytest.fixture
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that were looked at."""
-    found: list[str] = []
+    texts: list[str] = []
 
     def apart(work: str, data: bytes) -> list[str]:
-        found.extend(text["source"] for text in json.loads(data))
+        texts.extend(text["source"] for text in json.loads(data))
         return cleaned(data)
 
     monkeypatch.setattr(draft, "read_apart", apart)
     monkeypatch.setattr(draft, "_harmless", set())
-    return found
+    return texts
 
 
 def test_a_harmless_text_is_looked_at_once(looked_at: list[str]) -> None:
     for _ in range(3):
-        made = notebook(HARMLESS, HARMFUL)
-        draft._tame(made)
-        assert made.cells[0].source == HARMLESS
-        assert "<script" not in made.cells[1].source
+        tamed = notebook(HARMLESS, HARMFUL)
+        draft._tame(tamed)
+        assert tamed.cells[0].source == HARMLESS
+        assert "<script" not in tamed.cells[1].source
     assert looked_at == [HARMLESS, HARMFUL, HARMFUL, HARMFUL]
 
 

@@ -61,12 +61,14 @@ def authors_own(root: Path, name: str) -> dict[int, str]:
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_marks_are_those_that_otter_gives(course: Path, name: str) -> None:
-    said = {(learner, question): [score, most] for which, learner, question, score, most in recorded() if which == name}
-    questions = {question: most for (_, question), (_, most) in said.items()}
+    theirs = {
+        (learner, question): [score, most] for which, learner, question, score, most in recorded() if which == name
+    }
+    questions = {question: most for (_, question), (_, most) in theirs.items()}
     handed_in = dict(ASSIGNMENTS[name].handed_in)
     if ASSIGNMENTS[name].is_master:
         handed_in["author"] = authors_own(course, name)
-        said |= {("author", question): [most, most] for question, most in questions.items()}
+        theirs |= {("author", question): [most, most] for question, most in questions.items()}
     paths = [hand_in(course, name, learner, answers) for learner, answers in handed_in.items()]
     given = {}
     for result in grade_notebooks(paths, lesson=name, course=course):
@@ -75,7 +77,7 @@ def test_marks_are_those_that_otter_gives(course: Path, name: str) -> None:
             tests = [test for test in result.own_tests if re.fullmatch(rf"test_{question}(_\d+)?", test.name)]
             marks = [sum(test.score for test in tests), sum(test.max_score for test in tests)]
             given[Path(result.notebook).parent.name, question] = pytest.approx(marks, abs=1e-6)
-    assert said == given
+    assert theirs == given
 
 
 def test_what_learners_get_holds_nothing_hidden(course: Path) -> None:

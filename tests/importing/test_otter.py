@@ -26,8 +26,8 @@ def written(path: Path) -> list[NotebookNode]:
 
 def imported(cells: Sequence[NotebookNode], folder: Path) -> list[NotebookNode]:
     """The cells that a master notebook becomes."""
-    made: list[NotebookNode] = otter.read(Assignment(cells, {}).write(folder, "hw")).notebook.cells
-    return made
+    notebook = otter.read(Assignment(cells, {}).write(folder, "hw")).notebook
+    return list(notebook.cells)
 
 
 def test_what_is_written_and_said(tmp_path: Path, grader: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,18 +348,18 @@ def test_tests_in_the_metadata(tmp_path: Path) -> None:
     specification = {"name": "q1", "points": 2, "suites": [{"cases": [{"code": ">>> x\n1", "hidden": False}]}]}
     cells = [v4.new_code_cell("x = ..."), code("grader = otter.Notebook()\ngrader.check('q1')")]
     metadata = {"otter": {"OK_FORMAT": True, "tests": {"q1": specification}}}
-    made = otter.read(Assignment(cells, {}, metadata=metadata).write(tmp_path, "hw"))
-    assert (made.tested, "otter" in made.notebook.metadata) == (2, False)
-    answer, test = made.notebook.cells
+    imported = otter.read(Assignment(cells, {}, metadata=metadata).write(tmp_path, "hw"))
+    assert (imported.tested, "otter" in imported.notebook.metadata) == (2, False)
+    answer, test = imported.notebook.cells
     assert answer.source == "x = ...\n### BEGIN SOLUTION\n### END SOLUTION"
     assert (test.id, test.metadata.nbgrader.points) == ("test_q1", 2)
 
 
 def test_what_a_person_grades_of_what_learners_get(tmp_path: Path) -> None:
-    made = otter.read(ASSIGNMENTS["given"].write(tmp_path, "given"))
-    (answer,) = (cell for cell in made.notebook.cells if cell.id == "answer")
+    imported = otter.read(ASSIGNMENTS["given"].write(tmp_path, "given"))
+    (answer,) = (cell for cell in imported.notebook.cells if cell.id == "answer")
     assert answer.metadata.nbgrader.points == 0
-    assert made.notes == (
+    assert imported.notes == (
         "A person grades the answers in Otter's cells 12, and only the master notebook says for how many points: give "
         "them some in JupyterLab's sidebar.",
     )
@@ -384,9 +384,9 @@ def test_otter_under_another_name(set_up: str, tmp_path: Path) -> None:
 def test_an_author_who_sets_otter_up(tmp_path: Path) -> None:
     """With `init_cell: false`; Otter isn't there when this is graded, and the rest of the cell is needed."""
     cells = [code("import math\nimport otter\ngrader = otter.Notebook()"), *ONE, code("grader.check_all()")]
-    made = otter.read(Assignment(cells, {}).write(tmp_path, "hw"))
-    assert [cell.source for cell in made.notebook.cells if "nbgrader" not in cell.metadata] == ["import math"]
-    assert made.left_out == ("the cells in which Otter is set up and called",)
+    imported = otter.read(Assignment(cells, {}).write(tmp_path, "hw"))
+    assert [cell.source for cell in imported.notebook.cells if "nbgrader" not in cell.metadata] == ["import math"]
+    assert imported.left_out == ("the cells in which Otter is set up and called",)
 
 
 @pytest.mark.parametrize(
@@ -423,10 +423,10 @@ def test_each_cell_has_an_id_of_its_own(tmp_path: Path) -> None:
     """A long name, one without a letter, and names that other cells have."""
     names = ["q" * 90, "q" * 90 + "x", "''", "cell", "q1_text"]
     cells = [code("x = 1"), *(cell for name in names for cell in question(f"name: {name}", *ASKED)), *ONE]
-    made = imported(cells, tmp_path)
-    assert len({cell.id for cell in made}) == len(made)
-    assert all(cell.id == cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in made)
-    nbformat.validate(v4.new_notebook(cells=made))
+    notebook = imported(cells, tmp_path)
+    assert len({cell.id for cell in notebook}) == len(notebook)
+    assert all(cell.id == cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in notebook)
+    nbformat.validate(v4.new_notebook(cells=notebook))
 
 
 def test_all_or_nothing_keeps_the_order_of_the_tests(tmp_path: Path) -> None:
@@ -520,7 +520,7 @@ def test_where_a_blank_may_earn_something_else_it_is_said(tmp_path: Path) -> Non
     two = question(
         "name: q2", block("SOLUTION", code("x, y = 1, 2  # SOLUTION\nz = 3")), block("TESTS", code("z", "3"))
     )
-    made = otter.read(Assignment([*ONE, *two], {}).write(tmp_path, "hw"))
-    assert made.notes == (
+    imported = otter.read(Assignment([*ONE, *two], {}).write(tmp_path, "hw"))
+    assert imported.notes == (
         "A blank of q2 may earn other points than with Otter, which runs `x, y = ...` there; here it is a comment.",
     )

@@ -48,11 +48,11 @@ def test_a_class_has_its_table(klass: Path, grader: Run, tmp_path: Path) -> None
     assert "hidden rows drawn from seed 3" in ran.out
     assert "ivy" not in ran.out
 
-    found = {entry["name"]: entry for entry in json.loads(data.read_text())["entries"]}
-    assert found["ada"]["right"] == {"3": {"right": 10, "of": 10}, "12": {"right": 6, "of": 6}}
-    assert (found["ada"]["place"], found["ada"]["mean"], found["ada"]["parameters"]) == (2, 1.0, 429)
-    assert found["eve"]["place"] is None
-    assert (found["fay"]["trained_here"], found["fay"]["training_seconds"]) == (False, 0)
+    table = {entry["name"]: entry for entry in json.loads(data.read_text())["entries"]}
+    assert table["ada"]["right"] == {"3": {"right": 10, "of": 10}, "12": {"right": 6, "of": 6}}
+    assert (table["ada"]["place"], table["ada"]["mean"], table["ada"]["parameters"]) == (2, 1.0, 429)
+    assert table["eve"]["place"] is None
+    assert (table["fay"]["trained_here"], table["fay"]["training_seconds"]) == (False, 0)
     assert json.loads(data.read_text())["seed"] == 3
 
     text = page.read_text("utf-8")
@@ -81,7 +81,7 @@ def test_what_can_be_named(klass: Path, grader: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [
         (["02"], "Lesson 02_another has no contest"),
         (["07"], "There is no lesson '07'"),
@@ -92,12 +92,12 @@ def test_what_can_be_named(klass: Path, grader: Run) -> None:
         (["01", "one", "--html", "nowhere/table.html"], "nowhere/table.html can't be written"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Run, arguments: list[str], said: str) -> None:
+def test_what_is_wrong_is_said_in_a_sentence(klass: Path, grader: Run, arguments: list[str], sentence: str) -> None:
     (klass / "empty").mkdir()
     put(klass / "one", IDLE)
     ran = grader("leaderboard", *arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert sentence in ran.err
     assert "Traceback" not in ran.err
 
 
@@ -152,7 +152,7 @@ def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatc
     assert (second.code, scored[3:]) == (0, ["bob", "cy"])
     after = json.loads(Path("table.json").read_text())
     assert after["seed"] == before["seed"]
-    entries = [{one["name"]: one for one in found["entries"]} for found in (before, after)]
+    entries = [{one["name"]: one for one in table["entries"]} for table in (before, after)]
     assert entries[0]["ada"] == entries[1]["ada"]
     assert entries[0]["bob"]["sha256"] != entries[1]["bob"]["sha256"]
     assert [entry["place"] for entry in after["entries"]] == [1, 1, 1]
@@ -163,7 +163,7 @@ def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("written", "arguments", "said"),
+    ("written", "arguments", "sentence"),
     [
         (None, ["--resume"], "name that file with --json"),
         ("[]", ["--resume", "--json", "table.json"], "isn't a table that cellcheck leaderboard wrote"),
@@ -176,12 +176,12 @@ def test_a_run_goes_on_where_it_was_stopped(klass: Path, grader: Run, monkeypatc
     ],
 )
 def test_a_run_that_cannot_go_on(
-    klass: Path, grader: Run, written: str | None, arguments: list[str], said: str
+    klass: Path, grader: Run, written: str | None, arguments: list[str], sentence: str
 ) -> None:
     hand_in(klass, "ada", IDLE)
     if written is not None:
         Path("table.json").write_text(written)
     ran = grader("leaderboard", "01", *arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert sentence in ran.err
     assert written is None or Path("table.json").read_text() == written

@@ -91,7 +91,7 @@ def test_a_lesson_without_a_contest_says_nothing_of_one(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "sentence"),
     [
         (lambda entry: (entry / CONTEST.code).unlink(), "There is no adder.py in entry/."),
         (lambda entry: (entry / CONTEST.code).write_text("#" * 5000), "at most 4,096 are accepted"),
@@ -99,12 +99,12 @@ def test_a_lesson_without_a_contest_says_nothing_of_one(home: Path) -> None:
     ],
     ids=["no code", "long code", "large weights"],
 )
-def test_an_entry_that_would_be_refused_is_refused_at_once(home: Path, harm: object, said: str) -> None:
+def test_an_entry_that_would_be_refused_is_refused_at_once(home: Path, harm: object, sentence: str) -> None:
     harm(home / "entry")  # type: ignore[operator]
     with pytest.raises(NotSubmitted) as caught:
         submit(home)
     assert "Nothing was handed in" in str(caught.value)
-    assert said in str(caught.value)
+    assert sentence in str(caught.value)
     assert sorted(path.name for path in home.iterdir()) == [f"{LESSON}.ipynb", "entry"]
 
 
@@ -117,16 +117,16 @@ def test_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
 
 def repacked(data: bytes, **changed: bytes | None) -> bytes:
     """The same zip file with some files changed or, with None, taken out; `__` stands for a slash."""
-    made = io.BytesIO()
+    file = io.BytesIO()
     names = {name.replace("__", "/").replace("_py", ".py"): new for name, new in changed.items()}
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(made, "w") as archive:
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as archive:
         for name in old.namelist():
             new = names.pop(name, old.read(name))
             if new is not None:
                 archive.writestr(name, new)
         for name, new in names.items():
             archive.writestr(name, new or b"")
-    return made.getvalue()
+    return file.getvalue()
 
 
 def test_an_entry_that_was_damaged_on_the_way(home: Path, tmp_path: Path) -> None:

@@ -37,18 +37,18 @@ def learnt() -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_model_that_is_trained_here(tmp_path: Path, seed: int) -> None:
-    found = outcome(put(tmp_path / "ada", HONEST), seed=seed)
-    assert (found.right, found.trained, found.parameters, found.refused) == (FULL, True, 429, "")
-    assert found.score == 1
-    assert found.training_seconds > 0
-    assert found.answering_seconds > 0
+    result = outcome(put(tmp_path / "ada", HONEST), seed=seed)
+    assert (result.right, result.trained, result.parameters, result.refused) == (FULL, True, 429, "")
+    assert result.score == 1
+    assert result.training_seconds > 0
+    assert result.answering_seconds > 0
 
 
 def test_weights_that_are_handed_in(tmp_path: Path) -> None:
     folder = put(tmp_path / "ada", MODEL + "\ndef train(model, draw):\n    raise ValueError('not called')\n")
     (folder / CONTEST.weights).write_bytes(safetensors.numpy.save(learnt()))
-    found = outcome(folder)
-    assert (found.right, found.trained, found.training_seconds, found.refused) == (FULL, False, 0, "")
+    result = outcome(folder)
+    assert (result.right, result.trained, result.training_seconds, result.refused) == (FULL, False, 0, "")
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float64])
@@ -59,9 +59,9 @@ def test_weights_of_other_kinds(tmp_path: Path, kind: type) -> None:
 
 def test_a_format_is_what_the_entry_meets(tmp_path: Path) -> None:
     code = HONEST + "\nFORMAT = {'backwards': True}\n"
-    found = outcome(put(tmp_path / "ada", code))
-    assert found.refused == ""
-    assert found.right[12] == (0, 6)  # it copies, and is asked for the mirror image
+    result = outcome(put(tmp_path / "ada", code))
+    assert result.refused == ""
+    assert result.right[12] == (0, 6)  # it copies, and is asked for the mirror image
     mirrored = code.replace("pad(source,", "pad(mirrored(source),").replace(
         "class Copier",
         "def mirrored(source):\n    lengths = (source != 0).sum(1, keepdim=True)\n"
@@ -108,11 +108,11 @@ def test_digits_are_told_apart_by_training_alone(tmp_path: Path) -> None:
     assert outcome(put(tmp_path / "ada", HONEST), contest).right == FULL
     counts = COPY.replace("torch.where(ids == 0, 12, ids)", "torch.where(ids == 0, 12, ids % 10 + 1)")
     code = MODEL.replace("return self.head(", "return copied(source, target_input)\n        return self.head(") + counts
-    found = outcome(put(tmp_path / "eve", code + "\ndef train(model, draw):\n    pass\n"), contest)
-    assert found.right[12] == (0, 6)
+    result = outcome(put(tmp_path / "eve", code + "\ndef train(model, draw):\n    pass\n"), contest)
+    assert result.right[12] == (0, 6)
     # Where nothing is renamed, since the weights are handed in, it is found by shuffling these.
-    found = outcome(put(tmp_path / "fay", code, safetensors.numpy.save(learnt())), contest)
-    assert "after its weights have been shuffled" in found.refused
+    result = outcome(put(tmp_path / "fay", code, safetensors.numpy.save(learnt())), contest)
+    assert "after its weights have been shuffled" in result.refused
 
 
 def test_what_layers_share_is_counted_once() -> None:
@@ -126,9 +126,9 @@ def test_a_tied_model_is_scored_and_counted_once(tmp_path: Path) -> None:
     tied = HONEST.replace(
         "self.head = nn.Linear(16, 13)", "self.head = nn.Linear(16, 13)\n        self.also = self.embedding"
     )
-    found = outcome(put(tmp_path / "ada", tied))
-    assert found.refused == ""
-    assert found.parameters == 429
+    result = outcome(put(tmp_path / "ada", tied))
+    assert result.refused == ""
+    assert result.parameters == 429
 
 
 def test_dropout_and_batch_norm_are_off_when_it_answers(tmp_path: Path) -> None:
@@ -141,16 +141,16 @@ def test_dropout_and_batch_norm_are_off_when_it_answers(tmp_path: Path) -> None:
 
 def test_the_questions_are_about_what_was_right() -> None:
     right = {3: (np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 2, 3, 12], [4, 5, 12, 0]])), 9: (np.ones((0, 9)),) * 2}
-    found = suspicion.questions(right, 11, random.Random(0))  # type: ignore[arg-type]
-    assert len(found) == 4
-    for question in found:
+    questions = suspicion.questions(right, 11, random.Random(0))  # type: ignore[arg-type]
+    assert len(questions) == 4
+    for question in questions:
         step = question.written.shape[1] - 1
         assert (question.written[:, 0] == 11).all()
         assert len(question.source) == len(question.expected) == (2 if step < 3 else 1)
         assert 0 not in question.expected
-    assert suspicion.share_right(found, lambda s, w: np.eye(13)[[3] * len(s)]) < 0.3
-    answers = {q.written.shape[1]: q.expected for q in found}
-    assert suspicion.share_right(found, lambda s, w: np.eye(13)[answers[w.shape[1]]]) == 1
+    assert suspicion.share_right(questions, lambda s, w: np.eye(13)[[3] * len(s)]) < 0.3
+    answers = {q.written.shape[1]: q.expected for q in questions}
+    assert suspicion.share_right(questions, lambda s, w: np.eye(13)[answers[w.shape[1]]]) == 1
 
 
 def test_nothing_is_suspected_of_what_got_nothing_right() -> None:
@@ -158,7 +158,7 @@ def test_nothing_is_suspected_of_what_got_nothing_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"),
+    ("shares", "sentence"),
     [
         ([1.0, 1.0, 0.1, 0.2], ""),
         ([0.5], "in another order"),
@@ -167,7 +167,7 @@ def test_nothing_is_suspected_of_what_got_nothing_right() -> None:
         ([1.0, 1.0, 1.0, 0.0], ""),  # one shuffle may happen to do no harm
     ],
 )
-def test_what_is_suspicious(shares: list[float], said: str) -> None:
+def test_what_is_suspicious(shares: list[float], sentence: str) -> None:
     question = suspicion.NextTokenQuestion(np.ones((4, 2)), np.ones((4, 1)), np.array([1, 2, 3, 4]))
     asked = iter(shares)
     weights = {"a": np.arange(5, dtype=np.float32), "b": np.arange(5)}
@@ -177,8 +177,8 @@ def test_what_is_suspicious(shares: list[float], said: str) -> None:
         seen.append(changed)
         return next(asked)
 
-    if said:
-        with pytest.raises(EntryRefused, match=said):
+    if sentence:
+        with pytest.raises(EntryRefused, match=sentence):
             suspicion.look_at(weights, [question], ask, random.Random(0))  # type: ignore[arg-type]
     else:
         suspicion.look_at(weights, [question], ask, random.Random(0))  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def line(name: str, right: int, parameters: int = 1, trained: bool = True) -> Ou
 
 
 def test_places() -> None:
-    found = standings.ranked(
+    table = standings.ranked(
         [
             Outcome("x", refused="no"),
             line("handed in, right", 10, 1, trained=False),
@@ -205,7 +205,7 @@ def test_places() -> None:
             line("small too", 9, 9),
         ]
     )
-    assert [(one.place, one.outcome.name) for one in found] == [
+    assert [(one.place, one.outcome.name) for one in table] == [
         (1, "small"),
         (1, "small too"),
         (3, "large"),
@@ -248,8 +248,8 @@ def test_entries_are_found(tmp_path: Path) -> None:
     (tmp_path / "eve" / LESSON).mkdir(parents=True)
     (tmp_path / "fay").mkdir()
     put(tmp_path / ".earlier" / "1", MODEL)
-    found = find_entries([tmp_path], CONTEST, LESSON)
-    inside = {name: folder.relative_to(tmp_path).as_posix() for name, folder in found.items()}
+    entries = find_entries([tmp_path], CONTEST, LESSON)
+    inside = {name: folder.relative_to(tmp_path).as_posix() for name, folder in entries.items()}
     assert inside == {
         "ada": f"ada/{LESSON}/entry",
         "bob": "bob/entry",

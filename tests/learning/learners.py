@@ -25,8 +25,8 @@ def notebook(folder: Path, lesson: str = LESSON) -> Path:
 
 def cells(path: Path) -> dict[str, dict[str, Any]]:
     """A notebook's cells by their grade ids."""
-    found = json.loads(path.read_text("utf-8"))["cells"]
-    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in found if "nbgrader" in cell["metadata"]}
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in cells if "nbgrader" in cell["metadata"]}
 
 
 def answer(path: Path, **sources: str) -> None:

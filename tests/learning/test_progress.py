@@ -121,13 +121,13 @@ def recorded_by_a_kernel(folder: Path, code: str, **env: str) -> progress.Scores
     """Runs code in a kernel that a Jupyter server might have started, in a folder of its own."""
     surroundings = {k: v for k, v in os.environ.items() if k not in ("NBGRADER_EXECUTION", "JPY_SESSION_NAME")}
     manager, client = start_new_kernel(300, "python3", env=surroundings | env, cwd=str(folder))
-    said: list[str] = []
+    texts: list[str] = []
     try:
         reply = client.execute_interactive(
-            code, timeout=300, output_hook=lambda message: said.append(message["content"].get("text", ""))
+            code, timeout=300, output_hook=lambda message: texts.append(message["content"].get("text", ""))
         )
         assert reply["content"]["status"] == "ok", reply["content"]
-        assert "2.0" in "".join(said)
+        assert "2.0" in "".join(texts)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

@@ -80,8 +80,8 @@ def test_what_is_begun_is_what_to_go_on_with(tmp_path: Path) -> None:
     own(tmp_path, LESSON, "05_causal_masks")
 
     def chosen() -> str | None:
-        found = next_up(standings(tmp_path))
-        return found.offer.name if found else None
+        place = next_up(standings(tmp_path))
+        return place.offer.name if place else None
 
     assert chosen() == LESSON
     progress.remember(tmp_path, "05_causal_masks", "future_leak", 3.0)

@@ -96,12 +96,12 @@ CHANGES: dict[str, Callable[[torch.Tensor], Any]] = {
 @cache
 def judge(lesson: str, symbol: str) -> Judge:
     """One that knows all mistakes, as a warm process soon does."""
-    found = Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], SEED)
-    for mistake in found.exercise.mistakes:
-        for place in range(len(found.cases)):
-            found.look_up(mistake.name, place)
-    assert found.right_sizes
-    return found
+    prepared = Judge(load_lesson(lesson)[symbol], load_probes(lesson)[symbol], SEED)
+    for mistake in prepared.exercise.mistakes:
+        for place in range(len(prepared.cases)):
+            prepared.look_up(mistake.name, place)
+    assert prepared.right_sizes
+    return prepared
 
 
 def changed(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -118,22 +118,22 @@ def changed(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
             yield f"a list of {name}", lambda make=make: [make()] * min(len(value), 3)
 
 
-def answers(found: Judge, seen: Observation) -> Iterator[tuple[str, Callable[[], Any]]]:
+def answers(prepared: Judge, seen: Observation) -> Iterator[tuple[str, Callable[[], Any]]]:
     """A verdict on each answer that differs from a right one under one name."""
     for key, value in seen.items():
         for name, make in changed(value):
 
             def verdict(key: str = key, make: Callable[[], Any] = make) -> None:
                 message = encode({"seen": {**seen, key: make()}}, MAX_JSON)
-                found.verdict(Bench(found.cases).observations([message] * len(found.cases)))
+                prepared.verdict(Bench(prepared.cases).observations([message] * len(prepared.cases)))
 
             yield f"{key}: {name}", verdict
-    yield "nothing at all", lambda: found.verdict([{}] * len(found.cases))
+    yield "nothing at all", lambda: prepared.verdict([{}] * len(prepared.cases))
 
 
-def questions(found: Judge) -> Iterator[tuple[str, Callable[[], Any]]]:
+def questions(prepared: Judge) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Each question that a right answer asks first of a patient, with one argument changed."""
-    for place, case in enumerate(found.cases):
+    for place, case in enumerate(prepared.cases):
         if case.patient is None:
             continue
         asked: dict[str, list[Any]] = {}
@@ -143,7 +143,7 @@ def questions(found: Judge) -> Iterator[tuple[str, Callable[[], Any]]]:
             asked.setdefault(way, list(arguments))
             return ask(way, *arguments)
 
-        found.probe(found.exercise.references[0], {**case.inputs, "patient": noting})
+        prepared.probe(prepared.exercise.references[0], {**case.inputs, "patient": noting})
         for way, arguments in asked.items():
             for at, value in enumerate(arguments):
                 for name, make in changed(value):
@@ -156,7 +156,7 @@ def questions(found: Judge) -> Iterator[tuple[str, Callable[[], Any]]]:
                         place: int = place,
                     ) -> None:
                         given = [*arguments[:at], make(), *arguments[at + 1 :]]
-                        Bench(found.cases).reply(place, encode({"ask": way, "arguments": given}, MAX_JSON))
+                        Bench(prepared.cases).reply(place, encode({"ask": way, "arguments": given}, MAX_JSON))
 
                     yield f"{case.label}: {way}, argument {at}: {name}", reply
 
@@ -219,7 +219,7 @@ def _try(tries: list[tuple[str, Callable[[], Any]]], writing: int) -> None:
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no limits to try it with")
 @pytest.mark.parametrize(("lesson", "symbol"), EXERCISES)
 def test_nothing_that_is_asked_or_given_back_is_expensive(lesson: str, symbol: str) -> None:
-    found = judge(lesson, symbol)
-    tries = [*answers(found, found.observe(found.exercise.references[0])[-1]), *questions(found)]
+    prepared = judge(lesson, symbol)
+    tries = [*answers(prepared, prepared.observe(prepared.exercise.references[0])[-1]), *questions(prepared)]
     assert len(tries) > 1
     assert too_expensive(tries) == []

@@ -63,9 +63,9 @@ def test_the_table_has_a_line_for_every_answer(lesson: str) -> None:
 @every_lesson
 def test_it_says_what_marks_should_be(lesson: str) -> None:
     """Right answers lose nothing. Mistakes have their own names, and cost the same with every seed."""
-    found = load_lesson(lesson)
+    exercises = load_lesson(lesson)
     for answer, by_seed in recorded(lesson).items():
-        points, given = found[answer.symbol].points, set(by_seed.values())
+        points, given = exercises[answer.symbol].points, set(by_seed.values())
         if answer.kind in RIGHT:
             assert given == {Mark(points)}, answer
         elif answer.kind == "mistake":
@@ -78,7 +78,7 @@ def test_it_says_what_marks_should_be(lesson: str) -> None:
 
 @every_lesson
 def test_marks_follow_what_there_was_to_learn(lesson: str) -> None:
-    """Each exercise names the mistakes that miss its aim, and each of them costs a third of the points or more."""
+    """Each exercise names the mistakes that miss its aim, and each of them costs half of the points or more."""
     table = recorded(lesson)
     for exercise in load_lesson(lesson).exercises:
         central = [mistake.name for mistake in exercise.mistakes if mistake.central]

@@ -5,9 +5,9 @@ from transformer_course.lessons.lesson_01 import experiments as lab
 
 
 def test_the_preview_is_what_lesson_1_opens_with() -> None:
-    found = find_lesson("01")[0].preview
-    assert found is not None
-    _, (head, *rows) = found
+    preview = find_lesson("01")[0].preview
+    assert preview is not None
+    _, (head, *rows) = preview
     words = [row[0] for row in rows]
     assert [row[-1] for row in rows] == [word[::-1] for word in words]
     _, written, _ = lab.learn_to_reverse(words)

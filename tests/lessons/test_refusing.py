@@ -9,6 +9,10 @@ import torch
 from transformer_course.lessons.refusing import own_refusal, refusal
 
 
+def refused(size: int) -> None:
+    raise ValueError(f"{size} doesn't fit")
+
+
 def raised(size: int) -> None:
     raise RuntimeError(f"{size} doesn't fit")
 
@@ -34,20 +38,21 @@ def indexed(size: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("symbol", "said"),
+    ("symbol", "outcome", "kind"),
     [
-        (raised, "an error"),
-        (asserted, "an error"),
-        (helped, "an error"),
-        (a_value_error_of_python, "an error"),
-        (left_to_pytorch, "only an error from within"),
-        (indexed, "only an error from within"),
-        (lambda size: torch.zeros(size, 2), "a Tensor of shape (3, 2)"),
-        (lambda size: (size, size), "a tuple"),
+        (refused, "an error", "a ValueError"),
+        (raised, "an error", "another error than a ValueError"),
+        (asserted, "an error", "another error than a ValueError"),
+        (helped, "an error", "another error than a ValueError"),
+        (a_value_error_of_python, "an error", "a ValueError"),
+        (left_to_pytorch, "only an error from within", "another error than a ValueError"),
+        (indexed, "only an error from within", "another error than a ValueError"),
+        (lambda size: torch.zeros(size, 2), "a Tensor of shape (3, 2)", "no error"),
+        (lambda size: (size, size), "a tuple", "no error"),
     ],
 )
-def test_what_becomes_of_such_arguments(symbol: Callable[..., Any], said: str) -> None:
-    assert own_refusal(symbol, 3) == {"refusal": said}
+def test_what_becomes_of_such_arguments(symbol: Callable[..., Any], outcome: str, kind: str) -> None:
+    assert own_refusal(symbol, 3) == {"refusal": outcome, "kind": kind}
 
 
 def test_a_blank_answer_refuses_nothing() -> None:

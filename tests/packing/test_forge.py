@@ -53,9 +53,9 @@ def test_a_push_becomes_a_card_in_the_summary_and_for_the_pull_request(
     assert f"| `{FIRST.symbol}` | 0 / {FIRST.points:g} | failed |" in card
     assert f"| `{SECOND.symbol}` | {SECOND.points:g} / {SECOND.points:g} | passed |" in card
     assert f"{FIRST.symbol}: not yet" in card
-    said = capsys.readouterr()
-    assert card in said.out
-    assert SEED not in card + said.out + said.err
+    printed = capsys.readouterr()
+    assert card in printed.out
+    assert SEED not in card + printed.out + printed.err
 
 
 def test_what_cannot_be_graded_is_a_card_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,14 +85,14 @@ def test_an_assignment_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("seed", "said"), [("", "There is no CELLCHECK_SEED"), ("seven", "isn't a number"), ("-1", "isn't a number")]
+    ("seed", "sentence"), [("", "There is no CELLCHECK_SEED"), ("seven", "isn't a number"), ("-1", "isn't a number")]
 )
-def test_faults_that_are_not_the_learners(tmp_path: Path, seed: str, said: str) -> None:
+def test_faults_that_are_not_the_learners(tmp_path: Path, seed: str, sentence: str) -> None:
     environment = {**os.environ, forge.SEED: seed}
     command = [sys.executable, "-I", "-m", "cellcheck.packing.forge", str(tmp_path), LESSON]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     with pytest.raises(GraderError, match="There is no folder"):
         forge.main([str(tmp_path / "gone"), LESSON])
@@ -102,10 +102,10 @@ def test_a_learner_cannot_write_markdown() -> None:
     nasty = "```\n# Full marks\n@everyone [x](https://example.org) <img src=x>"
     verdict = Verdict("f", 0.0, 1.0, FAILED, nasty)
     own = OwnResult("t|`x`", 0.0, 1.0, nasty)
-    for made in (forge.card(Result("x", "l", (verdict,), (nasty,), 0.1, (own,))), forge.card(nasty)):
-        _, *blocks = re.split(r"^```.*$", made, flags=re.MULTILINE)
+    for markdown in (forge.card(Result("x", "l", (verdict,), (nasty,), 0.1, (own,))), forge.card(nasty)):
+        _, *blocks = re.split(r"^```.*$", markdown, flags=re.MULTILINE)
         assert len(blocks) == 2
-        outside = re.sub(r"```text\n.*?\n```", "", made, flags=re.DOTALL)
+        outside = re.sub(r"```text\n.*?\n```", "", markdown, flags=re.DOTALL)
         assert not re.search(r"everyone|Full marks|<img", outside)
     assert len(forge.card("x" * 200_000)) < 65_536
 

@@ -39,7 +39,7 @@ THIS = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file."""
     path = tmp_path_factory.mktemp("made") / "autograder.zip"
     done = CliRunner().invoke(cli.app, ["package", LESSON, "--for", "gradescope", "--out", str(path), "--seed", "7"])
@@ -48,11 +48,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def unpacked(made: Path, root: Path) -> Path:
+def unpacked(package_file: Path, root: Path) -> Path:
     """As the harness lays it out, with a learner's notebook: a wrong answer, a right one, and blanks."""
     for name in ("source", "submission/deep", "results"):
         (root / name).mkdir(parents=True)
-    with zipfile.ZipFile(made) as archive:
+    with zipfile.ZipFile(package_file) as archive:
         for entry in archive.infolist():
             path = Path(archive.extract(entry, root / "source"))
             path.chmod(entry.external_attr >> 16)
@@ -64,9 +64,9 @@ def unpacked(made: Path, root: Path) -> Path:
     return root
 
 
-def check(found: dict[str, Any]) -> None:
+def check(report: dict[str, Any]) -> None:
     """What must have come of that notebook."""
-    tests = {test["name"]: test for test in found["tests"]}
+    tests = {test["name"]: test for test in report["tests"]}
     assert list(tests) == [exercise.symbol for exercise in EXERCISES]
     wrong, right, blank = (tests[exercise.symbol] for exercise in EXERCISES[:3])
     assert (right["score"], right["status"]) == (right["max_score"], "passed")
@@ -74,12 +74,12 @@ def check(found: dict[str, Any]) -> None:
     assert "[ ]" in wrong["output"]
     assert blank["extra_data"]["status"] == "missing"
     assert {test["visibility"] for test in tests.values()} == {"visible"}
-    assert found["score"] == EXERCISES[1].points
-    assert found["stdout_visibility"] == "hidden"
+    assert report["score"] == EXERCISES[1].points
+    assert report["stdout_visibility"] == "hidden"
 
 
-def test_the_file_has_what_the_harness_looks_for(made: Path) -> None:
-    with zipfile.ZipFile(made) as archive:
+def test_the_file_has_what_the_harness_looks_for(package_file: Path) -> None:
+    with zipfile.ZipFile(package_file) as archive:
         entries = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
         pins = archive.read("requirements.txt").decode().split()
         scripts = archive.read("setup.sh").decode() + archive.read("run_autograder").decode()
@@ -142,7 +142,7 @@ esac
 
 
 def set_up(
-    made: Path,
+    package_file: Path,
     tmp_path: Path,
     pythons: str = "",
     whole: str = "",
@@ -152,7 +152,7 @@ def set_up(
     venv: bool = False,
 ) -> tuple[int, str, list[str]]:
     """Runs setup.sh where nothing is but these: its exit code, what it says, and what it starts."""
-    root, programs, log = unpacked(made, tmp_path / "autograder"), tmp_path / "programs", tmp_path / "log"
+    root, programs, log = unpacked(package_file, tmp_path / "autograder"), tmp_path / "programs", tmp_path / "log"
     programs.mkdir()
     for name in ("bash", "chmod", "basename", "mkdir", "cp"):
         (programs / name).symlink_to(str(shutil.which(name)))
@@ -175,44 +175,44 @@ LOOK = "-c import venv, ensurepip"
 HERE, OTHER, LAST = (f"python{version}" for version in sorted(VERSIONS, key=lambda v: (v != THIS, -int(v[2:]))))
 
 
-def test_set_up_takes_a_python_that_can_make_environments(made: Path, tmp_path: Path) -> None:
-    found = set_up(made, tmp_path, pythons=f"{HERE} {LAST}", whole=LAST)
-    assert found == (0, "", [f"{HERE} {LOOK}", f"{LAST} {LOOK}", f"{LAST} -m venv venv", INSTALL])
+def test_set_up_takes_a_python_that_can_make_environments(package_file: Path, tmp_path: Path) -> None:
+    outcome = set_up(package_file, tmp_path, pythons=f"{HERE} {LAST}", whole=LAST)
+    assert outcome == (0, "", [f"{HERE} {LOOK}", f"{LAST} {LOOK}", f"{LAST} -m venv venv", INSTALL])
 
 
-def test_set_up_installs_one_where_there_is_none(made: Path, tmp_path: Path) -> None:
-    code, said, started = set_up(made, tmp_path, pythons=HERE, offered=f"{OTHER} {LAST}")
-    assert (code, said) == (0, "")
+def test_set_up_installs_one_where_there_is_none(package_file: Path, tmp_path: Path) -> None:
+    code, sentence, started = set_up(package_file, tmp_path, pythons=HERE, offered=f"{OTHER} {LAST}")
+    assert (code, sentence) == (0, "")
     install = [f"apt-get install -y -qq {name} {name}-venv" for name in (HERE, OTHER)]
     assert started == [f"{HERE} {LOOK}", "apt-get update -qq", *install, f"{OTHER} -m venv venv", INSTALL]
 
 
-def test_set_up_keeps_an_environment_that_is_there(made: Path, tmp_path: Path) -> None:
-    assert set_up(made, tmp_path, pythons=HERE, whole=HERE, venv=True) == (0, "", [INSTALL])
+def test_set_up_keeps_an_environment_that_is_there(package_file: Path, tmp_path: Path) -> None:
+    assert set_up(package_file, tmp_path, pythons=HERE, whole=HERE, venv=True) == (0, "", [INSTALL])
 
 
-def test_set_up_without_a_network_is_one_sentence(made: Path, tmp_path: Path) -> None:
-    code, said, started = set_up(made, tmp_path / "apt", update=100)
+def test_set_up_without_a_network_is_one_sentence(package_file: Path, tmp_path: Path) -> None:
+    code, sentence, started = set_up(package_file, tmp_path / "apt", update=100)
     assert (code, started) == (1, ["apt-get update -qq"])
-    assert said == "Ubuntu's packages can't be reached: build the image again when it has a network."
-    code, said, started = set_up(made, tmp_path / "pip", pythons=HERE, whole=HERE, pip=1)
+    assert sentence == "Ubuntu's packages can't be reached: build the image again when it has a network."
+    code, sentence, started = set_up(package_file, tmp_path / "pip", pythons=HERE, whole=HERE, pip=1)
     assert (code, started[-1]) == (1, INSTALL)
-    assert said.startswith("pip can't install the versions in requirements.txt")
-    assert said.endswith("when it has a network.")
-    assert "\n" not in said
+    assert sentence.startswith("pip can't install the versions in requirements.txt")
+    assert sentence.endswith("when it has a network.")
+    assert "\n" not in sentence
 
 
-def test_set_up_on_an_image_that_is_too_old_is_one_sentence(made: Path, tmp_path: Path) -> None:
-    code, said, _ = set_up(made, tmp_path)
+def test_set_up_on_an_image_that_is_too_old_is_one_sentence(package_file: Path, tmp_path: Path) -> None:
+    code, sentence, _ = set_up(package_file, tmp_path)
     assert code == 1
-    assert said.startswith("Choose an image of Ubuntu 22.04 or newer: Python")
-    assert "\n" not in said
+    assert sentence.startswith("Choose an image of Ubuntu 22.04 or newer: Python")
+    assert "\n" not in sentence
 
 
 @later
-def test_pip_finds_wheels_of_all_that_is_pinned_and_nothing_else(made: Path, tmp_path: Path) -> None:
+def test_pip_finds_wheels_of_all_that_is_pinned_and_nothing_else(package_file: Path, tmp_path: Path) -> None:
     """What the image's build would install, without installing it."""
-    with zipfile.ZipFile(made) as archive:
+    with zipfile.ZipFile(package_file) as archive:
         archive.extract("requirements.txt", tmp_path)
     asked = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run"]
     asked += ["--ignore-installed", "--only-binary", ":all:", "--report", "report.json"]
@@ -223,11 +223,11 @@ def test_pip_finds_wheels_of_all_that_is_pinned_and_nothing_else(made: Path, tmp
         pytest.skip("There is no network here.")
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]
-    found = {canonicalize_name(e["metadata"]["name"]): e["metadata"]["version"].split("+")[0] for e in report}
+    installed = {canonicalize_name(e["metadata"]["name"]): e["metadata"]["version"].split("+")[0] for e in report}
     pins = [Requirement(line) for line in (tmp_path / "requirements.txt").read_text("utf-8").splitlines()]
     pinned = {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
     # Without an index of its own, pip takes PyTorch's CUDA build, whatever build is here.
-    assert {name: v for name, v in found.items() if name in pinned or not name.startswith(package._CUDA)} == pinned
+    assert {name: v for name, v in installed.items() if name in pinned or not name.startswith(package._CUDA)} == pinned
 
 
 def test_what_a_learner_is_shown() -> None:
@@ -242,8 +242,8 @@ def test_what_a_learner_is_shown() -> None:
     assert "tests" not in results("There is no notebook.")
 
 
-def test_run_autograder_grades_what_was_handed_in(made: Path, tmp_path: Path) -> None:
-    root = unpacked(made, tmp_path / "autograder")
+def test_run_autograder_grades_what_was_handed_in(package_file: Path, tmp_path: Path) -> None:
+    root = unpacked(package_file, tmp_path / "autograder")
     (root / "venv").symlink_to(sys.prefix)
     env = {"PATH": os.environ["PATH"], "AUTOGRADER_ROOT": str(root), "HOME": str(tmp_path)}
     done = subprocess.run([str(root / "run_autograder")], env=env, capture_output=True, text=True, timeout=SECONDS)
@@ -253,16 +253,16 @@ def test_run_autograder_grades_what_was_handed_in(made: Path, tmp_path: Path) ->
         path.unlink()
     (root / "submission" / "report.pdf").write_bytes(b"%PDF")
     subprocess.run([str(root / "run_autograder")], env=env, check=True, timeout=SECONDS)
-    found = json.loads((root / "results" / "results.json").read_text("utf-8"))
-    assert (found["score"], "no notebook" in found["output"]) == (0.0, True)
+    report = json.loads((root / "results" / "results.json").read_text("utf-8"))
+    assert (report["score"], "no notebook" in report["output"]) == (0.0, True)
 
 
 @later
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
-def test_in_an_empty_root_as_the_harness_does_it(made: Path, tmp_path: Path) -> None:
+def test_in_an_empty_root_as_the_harness_does_it(package_file: Path, tmp_path: Path) -> None:
     """Nothing of this repository is there: a system, Python with the pinned packages, and what was unpacked."""
     new = tmp_path / "root"
-    unpacked(made, new / "autograder")
+    unpacked(package_file, new / "autograder")
     python = Path(sys.base_prefix)
     for folder in ("proc", "dev", "tmp", "etc", "root"):
         (new / folder).mkdir()

@@ -31,10 +31,10 @@ def test_nothing_needs_itself_or_what_comes_later() -> None:
     ]
     linked = 0
     for place in order:
-        found = MAP.needs(place)
-        assert place not in found
-        assert all(order.index(need) < order.index(place) for need in found), place
-        linked += len(found)
+        needs = MAP.needs(place)
+        assert place not in needs
+        assert all(order.index(need) < order.index(place) for need in needs), place
+        linked += len(needs)
     assert linked > 50
 
 

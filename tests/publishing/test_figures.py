@@ -81,7 +81,7 @@ def test_the_beams_are_those_of_the_lesson() -> None:
 def test_numbers_that_close_a_script_do_no_harm() -> None:
     from figures.writing import framed
 
-    made = framed("A title", "words", "", {"text": "</script>"})
-    assert made.count("</script>") == 1
-    (text,) = re.findall(r"json\">(.*)</script>", made)
+    html = framed("A title", "words", "", {"text": "</script>"})
+    assert html.count("</script>") == 1
+    (text,) = re.findall(r"json\">(.*)</script>", html)
     assert json.loads(text) == {"text": "</script>"}

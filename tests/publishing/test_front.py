@@ -50,16 +50,16 @@ def test_a_slip_that_is_none_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_every_lesson_has_what_its_card_shows(name: str) -> None:
-    (found,) = [offer for offer in offers() if offer.name == name]
-    assert found.head.topic
-    assert found.head.topic[0].islower()  # it follows a colon
-    assert found.head.group
-    assert found.exercises
-    drawn = shown.picture(REPOSITORY, name, found.head.picture)
-    assert drawn.name.startswith(found.head.picture)
+    (offer,) = [each for each in offers() if each.name == name]
+    assert offer.head.topic
+    assert offer.head.topic[0].islower()  # it follows a colon
+    assert offer.head.group
+    assert offer.exercises
+    drawn = shown.picture(REPOSITORY, name, offer.head.picture)
+    assert drawn.name.startswith(offer.head.picture)
     assert len(drawn.alt) > 5
     assert drawn.content.startswith(b"\x89PNG")
-    assert all(exercise.part for exercise in found.exercises)
+    assert all(exercise.part for exercise in offer.exercises)
 
 
 def test_pictures_become_small(tmp_path: Path) -> None:

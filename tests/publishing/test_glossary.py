@@ -68,9 +68,9 @@ def test_words_stand_below_their_letter() -> None:
 
 
 def test_a_word_is_found_by_each_of_its_names() -> None:
-    found = words([(OFFER, lesson(TABLE.replace("| sieve |", "| Sieve, `Filter` |")))])
-    assert found["mask"] == identity("mask") == "term-mask"
-    assert found["sieve"] == found["filter"] == found["sieve, filter"] == "term-sieve-filter"
+    glossary = words([(OFFER, lesson(TABLE.replace("| sieve |", "| Sieve, `Filter` |")))])
+    assert glossary["mask"] == identity("mask") == "term-mask"
+    assert glossary["sieve"] == glossary["filter"] == glossary["sieve, filter"] == "term-sieve-filter"
 
 
 def test_a_lesson_without_a_glossary_is_named() -> None:

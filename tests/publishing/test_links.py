@@ -14,7 +14,7 @@ LINKS = Links(REPOSITORY, {AUTHORS: "guides/authors.md", LIMITS: "guides/limits.
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "resolved"),
     [
         ("[a](limits.md)", "[a](limits.md)"),
         ("[a](../docs/limits.md#memory-and-time)", "[a](limits.md#memory-and-time)"),
@@ -28,8 +28,8 @@ LINKS = Links(REPOSITORY, {AUTHORS: "guides/authors.md", LIMITS: "guides/limits.
         ("![a](../lessons/pictures/b.png)", "![a](../lessons/pictures/b.png)"),
     ],
 )
-def test_links_to_pages(text: str, made: str) -> None:
-    assert LINKS.resolved(text, AUTHORS, "guides/authors.md") == made
+def test_links_to_pages(text: str, resolved: str) -> None:
+    assert LINKS.resolved(text, AUTHORS, "guides/authors.md") == resolved
 
 
 def test_a_page_in_another_folder() -> None:

@@ -25,8 +25,8 @@ def written(exercise: Exercise) -> list[WrittenMistake]:
 
 
 def shown(exercise: Exercise, points: dict[str, list[float]]) -> dict[str, nodes.section]:
-    found = [node for node in sections(exercise, written(exercise), points) if isinstance(node, nodes.section)]
-    return {section["ids"][0].removeprefix(f"{exercise.symbol}."): section for section in found}
+    parts = [node for node in sections(exercise, written(exercise), points) if isinstance(node, nodes.section)]
+    return {section["ids"][0].removeprefix(f"{exercise.symbol}."): section for section in parts}
 
 
 def classed(section: nodes.section, name: str) -> list[str]:
@@ -39,10 +39,10 @@ def test_every_mistake_is_there_with_its_advice_and_its_points() -> None:
     for exercise in load_lesson(LESSON).exercises:
         assert f"```{{mistakes}} {LESSON} {exercise.symbol}\n```" in texts[f"{LESSON}.md"]
         points = earned(marks_table(REPOSITORY, LESSON), exercise.symbol)
-        found = shown(exercise, points)
-        assert list(found) == [mistake.name for mistake in exercise.mistakes]
+        by_name = shown(exercise, points)
+        assert list(by_name) == [mistake.name for mistake in exercise.mistakes]
         for mistake in exercise.mistakes:
-            section = found[mistake.name]
+            section = by_name[mistake.name]
             assert classed(section, "advice") == [mistake.advice]
             (facts,) = classed(section, "earns")
             assert facts.startswith(f"Earns {min(points[mistake.name]):g} ")
@@ -53,11 +53,11 @@ def test_every_mistake_is_there_with_its_advice_and_its_points() -> None:
 @pytest.mark.parametrize("name", lesson_names())
 def test_a_diff_is_what_the_edits_do(name: str) -> None:
     for exercise in load_lesson(name).exercises:
-        found = shown(exercise, {})
+        by_name = shown(exercise, {})
         for mistake in written(exercise):
             if not mistake.edits:
                 continue
-            (block,) = found[mistake.name].findall(nodes.literal_block)
+            (block,) = by_name[mistake.name].findall(nodes.literal_block)
             assert block["language"] == "diff"
             assert applied(block.astext(), mistake.catalogue.code) == plain(mistake.catalogue.edited(*mistake.edits))
 
@@ -77,7 +77,7 @@ def plain(code: str) -> str:
     """Without the marks around a solution, and without lines of nothing but spaces, which an edit may leave."""
     code = re.sub(
         r"^ *(### (BEGIN|END) SOLUTION)?\n",
-        lambda found: "" if found[0] != "\n" else "\n",
+        lambda match: "" if match[0] != "\n" else "\n",
         f"{code}\n",
         flags=re.MULTILINE,
     )

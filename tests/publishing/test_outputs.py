@@ -36,9 +36,9 @@ def test_no_lesson_shows_a_guess_that_nobody_made(name: str) -> None:
     for cell in json.loads(REPOSITORY.solution(name).read_text("utf-8"))["cells"]:
         for output in cell.get("outputs", []):
             if output["output_type"] == "stream":
-                said = "".join(output["text"])
-                asked += said != without_guess(said)
-                assert not [line for line in without_guess(said).splitlines() if "guess" in line and "None" in line]
+                text = "".join(output["text"])
+                asked += text != without_guess(text)
+                assert not [line for line in without_guess(text).splitlines() if "guess" in line and "None" in line]
     assert asked
 
 
@@ -48,8 +48,8 @@ def test_tables() -> None:
         "<th>your guess</th><th>what happened</th><th>right?</th></tr></thead>"
         "<tbody><tr><th>0</th><td>a share</td><td>-</td><td>0.4</td><td></td></tr></tbody></table>"
     )
-    made = shown_html(board)
-    assert "<td></td><th>question</th><th>what happened</th>" in made
-    assert "guess" not in made
-    assert "right?" not in made
+    html = shown_html(board)
+    assert "<td></td><th>question</th><th>what happened</th>" in html
+    assert "guess" not in html
+    assert "right?" not in html
     assert shown_html("<p>1 < 2</p>") == "<p>1 < 2</p>"

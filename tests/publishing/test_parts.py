@@ -63,17 +63,17 @@ def test_from_the_question_in_ones_own_words_on_all_is_one_part() -> None:
 
 
 def test_no_two_pages_have_the_same_name() -> None:
-    _, *found = cut(prose("# Lesson"), *(prose(f"## One more\n\n{LONG}") for _ in range(3)))
-    assert [part.name for part in found] == ["one-more", "one-more-2", "one-more-3"]
+    _, *parts = cut(prose("# Lesson"), *(prose(f"## One more\n\n{LONG}") for _ in range(3)))
+    assert [part.name for part in parts] == ["one-more", "one-more-2", "one-more-3"]
 
 
 @pytest.mark.parametrize("name", lesson_names())
 def test_the_lessons_in_parts(name: str) -> None:
     notebook = nbformat.read(REPOSITORY.notebook(name), as_version=4)
-    said = [cell.source for cell in notebook.cells]
-    opening, *rest = parts(pieces(notebook.cells, said))
-    kept = "".join(piece.text for part in (opening, *rest) for piece in part.pieces)
-    assert re.sub(r"\s", "", kept) == re.sub(r"\s", "", "".join(said))
+    sources = [cell.source for cell in notebook.cells]
+    opening, *rest = parts(pieces(notebook.cells, sources))
+    text = "".join(piece.text for part in (opening, *rest) for piece in part.pieces)
+    assert re.sub(r"\s", "", text) == re.sub(r"\s", "", "".join(sources))
     assert [symbol for part in rest for symbol in part.symbols] == [e.symbol for e in load_lesson(name).exercises]
     assert rest[-1].title == ENDING
     assert 4 <= len(rest) <= 11

@@ -30,21 +30,21 @@ def english() -> NotebookNode:
 
 @pytest.fixture(scope="module")
 def german() -> Translation:
-    (found,) = translations(REPOSITORY.root / "site", LESSON)
-    return found
+    (translation,) = translations(REPOSITORY.root / "site", LESSON)
+    return translation
 
 
 def test_the_committed_translation(german: Translation, english: NotebookNode) -> None:
-    made = german.notebook(english)
-    opening = made.cells[0].source
+    translated = german.notebook(english)
+    opening = translated.cells[0].source
     assert opening.startswith("# Lektion 5 · Die Zukunft verbergen\n\n")
     assert opening.splitlines()[-1].startswith("In Colab: [open this lesson](")
     assert "(attachment:nudged_token.png)" in opening
     assert german.language == "Deutsch"
     assert german.is_whole(english)
-    assert [c.id for c in made.cells] == [c.id for c in english.cells]
-    assert [c for c in made.cells if c.cell_type == "code"] == [c for c in english.cells if c.cell_type == "code"]
-    locked = [cell for cell in made.cells if "checksum" in cell.metadata.get("nbgrader", {})]
+    assert [c.id for c in translated.cells] == [c.id for c in english.cells]
+    assert [c for c in translated.cells if c.cell_type == "code"] == [c for c in english.cells if c.cell_type == "code"]
+    locked = [cell for cell in translated.cells if "checksum" in cell.metadata.get("nbgrader", {})]
     assert len(locked) > 20
     assert all(cell.metadata.nbgrader.checksum == compute_checksum(cell) for cell in locked)
 
@@ -88,9 +88,11 @@ def test_the_documented_commands(tmp_path: Path, english: NotebookNode, monkeypa
     prose = [cell for cell in english.cells if cell.cell_type == "markdown" and cell.source]
     assert [message.context for message in french.catalogue if message.id] == [cell.id for cell in prose]
     message_of(french.catalogue, OPENING).string = "# Le futur, caché\n\nQue s'est-il passé ?"
-    made = french.notebook(english)
-    assert made.cells[0].source.startswith(f"{message_of(french.catalogue, OPENING).string}\n\nIn Colab: [open this ")
-    assert made.cells[1] == english.cells[1]
+    translated = french.notebook(english)
+    assert translated.cells[0].source.startswith(
+        f"{message_of(french.catalogue, OPENING).string}\n\nIn Colab: [open this "
+    )
+    assert translated.cells[1] == english.cells[1]
 
 
 def test_a_doubtful_translation_is_not_shown(tmp_path: Path, english: NotebookNode) -> None:

@@ -47,9 +47,9 @@ class PythonInNode:
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(question) + "\n")
         self.process.stdin.flush()
-        said: dict[str, Any] = json.loads(self.process.stdout.readline())
-        assert "stopped" not in said, said["stopped"]
-        return said
+        reply: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert "stopped" not in reply, reply["stopped"]
+        return reply
 
 
 @pytest.fixture(scope="session")

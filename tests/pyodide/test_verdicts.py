@@ -45,9 +45,9 @@ def test_every_answer_gets_the_same_verdict_inside_and_outside(
     texts = SLIPS.get(symbol, {})
     inside, outside = python.ask(lesson, symbol, seed, texts), verdicts(lesson, symbol, seed, texts)
     assert len(inside) > 5
-    found = differences(inside, outside)
+    differing = differences(inside, outside)
     stopped = {name for answer, name in NEED_TORCH if answer == symbol}
-    assert {name: both for name, both in found.items() if name not in stopped} == {}
+    assert {name: both for name, both in differing.items() if name not in stopped} == {}
     assert all(inside[name]["points"] == 0 for name in stopped)
 
 

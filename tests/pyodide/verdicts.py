@@ -26,14 +26,14 @@ def verdicts(lesson: str, symbol: str, seed: int, texts: dict[str, str]) -> dict
     """For each answer by its kind and name, and for each text: points, the mistake, the aspects, what is said."""
     exercise, probe = alone(lesson, symbol)
     judge = Judge(exercise, probe, seed)
-    found = {f"{each.kind} {each.name}": one for each, one in answers_to(exercise).items()}
+    judged = {f"{each.kind} {each.name}": one for each, one in answers_to(exercise).items()}
     for name, text in texts.items():
         around = vars(sys.modules[exercise.references[0].__module__])
         namespace: dict[str, Any] = {**around, "np": numpy, "__name__": "__main__"}
         exec(text, namespace)
-        found[f"text {name}"] = namespace[symbol]
+        judged[f"text {name}"] = namespace[symbol]
     table = {}
-    for name, one in found.items():
+    for name, one in judged.items():
         verdict = judge.verdict(judge.observe(one))
         if hasattr(one, "__code__"):  # what it keeps on itself
             vars(one).clear()

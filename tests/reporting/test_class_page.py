@@ -48,9 +48,9 @@ def test_bars_begin_at_whole_points(full: float, edges: list[float]) -> None:
 def test_every_column_has_a_heading() -> None:
     tests = tuple(OwnResult(name, 0.0, 1.0, "It fails.", FAILED) for name in "fg")
     results = {who: Result("x", "mine", (), (), 0.1, tests) for who in ("ada", "bob", "cy")}
-    made = page("mine", [Mark(who, "", "", "", "", 2.0, 0.0) for who in results], results, None)
-    assert "<h2>Mistakes made by the same people</h2>" in made
-    heads = re.findall(r"<th [^>]*>(.*?)</th>", made)
+    html = page("mine", [Mark(who, "", "", "", "", 2.0, 0.0) for who in results], results, None)
+    assert "<h2>Mistakes made by the same people</h2>" in html
+    heads = re.findall(r"<th [^>]*>(.*?)</th>", html)
     assert len(heads) > 15
     assert all(heads)
 
@@ -58,11 +58,11 @@ def test_every_column_has_a_heading() -> None:
 def test_work_that_cannot_be_graded_was_handed_in() -> None:
     refused = Mark("bob", "", "", "", "", 2.0, None, refused="The file is empty.")
     marks = [Mark("ada", "", "", "", "", 2.0, 1.0), refused, Mark("cy", "", "", "", "", 2.0, None)]
-    made = page("mine", marks, {}, None)
-    assert "<dt>handed in</dt><dd>2 of 3</dd>" in made
-    assert "<dt>not graded</dt><dd>1</dd>" in made
-    assert "<td>bob</td>" in made
-    assert "The file is empty." in made
+    html = page("mine", marks, {}, None)
+    assert "<dt>handed in</dt><dd>2 of 3</dd>" in html
+    assert "<dt>not graded</dt><dd>1</dd>" in html
+    assert "<td>bob</td>" in html
+    assert "The file is empty." in html
 
 
 def test_the_line_climbs_to_the_last_hand_in() -> None:
@@ -90,16 +90,16 @@ def test_names_and_texts_are_text() -> None:
         Mark("<script>", "", "", "", "", 4.0, 1.0, submitted=NOON),
         Mark("<script>none", "", "", "", "", 4.0, None),
     ]
-    made = page("mine", marks, results, None)
-    assert "<script" not in made
-    assert "&lt;script&gt;" in made
-    assert unsolved(made) == ["f", "h"]
-    assert "<h2>Handed in nothing</h2>\n<p>&lt;script&gt;none</p>" in made
-    assert "1 of 2" in made
+    html = page("mine", marks, results, None)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert unsolved(html) == ["f", "h"]
+    assert "<h2>Handed in nothing</h2>\n<p>&lt;script&gt;none</p>" in html
+    assert "1 of 2" in html
 
 
-def unsolved(made: str) -> list[str]:
-    section = made.split("What nobody solved</h2>")[1].split("<h2>")[0]
+def unsolved(html: str) -> list[str]:
+    section = html.split("What nobody solved</h2>")[1].split("<h2>")[0]
     return re.findall(r"<code>(.*?)</code>", section)
 
 
@@ -116,14 +116,14 @@ def test_the_command_says_the_same_as_the_gradebook(course: Course, monkeypatch:
     monkeypatch.chdir(course.root)
     done = CliRunner().invoke(cli.app, ["report", LESSON, "--html", "class.html"])
     assert done.exit_code == 0, done.output
-    made = Path("class.html").read_text("utf-8")
-    assert "<h1>Lesson 5: Hide the future: the class</h1>" in made
-    assert "<dd>4 of 5</dd>" in made
-    assert "<p>eve</p>" in made
-    assert "Due 2026-03-02 00:00; 1 came later." in made
-    assert "What nobody solved" not in made  # ada has everything
+    html = Path("class.html").read_text("utf-8")
+    assert "<h1>Lesson 5: Hide the future: the class</h1>" in html
+    assert "<dd>4 of 5</dd>" in html
+    assert "<p>eve</p>" in html
+    assert "Due 2026-03-02 00:00; 1 came later." in html
+    assert "What nobody solved" not in html  # ada has everything
     for exercise in EXERCISES:
-        assert f"<code>{exercise.symbol}</code>" in made
+        assert f"<code>{exercise.symbol}</code>" in html
     full = sum(exercise.points for exercise in EXERCISES)
     mean = round((2 * full + sum(round(e.points * 0.25, 2) for e in EXERCISES)) / 4, 2)
-    assert f"<dd>{mean:g} of {full:g}</dd>" in made
+    assert f"<dd>{mean:g} of {full:g}</dd>" in html

@@ -47,21 +47,21 @@ def test_what_no_mistake_describes_is_listed_by_what_fails_and_what_was_said() -
         return Result("x", "01_pytorch_basics", (Verdict(symbol, 0.0, 1.0, status, message, aspects),), (), 0.1)
 
     told = "It stops with a NameError: there is no 'targts'."
-    made = {
+    results = {
         "ada": of("pick", PARTIAL, "Look at the second row."),
         "bo": of("pick", FAILED, "Look at the first row."),
         "cy": of("mse_loss", ERROR, told),
     }
-    assert [(each.title, each.mistake, each.who, each.told) for each in mistakes(made, load_lesson("01"))] == [
+    assert [(each.title, each.mistake, each.who, each.told) for each in mistakes(results, load_lesson("01"))] == [
         (
             "pick",
             'fails "values"',
             ("ada", "bo"),
-            f"{made['bo'].verdicts[0].message} (The others read other words or numbers.)",
+            f"{results['bo'].verdicts[0].message} (The others read other words or numbers.)",
         ),
         ("mse_loss", "error", ("cy",), told),
     ]
-    assert in_a_few_words(made["ada"]) == 'pick: fails "values"'
+    assert in_a_few_words(results["ada"]) == 'pick: fails "values"'
 
 
 def mistake(title: str, name: str, who: str) -> ClassMistake:
@@ -69,14 +69,14 @@ def mistake(title: str, name: str, who: str) -> ClassMistake:
 
 
 def test_mistakes_of_the_same_people() -> None:
-    made = [
+    class_mistakes = [
         mistake("f", "sum", "abcde"),
         mistake("f", "sign", "xyz"),
         mistake("g", "sum", "abcdz"),
         mistake("g", "axis", "exy"),
         mistake("h", "few", "ab"),
     ]
-    (pair,) = together(made)
+    (pair,) = together(class_mistakes)
     assert (pair.one.mistake, pair.other.mistake, pair.count) == ("sum", "sum", 4)
     assert together([mistake("f", "one", "abc"), mistake("f", "other", "abc")]) == []  # of one exercise: two attempts
     assert together([]) == []
@@ -85,9 +85,9 @@ def test_mistakes_of_the_same_people() -> None:
 def test_the_page_shows_them() -> None:
     marks = [Mark(name, "First", "<Last>", "", "", 10.0, r.score) for name, r in CLASS.items()]
     refused = Mark("zoe", "", "", "", "", 10.0, None, refused="There is no notebook, only <x>.pdf.")
-    made = page("mine", [*marks, refused], CLASS, None)
-    assert "<td>learner 3</td><td>First &lt;Last&gt;</td>" in made
-    assert "There is no notebook, only &lt;x&gt;.pdf." in made
-    assert "Handed in nothing" not in made
-    assert '<td class="n">0.30</td><td class="n"></td>' in made
-    assert "standard deviation" in made
+    html = page("mine", [*marks, refused], CLASS, None)
+    assert "<td>learner 3</td><td>First &lt;Last&gt;</td>" in html
+    assert "There is no notebook, only &lt;x&gt;.pdf." in html
+    assert "Handed in nothing" not in html
+    assert '<td class="n">0.30</td><td class="n"></td>' in html
+    assert "standard deviation" in html

@@ -26,14 +26,14 @@ print(type(transformer_course.blocks.MultiHeadAttention(4, 2).query).__name__)
 
 def test_a_restored_symbol_reaches_the_modules_that_imported_its_blank() -> None:
     (text,) = sources({"MultiHeadAttention": MultiHeadAttention}).values()
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", ASK],
         input=repr(("MultiHeadAttention", text["module"], text["source"])),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.stdout.split() == ["blank", "Linear"], said.stderr
+    assert output.stdout.split() == ["blank", "Linear"], output.stderr
 
 
 def test_a_blank_raises_where_the_solution_stood() -> None:

@@ -29,9 +29,9 @@ def lose(notebook: NotebookNode, *names: str) -> NotebookNode:
 def async_definition(notebook: NotebookNode) -> str:
     """It was no definition for the one that wrote `autograded/`."""
     cell = lose(notebook, "pick")
-    found = next(c for c in cell.cells if c.source.startswith("def pick("))
-    found.source = found.source.replace("def pick(", "async def pick(")
-    return found.source
+    definition = next(c for c in cell.cells if c.source.startswith("def pick("))
+    definition.source = definition.source.replace("def pick(", "async def pick(")
+    return definition.source
 
 
 def comparison_behind(notebook: NotebookNode) -> str:
@@ -122,11 +122,11 @@ def as_graded(accident: Callable[[NotebookNode], str]) -> tuple[bytes, str]:
 def test_the_cell_that_is_graded_is_the_cell_that_is_shown(accident: Callable[[NotebookNode], str]) -> None:
     data, written = as_graded(accident)
     result = grade(data, 5)
-    made = draft(ASSIGNMENT, {LESSON: data}, result)
-    cells = json.loads(made.notebooks[LESSON])["cells"]
+    drafted = draft(ASSIGNMENT, {LESSON: data}, result)
+    cells = json.loads(drafted.notebooks[LESSON])["cells"]
     shown = [cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == "pick"]
     assert [cell["source"].strip() for cell in shown] == [written.strip()]
-    assert (LESSON, "pick") not in made.blank
+    assert (LESSON, "pick") not in drafted.blank
     checks = [c["source"] for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == "test_pick"]
     assert checks == ["check(pick)"]
     assert not any(cell["source"] == 'check("pick");' for cell in cells)
@@ -154,8 +154,9 @@ def test_a_cell_without_a_checksum_is_not_called_changed_by_a_lesson_alone() -> 
     notebook = filled_in()
     del notebook.cells[place_of(notebook, "setup")].metadata.nbgrader["checksum"]
     cells = map(Cell.of, cells_of(json.dumps(notebook).encode()))
-    made, repairs = whole(cells, ASSIGNMENT.notebooks[LESSON], ASSIGNMENT.symbols(LESSON))
+    repaired, repairs = whole(cells, ASSIGNMENT.notebooks[LESSON], ASSIGNMENT.symbols(LESSON))
     assert repairs == []
     assert (
-        next(cell for cell in made if cell.grade_id == "setup").source == ASSIGNMENT.notebooks[LESSON]["setup"].source
+        next(cell for cell in repaired if cell.grade_id == "setup").source
+        == ASSIGNMENT.notebooks[LESSON]["setup"].source
     )

@@ -138,15 +138,15 @@ class Tags(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.feed(html)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
     def handle_comment(self, data: str) -> None:
-        self.found.append(("!", {}))
+        self.tags.append(("!", {}))
 
     handle_decl = handle_pi = unknown_decl = handle_comment
 
@@ -155,7 +155,7 @@ def insist_on_harmless(safe: str) -> None:
     """Every reader of Markdown, and a parser unlike a browser's, finds nothing but what a text needs."""
     for read in READERS.values():
         html = read(safe)
-        for tag, attributes in Tags(html).found:
+        for tag, attributes in Tags(html).tags:
             assert tag in TAGS
             if safe.startswith("<div>"):
                 assert not [name for name in attributes if HANDLERS.match(name) and name != "style"]
@@ -165,7 +165,7 @@ def insist_on_harmless(safe: str) -> None:
             )
             assert (attributes.get("src") or "plots/").startswith(("data:image/", "plots/", "x"))
     if safe.startswith("<div>"):
-        first, *others = ([*Tags(read(safe)).found] for read in READERS.values())
+        first, *others = ([*Tags(read(safe)).tags] for read in READERS.values())
         assert all(other == first for other in others)
         assert serialised(safe) == safe.replace("&#10;", "\n")
 

@@ -127,9 +127,9 @@ def battered() -> Result:
     ],
 )
 def test_what_goes_wrong_costs_its_own_exercise(battered: Result, symbol: str, status: str, sentence: str) -> None:
-    found = of(battered)[symbol]
-    assert (found.score, found.status) == (0.0, status)
-    assert sentence.format(place_of(filled_in(), symbol) + 4) in found.message
+    verdict = of(battered)[symbol]
+    assert (verdict.score, verdict.status) == (0.0, status)
+    assert sentence.format(place_of(filled_in(), symbol) + 4) in verdict.message
 
 
 def test_and_no_other(battered: Result) -> None:
@@ -223,19 +223,19 @@ def batched_dot(a, b):
 check(batched_dot)
 """
     setup = f'import cellcheck\nimport torch\ncheck = cellcheck.checks("{LESSON}")'
-    found = of(grade(rough(setup, source, after), seed=5))
+    verdict = of(grade(rough(setup, source, after), seed=5))
 
     def pick(values: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         torch.set_autocast_enabled("cpu", True)
         return values.gather(1, index.unsqueeze(1)).squeeze(1)
 
     in_the_notebook = Checker(LESSON).verdict("pick", pick)
-    assert (found["pick"].score, found["pick"].message) == (in_the_notebook.score, in_the_notebook.message)
-    assert found["pick"].message.startswith("Your code leaves autocast changed")
-    assert 0 < found["pick"].score < found["pick"].max_score
+    assert (verdict["pick"].score, verdict["pick"].message) == (in_the_notebook.score, in_the_notebook.message)
+    assert verdict["pick"].message.startswith("Your code leaves autocast changed")
+    assert 0 < verdict["pick"].score < verdict["pick"].max_score
     torchs = torch.rand(1, generator=torch.Generator().manual_seed(42)).item()
     others = np.random.RandomState(42).rand(), random.Random(42).random()
-    assert f"ValueError: {torchs:.4f} {others[0]:.4f} {others[1]:.4f} False." in found["batched_dot"].message
+    assert f"ValueError: {torchs:.4f} {others[0]:.4f} {others[1]:.4f} False." in verdict["batched_dot"].message
 
 
 # --- what is hidden stays hidden --------------------------------------------------------------------------------
@@ -266,13 +266,13 @@ def test_the_learners_process_holds_no_secret() -> None:
     seed = 730_194_682  # a number that no folder's name holds
     result = grade(as_bytes(notebook), seed=seed)
     *told, handed_over = [repair.removesuffix(" The cell was left out.") for repair in result.repairs]
-    said = dict(zip(SPYING, told, strict=True))
-    assert "SECRET" not in said["environment"]
+    answers = dict(zip(SPYING, told, strict=True))
+    assert "SECRET" not in answers["environment"]
     assert "hush" not in str(result.repairs)
     names = {"HOME", "IPYTHONDIR", "LC_ALL", "MPLBACKEND", "MPLCONFIGDIR", "OMP_NUM_THREADS", "PATH"}
-    assert all(f"'{name}'" in said["environment"] for name in names)
-    assert "told: b''" in said["stdin"]
-    assert "warm" in said["arguments"]
+    assert all(f"'{name}'" in answers["environment"] for name in names)
+    assert "told: b''" in answers["stdin"]
+    assert "warm" in answers["arguments"]
     assert str(seed) not in str(result.repairs)
     assert "told: batched_dot" in handed_over
     copied = of(result)["batched_dot"]
@@ -320,14 +320,14 @@ def test_what_is_told_comes_from_the_public_cases(twice: tuple[Result, Result]) 
     space: dict[str, Any] = {"__name__": "__main__", "torch": torch}
     for symbol in ("batched_dot", "mse_loss_numpy"):
         exec(WRONG[symbol], space)
-        found = of(twice[0])[symbol]
+        verdict = of(twice[0])[symbol]
         shown = Checker(LESSON).verdict(symbol, space[symbol])
-        assert found.diagnosis is None
-        assert found.message == shown.message
-        assert found.evidence.label == shown.evidence.label
+        assert verdict.diagnosis is None
+        assert verdict.message == shown.message
+        assert verdict.evidence.label == shown.evidence.label
         for one, other in (
-            (found.evidence.expected, shown.evidence.expected),
-            (found.evidence.got, shown.evidence.got),
+            (verdict.evidence.expected, shown.evidence.expected),
+            (verdict.evidence.got, shown.evidence.got),
         ):
             assert torch.equal(torch.as_tensor(one), torch.as_tensor(other))
     stops = of(twice[0])["sgd_step"]
@@ -336,11 +336,11 @@ def test_what_is_told_comes_from_the_public_cases(twice: tuple[Result, Result]) 
 
 
 def test_who_knows_the_public_cases_is_told_no_hidden_one(twice: tuple[Result, Result]) -> None:
-    found = of(twice[0])["pick"]
-    assert found.status != "passed"
-    assert found.score < found.max_score
-    assert found.evidence is None
-    assert found.message.startswith("pick passes the notebook's own check, but not the hidden cases: ")
+    verdict = of(twice[0])["pick"]
+    assert verdict.status != "passed"
+    assert verdict.score < verdict.max_score
+    assert verdict.evidence is None
+    assert verdict.message.startswith("pick passes the notebook's own check, but not the hidden cases: ")
     hidden = Judge(load_lesson(LESSON)["pick"], load_probes(LESSON)["pick"], 5)
     for case in hidden.cases:
-        assert str(tuple(case.inputs["values"].shape)) not in found.message
+        assert str(tuple(case.inputs["values"].shape)) not in verdict.message

@@ -39,22 +39,22 @@ def before(submission: GradingPlan, symbol: str) -> str:
 
 
 def test_an_honest_notebook_needs_no_repair() -> None:
-    found = read_submission(as_bytes(filled_in()))
-    assert found.lesson.name == LESSON
-    assert found.repairs == ()
-    assert asked(found) == SYMBOLS
-    assert [cell.grade_id for cell in run(found)] == ["setup", *SYMBOLS]
+    submission = read_submission(as_bytes(filled_in()))
+    assert submission.lesson.name == LESSON
+    assert submission.repairs == ()
+    assert asked(submission) == SYMBOLS
+    assert [cell.grade_id for cell in run(submission)] == ["setup", *SYMBOLS]
     for symbol in SYMBOLS:
-        assert f"{symbol}(" in before(found, symbol)
+        assert f"{symbol}(" in before(submission, symbol)
 
 
 def test_experiments_and_checks_are_not_run() -> None:
     notebook = filled_in()
-    found = read_submission(as_bytes(notebook))
+    submission = read_submission(as_bytes(notebook))
     experiments = [c.source for c in notebook.cells if "experiment" in c.metadata.get("tags", [])]
     assert len(experiments) > 10
-    assert not any(cell.source in experiments for cell in run(found))
-    assert "check(pick)" not in sources(found)
+    assert not any(cell.source in experiments for cell in run(submission))
+    assert "check(pick)" not in sources(submission)
 
 
 # --- the lesson -------------------------------------------------------------------------------------------------
@@ -67,9 +67,9 @@ def test_the_lesson_is_known_from_the_set_up_cell() -> None:
 
 def test_the_lesson_is_known_from_the_symbols() -> None:
     cells = [answer(symbol) for symbol in SYMBOLS[: (len(SYMBOLS) + 1) // 2]]
-    found = read_submission(rough(*cells))
-    assert found.lesson.name == LESSON
-    assert any("set-up cell is missing" in repair for repair in found.repairs)
+    submission = read_submission(rough(*cells))
+    assert submission.lesson.name == LESSON
+    assert any("set-up cell is missing" in repair for repair in submission.repairs)
     with pytest.raises(Unreadable, match="name the lesson with --lesson"):
         read_submission(rough(*cells[:2]))
 
@@ -183,21 +183,21 @@ odd_cells = st.fixed_dictionaries(
 @given(st.lists(st.one_of(odd_cells, json_values), max_size=4))
 def test_cells_of_any_form_are_read_or_passed_over(cells: list[Any]) -> None:
     setup = {"cell_type": "code", "source": SETUP, "metadata": {}}
-    found = understood(cells_of(json.dumps({"cells": [*cells, setup]}).encode()))
-    assert asked(found) == SYMBOLS
+    submission = understood(cells_of(json.dumps({"cells": [*cells, setup]}).encode()))
+    assert asked(submission) == SYMBOLS
 
 
 # --- notebooks that were moved about ----------------------------------------------------------------------------
 
 
 def test_stripped_metadata_is_repaired_and_said() -> None:
-    found = read_submission(as_bytes(without_metadata(filled_in())))
-    assert any("lost its cell metadata" in repair for repair in found.repairs)
-    assert asked(found) == SYMBOLS
+    submission = read_submission(as_bytes(without_metadata(filled_in())))
+    assert any("lost its cell metadata" in repair for repair in submission.repairs)
+    assert asked(submission) == SYMBOLS
     for symbol in SYMBOLS:
-        assert f"{symbol}(" in before(found, symbol)
+        assert f"{symbol}(" in before(submission, symbol)
     # Experiments can't be told by their tag now; what does more than import and define is left out.
-    assert "plots.heatmap(" not in sources(found)
+    assert "plots.heatmap(" not in sources(submission)
 
 
 def test_cells_in_another_order() -> None:
@@ -206,10 +206,10 @@ def test_cells_in_another_order() -> None:
     setup = place_of(notebook, "setup")
     head, tail = notebook.cells[: setup + 1], notebook.cells[setup + 1 :]
     notebook.cells = head + tail[::-1]
-    found = read_submission(as_bytes(notebook))
-    assert sorted(asked(found)) == sorted(SYMBOLS)
+    submission = read_submission(as_bytes(notebook))
+    assert sorted(asked(submission)) == sorted(SYMBOLS)
     for symbol in SYMBOLS:
-        assert answer(symbol).splitlines()[0] in before(found, symbol)
+        assert answer(symbol).splitlines()[0] in before(submission, symbol)
 
 
 def test_a_symbol_defined_in_an_extra_cell() -> None:
@@ -226,9 +226,9 @@ def test_a_foreign_grade_id_and_tag_buy_nothing() -> None:
     notebook = filled_in()
     notebook.cells[place_of(notebook, "pick")].metadata = {"nbgrader": {"grade_id": "nonsense"}}
     notebook.cells[place_of(notebook, "train")].metadata["tags"] = ["experiment"]
-    found = read_submission(as_bytes(notebook))
-    assert "values.gather" in before(found, "pick")
-    assert "optimizer.step()" in before(found, "train")
+    submission = read_submission(as_bytes(notebook))
+    assert "values.gather" in before(submission, "pick")
+    assert "optimizer.step()" in before(submission, "train")
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ def test_files_come_in_order_and_links_do_not(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name)
     (tmp_path / "link.txt").symlink_to(tmp_path / "b.txt")
     (tmp_path / "linked").symlink_to(tmp_path / "a")
-    found = files_below(tmp_path, ["*.pyc", "__pycache__"])
-    assert [path.relative_to(tmp_path).as_posix() for path in found.files] == ["a/b/d.txt", "a/c.txt", "b.txt"]
-    assert found.whole
+    listing = files_below(tmp_path, ["*.pyc", "__pycache__"])
+    assert [path.relative_to(tmp_path).as_posix() for path in listing.files] == ["a/b/d.txt", "a/c.txt", "b.txt"]
+    assert listing.whole
     assert files_below(tmp_path / "linked").files == ()
     assert files_below(tmp_path / "nowhere").files == ()
 
@@ -30,9 +30,9 @@ def test_more_files_than_anybody_needs(tmp_path: Path, monkeypatch: pytest.Monke
     for number in range(60):
         (tmp_path / f"{number:03}").touch()
     monkeypatch.setattr(listing, "MAX_FILES", 20)
-    found = files_below(tmp_path)
-    assert [path.name for path in found.files] == [f"{number:03}" for number in range(20)]
-    assert not found.whole
+    listed = files_below(tmp_path)
+    assert [path.name for path in listed.files] == [f"{number:03}" for number in range(20)]
+    assert not listed.whole
     monkeypatch.setattr(listing, "MAX_LOOKED_AT", 10)
     assert not files_below(tmp_path).whole
     monkeypatch.undo()
@@ -51,9 +51,9 @@ def test_folders_within_each_other(tmp_path: Path) -> None:
     finally:
         os.chdir(before)
     (tmp_path / "here.txt").write_text("here")
-    found = files_below(tmp_path)
-    assert [path.name for path in found.files] == ["here.txt"]
-    assert not found.whole
+    listing = files_below(tmp_path)
+    assert [path.name for path in listing.files] == ["here.txt"]
+    assert not listing.whole
     assert len(digest(tmp_path, "")) == 64
     assert list(other_files(tmp_path)) == ["here.txt"]
     os.system(f"rm -rf '{tmp_path}/d'")  # Python's own can't

@@ -22,8 +22,8 @@ QUICK = replace(ROOMY, cell_seconds=1.0)  # for cells that never end
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    with Session(setting_of(LESSON), ROOMY) as made:
-        yield made
+    with Session(setting_of(LESSON), ROOMY) as session:
+        yield session
 
 
 # --- as in a notebook -------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ class Machine:
 
     def __init__(self) -> None:
         self.now = self.used = 0.0
-        self.kept: dict[int, float] = {7: 0.0}
+        self.waits: dict[int, float] = {7: 0.0}
         self.busy = self.counted = False
         self.stolen = 0.0
         self.counts_time = True
@@ -40,7 +40,7 @@ class Machine:
         return self.used
 
     def kept_waiting(self) -> KeptWaiting:
-        return KeptWaiting(dict(self.kept), self.busy, self.counted, self.stolen)
+        return KeptWaiting(dict(self.waits), self.busy, self.counted, self.stolen)
 
     def exceeds(self, *_: int) -> str:
         return ""
@@ -48,7 +48,7 @@ class Machine:
     def passes(self, works: float = 0.0, waits: float = 0.0, sleeps: float = 0.0) -> None:
         self.now += works + waits + sleeps
         self.used += works
-        self.kept[7] += waits
+        self.waits[7] += waits
 
 
 @pytest.fixture

@@ -28,10 +28,10 @@ WITHOUT_NAMESPACES = Path(__file__).parents[1] / "attacks" / "without_namespaces
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[zygotes._Pool]:
     """An empty one; what is started in it has ended afterwards."""
-    made = zygotes._Pool()
-    monkeypatch.setattr(zygotes, "_POOL", made)
-    yield made
-    made.close()
+    pool = zygotes._Pool()
+    monkeypatch.setattr(zygotes, "_POOL", pool)
+    yield pool
+    pool.close()
 
 
 @pytest.fixture
@@ -155,11 +155,11 @@ def in_pythons_folder() -> Iterator[Path]:
     packages = sysconfig.get_paths()["purelib"]
     if not os.access(packages, os.W_OK):
         pytest.skip("it is somebody else's Python")
-    made = Path(tempfile.mkdtemp(dir=packages))
-    made.chmod(0o755)
-    (made / "hand-in.txt").write_text("mine")
-    yield made
-    shutil.rmtree(made)
+    folder = Path(tempfile.mkdtemp(dir=packages))
+    folder.chmod(0o755)
+    (folder / "hand-in.txt").write_text("mine")
+    yield folder
+    shutil.rmtree(folder)
 
 
 def test_one_process_serves_whatever_folder_is_out_of_sight(

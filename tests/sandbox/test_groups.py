@@ -194,8 +194,8 @@ Group(home())
 for folder in home().folders.values():
     print(*folder.glob(f"grader-{os.getpid()}-*"), sep="\\n", flush=True)
 os.kill(os.getpid(), 9)"""
-    said = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False).stdout
-    left = [Path(line) for line in said.splitlines()]
+    output = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=False).stdout
+    left = [Path(line) for line in output.splitlines()]
     assert len(left) == len(here.folders)
     sweep(here)
     assert not [group for group in left if group.exists()]

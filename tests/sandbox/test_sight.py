@@ -109,11 +109,11 @@ def course(request: pytest.FixtureRequest) -> Iterator[Path]:
 )
 def test_a_course_is_hidden_wherever_it_stands(who: str, lacking: str, course: Path) -> None:
     source = f"COURSE = {str(course)!r}\n{LOOK}"
-    found = behind_walls(who, source, lacking, HIDDEN=str(course), PYTHON_IS_IN=str(course))
-    if lacking != ", ".join(found["missing"].keys() - {"files"}):
-        pytest.skip(f"this machine lacks {found['missing']}")
+    report = behind_walls(who, source, lacking, HIDDEN=str(course), PYTHON_IS_IN=str(course))
+    if lacking != ", ".join(report["missing"].keys() - {"files"}):
+        pytest.skip(f"this machine lacks {report['missing']}")
     refused = {"No such file or directory", "Permission denied"}
-    told = found["told"]
+    told = report["told"]
     assert {told["gradebook"], told["submission"], told["names"]} <= refused
     assert isinstance(told["copied"], str), "a link was made"
     assert told["library"] == "lib/module.py"
@@ -158,11 +158,11 @@ def test_settings_of_this_python_are_hidden(who: str, lacking: str) -> None:
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(name)
-        found = behind_walls(who, f"PYTHON = {folder!r}\n{PREFIX}", lacking, PYTHON_IS_IN=folder)
-    if lacking != ", ".join(found["missing"].keys() - {"files"}):
-        pytest.skip(f"this machine lacks {found['missing']}")
-    assert {found["told"][name] for name in SECRETS} <= {"No such file or directory", "Permission denied"}
-    assert {name: found["told"][name] for name in HARMLESS} == {name: name for name in HARMLESS}
+        report = behind_walls(who, f"PYTHON = {folder!r}\n{PREFIX}", lacking, PYTHON_IS_IN=folder)
+    if lacking != ", ".join(report["missing"].keys() - {"files"}):
+        pytest.skip(f"this machine lacks {report['missing']}")
+    assert {report["told"][name] for name in SECRETS} <= {"No such file or directory", "Permission denied"}
+    assert {name: report["told"][name] for name in HARMLESS} == {name: name for name in HARMLESS}
 
 
 @pytest.mark.parametrize(

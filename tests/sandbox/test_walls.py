@@ -32,9 +32,9 @@ def behind_walls(who: str, source: str, lacking: str = "", **environment: str) -
     command = [sys.executable, str(script), who, lacking, TRY + source]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/", timeout=300)
     assert run.returncode == 0, run.stderr
-    found: dict[str, Any] = json.loads(run.stdout)
-    assert "refused" in found or "stopped" not in found["told"], found
-    return found
+    report: dict[str, Any] = json.loads(run.stdout)
+    assert "refused" in report or "stopped" not in report["told"], report
+    return report
 
 
 TRY = """
@@ -70,10 +70,10 @@ with open("/proc/net/dev") as file:
 @pytest.fixture(scope="module", params=USERS)
 def whole(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     """All walls, as root and as an ordinary user, where this machine has them."""
-    found = behind_walls(request.param, LOOK)
-    if found["missing"]:
-        pytest.skip(f"this machine lacks {found['missing']}")
-    return request.param, {"account": found["account"], **found["told"]}
+    report = behind_walls(request.param, LOOK)
+    if report["missing"]:
+        pytest.skip(f"this machine lacks {report['missing']}")
+    return request.param, {"account": report["account"], **report["told"]}
 
 
 def test_it_is_alone(whole: tuple[str, dict[str, Any]]) -> None:
@@ -111,10 +111,10 @@ for folder in ("/tmp/", "/dev/shm/", "", "/usr/", "/", "/etc/", "/var/tmp/", os.
 
 @pytest.mark.parametrize("who", USERS)
 def test_only_the_scratch_folders_can_be_written_to(who: str) -> None:
-    found = behind_walls(who, WRITE)
-    if found["missing"]:
-        pytest.skip(f"this machine lacks {found['missing']}")
-    assert {path for path, said in found["told"].items() if said == "written"} == {
+    report = behind_walls(who, WRITE)
+    if report["missing"]:
+        pytest.skip(f"this machine lacks {report['missing']}")
+    assert {path for path, what in report["told"].items() if what == "written"} == {
         "/tmp/made-by-walls",
         "/dev/shm/made-by-walls",
         "made-by-walls",
@@ -138,10 +138,10 @@ def test_a_python_that_was_installed_below_tmp_stays_in_sight(who: str) -> None:
         os.chmod(folder, 0o755)
         Path(folder, "lib").mkdir()
         Path(folder, "lib", "module.py").write_text("found")
-        found = behind_walls(who, BELOW_TMP, PYTHON_IS_IN=folder)
-    if found["missing"]:
-        pytest.skip(f"this machine lacks {found['missing']}")
-    told = found["told"]
+        report = behind_walls(who, BELOW_TMP, PYTHON_IS_IN=folder)
+    if report["missing"]:
+        pytest.skip(f"this machine lacks {report['missing']}")
+    told = report["told"]
     assert told["files"] == [told["module"]]
     assert told["read"] == "found"
     assert told["changed"] == told["beside"] == told["above"] == "Read-only file system"
@@ -174,11 +174,11 @@ def test_system_calls_that_no_lesson_needs_are_refused(who: str) -> None:
 
 def test_without_a_filter_they_go_through() -> None:
     """The test above is about the filter: nothing else refuses all of these."""
-    found = behind_walls("user", CALLS, "namespaces, seccomp")
-    assert found["missing"]["seccomp"] == "the Python package pyseccomp is missing"
-    assert found["told"]["prctl"] == "done"
-    assert found["told"]["ptrace"] == "No such process"
-    assert found["told"]["internet"] is None
+    report = behind_walls("user", CALLS, "namespaces, seccomp")
+    assert report["missing"]["seccomp"] == "the Python package pyseccomp is missing"
+    assert report["told"]["prctl"] == "done"
+    assert report["told"]["ptrace"] == "No such process"
+    assert report["told"]["internet"] is None
 
 
 REFUSED = """
@@ -204,9 +204,9 @@ def test_every_system_call_on_the_list_is_refused(who: str, lacking: str) -> Non
     assert {"statmount", "listmount", "open_tree_attr", "inotify_init1", "io_uring_setup"} <= {
         name for name, *_ in here
     }
-    found = behind_walls(who, f"CALLS = {here}\n{REFUSED}", lacking)
-    assert "seccomp" not in found["missing"]
-    assert found["told"] == {}
+    report = behind_walls(who, f"CALLS = {here}\n{REFUSED}", lacking)
+    assert "seccomp" not in report["missing"]
+    assert report["told"] == {}
 
 
 @needs_seccomp
@@ -233,10 +233,10 @@ told["unshare"] = libc.unshare(0)
 @needs_seccomp
 def test_a_call_that_can_not_be_refused_is_a_missing_wall() -> None:
     """One that the library is too old to know is refused by its number; one that nobody knows is named."""
-    found = behind_walls("user", NEW_CALLS, "namespaces, names")
-    assert found["missing"]["seccomp"] == "the installed libseccomp can't refuse unshare: update it"
-    assert found["told"]["unshare"] == 0
-    assert found["told"]["457"] == "Operation not permitted"  # statmount
+    report = behind_walls("user", NEW_CALLS, "namespaces, names")
+    assert report["missing"]["seccomp"] == "the installed libseccomp can't refuse unshare: update it"
+    assert report["told"]["unshare"] == 0
+    assert report["told"]["457"] == "Operation not permitted"  # statmount
 
 
 @needs_seccomp
@@ -307,11 +307,11 @@ def beside() -> Iterator[Path]:
 
 def looked_at(folder: Path) -> list[object]:
     """All that belongs to a folder and its file."""
-    found: list[object] = []
+    facts: list[object] = []
     for path in (folder, folder / "book"):
         stat = path.stat()
-        found += [stat.st_mode, stat.st_size, stat.st_mtime_ns, os.listxattr(path), flags(path)]
-    return found
+        facts += [stat.st_mode, stat.st_size, stat.st_mtime_ns, os.listxattr(path), flags(path)]
+    return facts
 
 
 def flags(path: Path) -> bytes:
@@ -401,12 +401,12 @@ def test_limits_hold_with_and_without_the_other_walls(lacking: str) -> None:
 @pytest.mark.parametrize("who", USERS)
 @pytest.mark.parametrize("lacking", ["namespaces", "landlock", "seccomp", "namespaces, landlock, seccomp"])
 def test_what_is_lacking_is_said_with_its_reason(who: str, lacking: str) -> None:
-    found = behind_walls(who, LOOK if "namespaces" not in lacking else "", lacking)
-    if "refused" in found:
+    report = behind_walls(who, LOOK if "namespaces" not in lacking else "", lacking)
+    if "refused" in report:
         assert (who, lacking) == ("root", "namespaces, landlock, seccomp")
-        assert "as an ordinary user" in found["refused"]
+        assert "as an ordinary user" in report["refused"]
         return
-    missing = found["missing"]
+    missing = report["missing"]
     expected = {*lacking.split(", ")}
     if "namespaces" in expected:
         expected |= {"files"} | ({"user"} & missing.keys() if who == "root" else set())
@@ -442,8 +442,8 @@ told["user"], told["groups"] = os.getuid(), os.getgroups()
 @pytest.mark.parametrize("who", USERS)
 @needs_seccomp
 def test_without_namespaces_nobody_else_can_be_reached(who: str) -> None:
-    found = behind_walls(who, AMONG_OTHERS, "namespaces")
-    told = found["told"]
+    report = behind_walls(who, AMONG_OTHERS, "namespaces")
+    told = report["told"]
     refused = "Operation not permitted"
     assert told["parent"] == told["all"] == told["limits of the parent"] == refused
     assert told["its own limits"] is None
@@ -462,13 +462,13 @@ def test_landlock_stands_where_there_are_no_namespaces() -> None:
         pytest.skip("the kernel has no Landlock")
     told = behind_walls("user", OUTSIDE, "namespaces")["told"]
     assert told["folder"].startswith("/tmp/")
-    assert {path for path, said in told.items() if said == "written"} == {"made-by-walls"}
+    assert {path for path, what in told.items() if what == "written"} == {"made-by-walls"}
     assert told["parent"] != "read"
 
 
 def test_without_landlock_it_would_not() -> None:
     told = behind_walls("user", OUTSIDE, "namespaces, landlock")["told"]
-    assert {"made-by-walls", "/tmp/made-by-walls"} <= {path for path, said in told.items() if said == "written"}
+    assert {"made-by-walls", "/tmp/made-by-walls"} <= {path for path, what in told.items() if what == "written"}
 
 
 LEAVE = """
@@ -493,17 +493,17 @@ def test_nothing_is_left_behind(lacking: str) -> None:
 
 def processes_with(mark: str) -> set[str]:
     """The processes whose command line has these letters in it."""
-    found = set()
+    pids = set()
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (path / "cmdline").read_bytes():
-                found.add(path.name)
+                pids.add(path.name)
         except OSError:
             continue
-    return found
+    return pids
 
 
 def test_walls_that_cannot_be_built_whole_are_not_begun() -> None:
     """Who may move but not fork into namespaces stays where it was: with its files, and with Landlock."""
-    found = behind_walls("user", "told['root'] = os.listdir('/proc/self')[:1]", "forking")
-    assert found["missing"].keys() >= {"namespaces", "files"}
+    report = behind_walls("user", "told['root'] = os.listdir('/proc/self')[:1]", "forking")
+    assert report["missing"].keys() >= {"namespaces", "files"}

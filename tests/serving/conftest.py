@@ -112,9 +112,9 @@ def place(make: Make) -> Place:
 
 def link_in(page: str) -> str:
     """The sign-in link that a page shows."""
-    found = re.search(r"https://class\.example(/sign-in/[\w-]+)", page)
-    assert found, page[:2000]
-    return found[1]
+    match = re.search(r"https://class\.example(/sign-in/[\w-]+)", page)
+    assert match, page[:2000]
+    return match[1]
 
 
 __all__ = ["HOST", "LESSON", "LINK", "OTHER", "Browser", "Make", "Place", "link_in", "make", "place"]

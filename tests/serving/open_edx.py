@@ -133,8 +133,8 @@ def about(request: HttpRequest) -> Lti1p3LaunchData:
 
 def shown(request: HttpRequest) -> HttpResponse:
     """What an author copies out of Studio into the tool."""
-    said = api.get_lti_1p3_launch_info(about(request))
-    return JsonResponse({"issuer": HERE, **{name: said[name] for name in said if "deep" not in name}})
+    info = api.get_lti_1p3_launch_info(about(request))
+    return JsonResponse({"issuer": HERE, **{name: info[name] for name in info if "deep" not in name}})
 
 
 def opened(request: HttpRequest) -> HttpResponse:
@@ -156,12 +156,12 @@ def chosen(request: HttpRequest) -> HttpResponse:
 def marks(request: HttpRequest) -> HttpResponse:
     """The gradebook, and all that the service for marks keeps."""
     items = configuration().ltiagslineitem_set.all()
-    kept = [
+    scores = [
         {"user": score.user_id, "progress": score.grading_progress, "given": score.score_given}
         for item in items
         for score in item.scores.all()
     ]
-    return JsonResponse({"graded": graded, "kept": kept})
+    return JsonResponse({"graded": graded, "kept": scores})
 
 
 urlpatterns = [

@@ -43,10 +43,10 @@ def test_the_unit_starts_the_service_as_it_is() -> None:
     # Whatever took the namespaces away would take the walls away.
     assert not {"RestrictNamespaces", "SystemCallFilter", "PrivateUsers"} & service.keys()
     if tool := shutil.which("systemd-analyze"):
-        said = subprocess.run(
+        output = subprocess.run(
             [tool, "verify", str(DEPLOY / "cellcheck-serve.service")], capture_output=True, text=True, check=False
         ).stderr.splitlines()
-        assert [line for line in said if "/srv/venv/bin/cellcheck is not executable" not in line] == []
+        assert [line for line in output if "/srv/venv/bin/cellcheck is not executable" not in line] == []
 
 
 def test_the_container_starts_it_too() -> None:

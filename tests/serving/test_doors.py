@@ -151,7 +151,7 @@ HOUR, GUIDE = 60 * 60, Path(__file__).parents[2] / "docs" / "serving.md"
 )
 def test_sessions_last_as_long_as_the_guide_says(place: Place, name: str, row: str, idle: int, at_most: int) -> None:
     assert row in GUIDE.read_text("utf-8")
-    for used, made, works in (
+    for used, age, works in (
         (idle - 60, 0, True),
         (idle + 60, 0, False),
         (0, at_most - 60, True),
@@ -164,18 +164,18 @@ def test_sessions_last_as_long_as_the_guide_says(place: Place, name: str, row: s
             now = time.time()
             (key,) = session.query(Key).filter_by(digest=people.digest(secret))
             key.used = None if used is None else now - used
-            key.made, key.ends = now - made, key.ends - made
+            key.made, key.ends = now - age, key.ends - age
         with place.store.writing() as session:
-            assert (people.who(session, secret, SESSION) is not None) == works, (used, made)
+            assert (people.who(session, secret, SESSION) is not None) == works, (used, age)
             tidy(session, now)
-            assert session.query(Key).filter_by(digest=people.digest(secret)).count() == works, (used, made)
+            assert session.query(Key).filter_by(digest=people.digest(secret)).count() == works, (used, age)
 
 
 def test_no_key_is_kept_and_none_does_the_work_of_another(place: Place) -> None:
     secrets = {kind: place.key("ada", kind) for kind in (LINK, SESSION, TOKEN)}
     with place.store.writing() as session:
-        kept = {key.digest for key in session.query(Key)}
-        assert kept.isdisjoint(secrets.values())
+        digests = {key.digest for key in session.query(Key)}
+        assert digests.isdisjoint(secrets.values())
         for kind, secret in secrets.items():
             for other in secrets:
                 assert (people.who(session, secret, other) is not None) == (kind == other)

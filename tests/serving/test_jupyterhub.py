@@ -198,9 +198,9 @@ def hands_in(notebook: Notebook, token: str) -> str:
     asks.press("Enter")
     output = cell.locator(".jp-OutputArea").first
     expect(output).to_contain_text(f"Handed in {LESSON}", timeout=300 * SECONDS)
-    found = re.search(r"http://\S+/submissions/\d+", output.inner_text())
-    assert found
-    return found[0]
+    address = re.search(r"http://\S+/submissions/\d+", output.inner_text())
+    assert address
+    return address[0]
 
 
 def keys(service: Running, name: str) -> tuple[str, str]:

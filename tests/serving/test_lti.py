@@ -139,9 +139,9 @@ class Moodle(requests.adapters.BaseAdapter):
             message.set_ags(f"{self.at}/items", self.at + item)
         if choosing:
             message.set_dl(f"{self.at}/chosen", extra_data={"csrf": "theirs"})
-        made = message.lti_launch()
-        assert made.pop("launch_url") == f"{self.tool}/lti/launch"
-        return made  # type: ignore[no-any-return]
+        launch = message.lti_launch()
+        assert launch.pop("launch_url") == f"{self.tool}/lti/launch"
+        return launch  # type: ignore[no-any-return]
 
     def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> requests.Response:
         """Answers us."""
@@ -177,11 +177,11 @@ class Moodle(requests.adapters.BaseAdapter):
             answer = {**self.registered, "client_id": "dynamic 1"}
         else:
             status = 404
-        made = requests.Response()
-        made.status_code, made.url = status, url
-        made._content_consumed = True
-        made._content = b"" if path.endswith("/scores") else json.dumps(answer).encode()
-        return made
+        response = requests.Response()
+        response.status_code, response.url = status, url
+        response._content_consumed = True
+        response._content = b"" if path.endswith("/scores") else json.dumps(answer).encode()
+        return response
 
     def close(self) -> None:
         pass
@@ -658,9 +658,9 @@ def test_in_a_frame_it_offers_a_window_of_its_own(place: Place, moodle: Moodle) 
     assert answer.status_code == 200
     assert "set-cookie" not in answer.headers
     assert "frame-ancestors https:" in answer.headers["content-security-policy"]
-    found = re.search(r'href="([^"]+)" target="_blank"', answer.text)
-    assert found
-    link = html.unescape(found[1])
+    match = re.search(r'href="([^"]+)" target="_blank"', answer.text)
+    assert match
+    link = html.unescape(match[1])
     assert dict(parse_qsl(urlsplit(link).query)) == dict(parse_qsl(urlsplit(moodle.starts()).query))
     opened = browser.client.get(link, headers={"Sec-Fetch-Dest": "document"}, follow_redirects=False)
     query = {name: values[0] for name, values in parse_qs(urlsplit(opened.headers["location"]).query).items()}
@@ -688,9 +688,9 @@ def test_an_instructor_chooses_an_assignment(place: Place, moodle: Moodle) -> No
     assert item["custom"] == {"lesson": LESSON}
     assert item["url"] == f"{HOST}/lti/launch"
     assert item["lineItem"] == {"scoreMaximum": 24.0, "label": "Lesson 1: Points in", "resourceId": LESSON}
-    said = jwt.decode(forms[0][1], options={"verify_signature": False})
-    assert said["aud"] == [MOODLE]
-    assert said["https://purl.imsglobal.org/spec/lti-dl/claim/data"] == {"csrf": "theirs"}
+    claims = jwt.decode(forms[0][1], options={"verify_signature": False})
+    assert claims["aud"] == [MOODLE]
+    assert claims["https://purl.imsglobal.org/spec/lti-dl/claim/data"] == {"csrf": "theirs"}
     learner = place.browser("")
     answer = posts(learner, moodle.message(begins(learner, moodle, choosing=True), lesson="", choosing=True))
     assert answer.status_code == 403
@@ -704,16 +704,16 @@ def test_an_instructor_chooses_an_assignment(place: Place, moodle: Moodle) -> No
 
 def test_a_registration_link_registers_one_platform(place: Place, moodle: Moodle) -> None:
     teacher = place.browser("teacher")
-    found = re.search(rf"{HOST}(/lti/register/[\w.-]+)", teacher.post("/class/platforms/link", 200))
-    assert found
+    match = re.search(rf"{HOST}(/lti/register/[\w.-]+)", teacher.post("/class/platforms/link", 200))
+    assert match
     stranger = place.browser("")
-    assert "asks for a registration URL" in stranger.get(found[1], 400)
+    assert "asks for a registration URL" in stranger.get(match[1], 400)
     query = f"?openid_configuration={MOODLE}/openid&registration_token=once"
-    assert "should begin with https" in stranger.get(f"{found[1]}?openid_configuration=http://10.0.0.1/", 400)
+    assert "should begin with https" in stranger.get(f"{match[1]}?openid_configuration=http://10.0.0.1/", 400)
     moodle.down = -1
-    assert "did not answer as it should" in stranger.get(found[1] + query, 400)
+    assert "did not answer as it should" in stranger.get(match[1] + query, 400)
     moodle.down = 0
-    answer = stranger.client.get(found[1] + query)
+    answer = stranger.client.get(match[1] + query)
     assert "knows this service now" in answer.text
     assert "org.imsglobal.lti.close" in stranger.get("/lti/close.js")
     assert moodle.registered["redirect_uris"] == [f"{HOST}/lti/launch"]
@@ -724,7 +724,7 @@ def test_a_registration_link_registers_one_platform(place: Place, moodle: Moodle
         new = session.query(Platform).filter_by(client="dynamic 1").one()
         assert (new.issuer, new.name) == (MOODLE, "moodle, moodle.example")
         assert (new.keys_url, new.audience) == (f"{MOODLE}/keys", "")
-    assert "used already" in stranger.get(found[1] + query, 401)
+    assert "used already" in stranger.get(match[1] + query, 401)
     assert "used already" in stranger.get(f"/lti/register/{tool(place).prove('login', 99)}{query}", 401)
     assert "used already" in stranger.get(f"/lti/register/{tool(place).prove('register', -9)}{query}", 401)
     another = registration_link(tool(place), HOST).removeprefix(HOST)
@@ -750,9 +750,9 @@ def test_the_command_line_makes_a_registration_link(tmp_path: Path) -> None:
     runner = CliRunner()
     runner.invoke(cli.app, ["serve", str(tmp_path), "--new"])
     done = runner.invoke(cli.app, ["serve", str(tmp_path), "--registration-link", "--address", HOST])
-    found = re.search(rf"{HOST}/lti/register/(\S+)", done.output)
-    assert found, done.output
-    assert Tool(tmp_path / lti.FILE).read("register", found[1])
+    match = re.search(rf"{HOST}/lti/register/(\S+)", done.output)
+    assert match, done.output
+    assert Tool(tmp_path / lti.FILE).read("register", match[1])
 
 
 def test_the_key_is_ours_alone_and_stays(tmp_path: Path) -> None:
@@ -973,8 +973,8 @@ def test_what_is_kept_is_exported_and_deleted(place: Place, moodle: Moodle, tell
     learner, _ = launches(place, moodle)
     learner.hand_in()
     tell()
-    kept = json.loads(learner.get("/me/export"))
-    (there,) = kept["platforms"]
+    export = json.loads(learner.get("/me/export"))
+    (there,) = export["platforms"]
     assert (there["platform"], there["subject"]) == (MOODLE, "user 7")
     assert there["marks"][0]["lesson"] == LESSON
     with place.store.writing() as session:

@@ -60,8 +60,8 @@ class Sites:
         async def auth(request: Request) -> Response:
             choosing = "choose" in self.framed
             about: dict[str, Any] = {"role": TEACHER, "lesson": "", "choosing": True} if choosing else {}
-            made = self.moodle.message(dict(request.query_params), **about)
-            return HTMLResponse(FORM % (self.moodle.tool, html.escape(made["state"]), made["id_token"]))
+            launch = self.moodle.message(dict(request.query_params), **about)
+            return HTMLResponse(FORM % (self.moodle.tool, html.escape(launch["state"]), launch["id_token"]))
 
         async def took(request: Request) -> Response:
             self.chosen = str((await request.form())["JWT"])
@@ -83,15 +83,15 @@ def sites(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     issued = trustme.CA().issue_cert("class.localhost", "moodle.localhost")
     pem = tmp_path / "both.pem"
     issued.private_key_and_cert_chain_pem.write_to_path(pem)
-    made = Sites(there)
+    sites = Sites(there)
     servers = []
-    for app, port in ((create_app(place.store, place.settings, address, tmp_path), ours), (made.app(), theirs)):
+    for app, port in ((create_app(place.store, place.settings, address, tmp_path), ours), (sites.app(), theirs)):
         server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ssl_certfile=str(pem)))
         threading.Thread(target=server.run, daemon=True).start()
         servers.append(server)
     while not all(server.started for server in servers):
         threading.Event().wait(0.05)
-    yield made
+    yield sites
     for server in servers:
         server.should_exit = True
 

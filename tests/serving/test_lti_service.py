@@ -75,16 +75,16 @@ def test_marks_go_back_whoever_was_killed(folder: Path, link: str, served: Moodl
         served.down, told, asked = 503, len(served.scores), len(served.asked)
         hand_in(client, b"no notebook either")
         until(lambda: "/items/1/scores" in served.asked[asked:], running)
-        until(lambda: "the platform answered 503" in running.said.read_text(), running)  # or it could not say so
+        until(lambda: "the platform answered 503" in running.log.read_text(), running)  # or it could not say so
         stop(running, signal.SIGKILL)
         served.down = 0
         assert len(served.scores) == told
         running = start(folder)
         until(lambda: served.scores[-1][1].get("comment", "").endswith("/submissions/2"), running)
         assert stop(running) is None
-        said = running.said.read_text()
+        log = running.log.read_text()
         for secret in (preflight["state"], preflight["nonce"], "Bearer", "Grace"):
-            assert secret not in said
+            assert secret not in log
     finally:
         if running.process.poll() is None:
             stop(running)

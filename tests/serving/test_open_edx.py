@@ -44,14 +44,14 @@ FIELD = re.compile(r'<input[^>]*?name="([^"]+)"[^>]*?value="([^"]*)"')
 @pytest.fixture
 def open_edx(running: Service, tmp_path: Path) -> Iterator[httpx.Client]:
     """The platform, which knows our service; a client for what an author or a learner does there."""
-    port, said = free_port(), tmp_path / "open_edx"
+    port, log_file = free_port(), tmp_path / "open_edx"
     command = [PYTHON, str(PLAYED), str(tmp_path), str(port), running.address]
-    with said.open("ab") as log:
+    with log_file.open("ab") as log:
         process = subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=300)
 
     def up() -> bool:
-        assert process.poll() is None, said.read_text()
+        assert process.poll() is None, log_file.read_text()
         with suppress(httpx.TransportError):
             return client.get("/chosen").status_code == 200
         return False

@@ -104,9 +104,9 @@ def test_a_full_queue_says_when_to_come_back(place: Place, monkeypatch: pytest.M
     assert "Nothing was taken in" in answer.text
 
 
-@pytest.mark.parametrize(("data", "said"), [(b"", "The file is empty"), (b" \n", "The file is empty")])
-def test_an_empty_file_is_said(place: Place, data: bytes, said: str) -> None:
-    assert said in place.browser("ada").hand_in(data, status=400)
+@pytest.mark.parametrize(("data", "sentence"), [(b"", "The file is empty"), (b" \n", "The file is empty")])
+def test_an_empty_file_is_said(place: Place, data: bytes, sentence: str) -> None:
+    assert sentence in place.browser("ada").hand_in(data, status=400)
 
 
 def test_without_a_file_it_asks_for_one(place: Place) -> None:
@@ -206,10 +206,10 @@ def test_what_is_kept_about_somebody_is_theirs_to_have_and_can_be_deleted(place:
     teacher, ada = place.browser("teacher"), place.browser("ada")
     ada.hand_in(b"my words")
     place.grade(2.0)
-    kept = json.loads(ada.get("/me/export"))
-    assert kept["submissions"][0]["notebook"] == "my words"
-    assert kept["submissions"][0]["graded"][0]["score"] == 2.0
-    assert ada.session not in json.dumps(kept)
+    export = json.loads(ada.get("/me/export"))
+    assert export["submissions"][0]["notebook"] == "my words"
+    assert export["submissions"][0]["graded"][0]["score"] == 2.0
+    assert ada.session not in json.dumps(export)
     assert "write that name" in teacher.post(f"/class/{ada.person}/delete", 400, name="bob")
     teacher.post(f"/class/{ada.person}/delete", name="ada")
     ada.get("/me", 401)
@@ -322,15 +322,15 @@ def packed(**files: bytes) -> bytes:
 
 def test_the_file_that_submit_makes_is_the_notebook_in_it(place: Place) -> None:
     ada, notebook = place.browser("ada"), b'{"cells": []}'
-    made = zip_file.pack(notebook, zip_file.Note.of(notebook, LESSON), {"entry/notes.txt": b"more"})
-    assert ada.hand_in(made) == ada.hand_in(notebook) == "/submissions/1"
+    packed = zip_file.pack(notebook, zip_file.Note.of(notebook, LESSON), {"entry/notes.txt": b"more"})
+    assert ada.hand_in(packed) == ada.hand_in(notebook) == "/submissions/1"
     assert ada.get("/submissions/1/notebook") == notebook.decode()
     headers = {"Authorization": f"Bearer {place.key('ada')}"}
-    assert ada.client.post(f"/api/assignments/{LESSON}", content=made, headers=headers).json()["submission"] == 1
+    assert ada.client.post(f"/api/assignments/{LESSON}", content=packed, headers=headers).json()["submission"] == 1
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "sentence"),
     [
         (packed(a_ipynb=b"1", b_ipynb=b"2"), "There are 2 notebooks in the zip file"),
         (packed(notes=b"1"), "There are no notebooks in the zip file"),
@@ -340,9 +340,9 @@ def test_the_file_that_submit_makes_is_the_notebook_in_it(place: Place) -> None:
     ],
     ids=["two", "none", "a bomb", "damaged", "a way out"],
 )
-def test_other_zip_files_are_refused(place: Place, data: bytes, said: str) -> None:
+def test_other_zip_files_are_refused(place: Place, data: bytes, sentence: str) -> None:
     ada = place.browser("ada")
-    assert said in ada.hand_in(data, status=400)
+    assert sentence in ada.hand_in(data, status=400)
     assert "20 are left" in ada.get(f"/assignments/{LESSON}")
 
 
@@ -373,8 +373,8 @@ def test_the_log_names_nobody_who_is_gone_and_everybody_reads_what_is_said_of_th
     teacher.post(f"/class/{eve.person}/extend", lesson=LESSON, until="2999-01-01T00:00")
     teacher.post(f"/class/{eve.person}/link", 200)
     teacher.post("/class/regrade", lesson=LESSON, submission="1")
-    said = json.loads(place.browser("eve").get("/me/export"))["events"]
-    assert len(said) == 5
+    events = json.loads(place.browser("eve").get("/me/export"))["events"]
+    assert len(events) == 5
     assert teacher.get("/class/log").count("<td>eve</td>") == 5
     teacher.post(f"/class/{eve.person}/delete", name="eve")
     assert "eve" not in teacher.get("/class/log").replace("never", "")

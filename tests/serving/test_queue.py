@@ -39,10 +39,10 @@ def server() -> Iterator[postgres.Server]:
 
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    made = open_store(tmp_path / "class.db" if request.param == "SQLite" else request.getfixturevalue("server").new())
-    with made.writing() as session:
+    store = open_store(tmp_path / "class.db" if request.param == "SQLite" else request.getfixturevalue("server").new())
+    with store.writing() as session:
         session.add_all(Person(name=name, made=0.0) for name in ("ada", "bob"))
-    return made
+    return store
 
 
 def hand_in(store: Store, data: bytes = b"{}", person: int = 1, seed: int = 7) -> int:
@@ -106,10 +106,10 @@ def test_what_a_dead_worker_had_is_free_at_once_and_nobody_elses(store: Store) -
     hand_in(store, b"1")
     hand_in(store, b"2", person=2)
     dead, alive = Queue(store, worker="a%"), Queue(store, worker="abc")
-    lost, kept = taken(dead), taken(alive)
+    lost, held = taken(dead), taken(alive)
     assert Queue(store, worker="a%").free() == 1
     assert not dead.finish(lost, 0.0, 1.0, "{}", "")
-    assert alive.renew(kept)
+    assert alive.renew(held)
     assert taken(alive).job == lost.job
 
 

@@ -44,7 +44,7 @@ class Running:
     folder: Path
     port: int
     process: subprocess.Popen[bytes]
-    said: Path
+    log: Path
 
     @property
     def address(self) -> str:
@@ -52,19 +52,19 @@ class Running:
 
     def workers(self) -> list[int]:
         """The processes that grade."""
-        found = subprocess.run(
+        processes = subprocess.run(
             ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
         ).stdout
-        return [int(line.split()[0]) for line in found.splitlines() if "cellcheck.serving.worker" in line]
+        return [int(line.split()[0]) for line in processes.splitlines() if "cellcheck.serving.worker" in line]
 
 
 def start(folder: Path) -> Running:
-    port, said = free_port(), folder / "said"
+    port, log_file = free_port(), folder / "said"
     command = [sys.executable, "-m", "cellcheck", "serve", str(folder), "--port", str(port)]
     command += ["--address", f"http://127.0.0.1:{port}"]
-    with said.open("ab") as log:
+    with log_file.open("ab") as log:
         process = subprocess.Popen(command, cwd=REPOSITORY.root, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    running = Running(folder, port, process, said)
+    running = Running(folder, port, process, log_file)
     until(lambda: answers(running), running)
     return running
 
@@ -80,8 +80,8 @@ def until(done: object, running: Running) -> None:
     """Waits for something, and not for ever."""
     end = time.monotonic() + SECONDS
     while not done():  # type: ignore[operator]
-        assert time.monotonic() < end, running.said.read_text()
-        assert running.process.poll() is None, running.said.read_text()
+        assert time.monotonic() < end, running.log.read_text()
+        assert running.process.poll() is None, running.log.read_text()
         time.sleep(0.1)
 
 
@@ -104,17 +104,17 @@ def folder(tmp_path: Path) -> Path:
 def link(folder: Path) -> str:
     done = CliRunner().invoke(cli.app, ["serve", str(folder), "--add-instructor", "teacher"])
     assert done.exit_code == 0, done.output
-    found = re.search(r"/sign-in/\S+", done.output)
-    assert found
-    return found[0]
+    match = re.search(r"/sign-in/\S+", done.output)
+    assert match
+    return match[0]
 
 
 @pytest.fixture
 def running(folder: Path, link: str) -> Iterator[Running]:
-    made = start(folder)
-    yield made
-    if made.process.poll() is None:
-        stop(made)
+    service = start(folder)
+    yield service
+    if service.process.poll() is None:
+        stop(service)
 
 
 def signed_in(running: Running, link: str) -> httpx.Client:
@@ -124,9 +124,9 @@ def signed_in(running: Running, link: str) -> httpx.Client:
 
 
 def csrf(page: str) -> str:
-    found = re.search(r'name="csrf" value="(\w+)"', page)
-    assert found
-    return found[1]
+    match = re.search(r'name="csrf" value="(\w+)"', page)
+    assert match
+    return match[1]
 
 
 def test_accepted_work_survives_whoever_is_killed_and_the_marks_are_those_of_the_grader(
@@ -167,29 +167,29 @@ def test_accepted_work_survives_whoever_is_killed_and_the_marks_are_those_of_the
     finally:
         stop(again)
     assert again.process.returncode == 0
-    assert link not in again.said.read_text()
+    assert link not in again.log.read_text()
 
 
 def _hands_in_from_a_notebook(running: Running, client: httpx.Client, data: bytes, folder: Path) -> None:
     """cleo's `submit()`, with a token from her page."""
     page = client.post("/me/tokens", data={"csrf": csrf(client.get("/me").text)}).text
-    found = re.search(r"shown this once: <code>([\w-]+)</code>", page)
-    assert found
+    match = re.search(r"shown this once: <code>([\w-]+)</code>", page)
+    assert match
     notebook = folder / f"{LESSON}.ipynb"
     notebook.write_bytes(data)
-    receipt = submit(path=notebook, to=running.address, token=found[1])
+    receipt = submit(path=notebook, to=running.address, token=match[1])
     assert f"Handed in {LESSON}. What comes of it stands on {running.address}/submissions/4" in repr(receipt)
     assert "You can hand in 18 more times today." in repr(receipt)
-    assert "was there already" in repr(submit(path=notebook, to=running.address, token=found[1]))
+    assert "was there already" in repr(submit(path=notebook, to=running.address, token=match[1]))
     with pytest.raises(NotSubmitted, match="your token is not known"):
         submit(path=notebook, to=running.address, token="made up")
     with pytest.raises(NotSubmitted, match="That is no token") as refused:
-        submit(path=notebook, to=running.address, token=f"{found[1]}\n{found[1]}")
-    assert found[1] not in str(refused.value)
+        submit(path=notebook, to=running.address, token=f"{match[1]}\n{match[1]}")
+    assert match[1] not in str(refused.value)
     with pytest.raises(NotSubmitted, match="should begin with https"):
-        submit(path=notebook, to="http://example.org", token=found[1])
+        submit(path=notebook, to="http://example.org", token=match[1])
     with pytest.raises(NotSubmitted, match="does not answer as it should"):
-        submit(path=notebook, to=f"http://127.0.0.1:{free_port()}", token=found[1])
+        submit(path=notebook, to=f"http://127.0.0.1:{free_port()}", token=match[1])
 
 
 def test_what_can_not_be_meant_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,9 +54,9 @@ def test_learners_read_nothing_of_a_fault_inside(
 
     monkeypatch.setattr(intake, "lesson_in", reads(LESSON))
     monkeypatch.setattr(api, "grade_notebook", breaks)
-    said = fails(place)
-    assert "The grader itself failed. Your instructor sees that too." in said
-    assert not any(word in said for word in ("RuntimeError", "hidden case"))
+    message = fails(place)
+    assert "The grader itself failed. Your instructor sees that too." in message
+    assert not any(word in message for word in ("RuntimeError", "hidden case"))
     assert "RuntimeError" in caplog.text
     assert "in breaks" in caplog.text
     assert "hidden case: 42" not in caplog.text.replace('raise RuntimeError("a hidden case: 42")', "")

@@ -71,8 +71,8 @@ def renamed(answers: Iterable[Answer], lesson: str) -> tuple[Answer, ...]:
 
 
 def in_other_words(text: str) -> str:
-    made = []
+    tokens = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         own = token.type == tokenize.NAME and not keyword.iskeyword(token.string) and token.string not in _PYTHONS
-        made.append((token.type, f"my_{token.string}" if own else token.string))
-    return tokenize.untokenize(made) + "# my own work\n"
+        tokens.append((token.type, f"my_{token.string}" if own else token.string))
+    return tokenize.untokenize(tokens) + "# my own work\n"

@@ -29,9 +29,9 @@ def copy_of(lesson: str, seed: int) -> Pair | None:
 
 @pytest.mark.parametrize("lesson", ["05_causal_masks"])
 def test_honest_learners_are_not_listed_and_copies_are(lesson: str) -> None:
-    count, found = pairs_of(lesson, 0)
+    count, pairs = pairs_of(lesson, 0)
     assert count == 6
-    assert not [pair.students for pair in found if pair.listed]
+    assert not [pair.students for pair in pairs if pair.listed]
     copied = copy_of(lesson, 0)
     assert copied.listed
 
@@ -41,10 +41,10 @@ def test_the_numbers_in_the_guide() -> None:
     counts, shares, listed, copies = 0, [], 0, []
     for lesson in lesson_names():
         for seed in range(CLASSES):
-            count, found = pairs_of(lesson, seed)
+            count, pairs = pairs_of(lesson, seed)
             counts += count
-            shares += [pair.share for pair in found]
-            listed += sum(pair.listed for pair in found)
+            shares += [pair.share for pair in pairs]
+            listed += sum(pair.listed for pair in pairs)
         copies += [copy_of(lesson, seed) for seed in range(2)]
     told = re.search(
         r"Of ([\d,]+) pairs of honest notebooks, (\d+) (?:is|are|were) listed; the most alike of them share (\d+) %\. "

@@ -41,10 +41,10 @@ def source(symbol: str, number: int) -> str:
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    made = small_course(tmp_path / "course")
-    shutil.copy(REPOSITORY.solution(LESSON), made.source(LESSON))  # with the experiments, which are given text too
-    monkeypatch.chdir(made.root)
-    return made
+    course = small_course(tmp_path / "course")
+    shutil.copy(REPOSITORY.solution(LESSON), course.source(LESSON))  # with the experiments, which are given text too
+    monkeypatch.chdir(course.root)
+    return course
 
 
 def said(*arguments: str) -> str:

@@ -45,11 +45,11 @@ class Shell:
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
-    made = Shell()
-    monkeypatch.setattr(submitting, "_shell", lambda: made)
+    shell = Shell()
+    monkeypatch.setattr(submitting, "_shell", lambda: shell)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     monkeypatch.setattr(submitting, "_asked_to_save", {})
-    return made
+    return shell
 
 
 @pytest.fixture
@@ -73,10 +73,10 @@ def sentence(**arguments: Any) -> str:
 
 def test_it_writes_one_file_and_says_what_to_do(file: Path) -> None:
     receipt = cellcheck.submit()
-    made = file.parent / NAME
-    assert receipt.path == made
-    assert sorted(file.parent.iterdir()) == sorted([file, made])
-    with zipfile.ZipFile(made) as archive:
+    target = file.parent / NAME
+    assert receipt.path == target
+    assert sorted(file.parent.iterdir()) == sorted([file, target])
+    with zipfile.ZipFile(target) as archive:
         assert sorted(archive.namelist()) == [f"{LESSON}.ipynb", "submission.json"]
         assert archive.read(f"{LESSON}.ipynb") == file.read_bytes()
         note = json.loads(archive.read("submission.json"))
@@ -133,9 +133,9 @@ def test_what_was_solved_and_never_saved_is_asked_for(tmp_path: Path) -> None:
     shutil.copy(released()[LESSON], mine)
     solved = load_lesson(LESSON).exercises[0]
     progress.remember(tmp_path, LESSON, solved.symbol, solved.points)
-    said = repr(cellcheck.submit(path=mine))
-    assert "By your checks, 1 of 13 exercises is solved; still open: " in said
-    assert f"It doesn't hold your answer to {solved.symbol}: save the notebook, then run this cell again." in said
+    message = repr(cellcheck.submit(path=mine))
+    assert "By your checks, 1 of 13 exercises is solved; still open: " in message
+    assert f"It doesn't hold your answer to {solved.symbol}: save the notebook, then run this cell again." in message
 
 
 def test_a_name_is_in_it_only_if_given(file: Path) -> None:
@@ -155,8 +155,8 @@ def test_submitting_twice(file: Path) -> None:
 
 
 def test_a_wrong_lesson(file: Path) -> None:
-    said = sentence(lesson="02")
-    assert said == f"This is a notebook of lesson {LESSON}, not of 02_tokenizer: nothing was handed in."
+    message = sentence(lesson="02")
+    assert message == f"This is a notebook of lesson {LESSON}, not of 02_tokenizer: nothing was handed in."
     assert "There is no lesson '99'" in sentence(lesson="99")
     assert not (file.parent / NAME).exists()
 
@@ -180,9 +180,9 @@ def test_no_notebook_found(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_no_right_to_write(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = sentence(into=tmp_path / "no" / "folder")
-    assert "can't be written (No such file or directory)" in said
-    assert "submit(into='my_folder')" in said
+    message = sentence(into=tmp_path / "no" / "folder")
+    assert "can't be written (No such file or directory)" in message
+    assert "submit(into='my_folder')" in message
 
     def refuse(path: Path, data: bytes) -> None:
         raise PermissionError(13, "Permission denied")

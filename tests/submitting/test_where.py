@@ -126,15 +126,15 @@ def test_in_a_real_jupyter_server(tmp_path: Path) -> None:
             return json.load(opener.open(request, timeout=300))
 
         body = {"path": "a b.ipynb", "name": "a b.ipynb", "type": "notebook", "kernel": {"name": "python3"}}
-        made = call("sessions", body, "POST")
-        client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{made['kernel']['id']}.json"))
+        session = call("sessions", body, "POST")
+        client = BlockingKernelClient(connection_file=str(runtime / f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
         client.start_channels()
         _wait_until_ready(client)
         assert _run(client, "import cellcheck; cellcheck.submit()").startswith("Ready to hand in")
         assert (root / f"{LESSON}.submission.zip").is_file()
         (root / "a b.ipynb").rename(root / "new.ipynb")
-        call(f"sessions/{made['id']}", {"path": "new.ipynb"}, "PATCH")
+        call(f"sessions/{session['id']}", {"path": "new.ipynb"}, "PATCH")
         _run(client, "def mse_loss(a, b):\n    return 1")
         assert "(mse_loss) is not in new.ipynb yet." in _run(client, "cellcheck.submit()")
     finally:
@@ -169,14 +169,14 @@ def _wait_for(runtime: Path) -> Any:
 
 
 def _run(client: BlockingKernelClient, code: str) -> str:
-    said: list[str] = []
+    texts: list[str] = []
 
     def listen(message: dict[str, Any]) -> None:
         content = message["content"]
         if message["msg_type"] == "execute_result":
-            said.append(content["data"]["text/plain"])
+            texts.append(content["data"]["text/plain"])
         elif message["msg_type"] == "error":
-            said.extend(content["traceback"])
+            texts.extend(content["traceback"])
 
     client.execute_interactive(code, output_hook=listen, timeout=300)
-    return "\n".join(said)
+    return "\n".join(texts)

@@ -26,7 +26,7 @@ def leaks(reply: Any) -> list[str]:
 def whole_answers(text: str) -> set[str]:
     """The exercises whose right answer, the library's, stands in a text with all its statements."""
     bare = _bare(text)
-    return {name for name, found in _right().items() if all(statement in bare for statement in found)}
+    return {name for name, statements in _right().items() if all(statement in bare for statement in statements)}
 
 
 @cache
@@ -42,16 +42,16 @@ def _right() -> dict[str, list[str]]:
 @cache
 def every_statement() -> frozenset[str]:
     """Those of all answers to all exercises, without those that a docstring shows."""
-    every = {found for lesson in lesson_names() for found in _statements_of(lesson)}
-    return frozenset(found for found in every if found not in _docstrings())
+    every = {statement for lesson in lesson_names() for statement in _statements_of(lesson)}
+    return frozenset(statement for statement in every if statement not in _docstrings())
 
 
 @cache
 def _by_their_beginning() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     for statement in every_statement():
-        found.setdefault(statement[:LEAST], []).append(statement)
-    return found
+        statements.setdefault(statement[:LEAST], []).append(statement)
+    return statements
 
 
 @cache

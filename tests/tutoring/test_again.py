@@ -128,10 +128,10 @@ def test_a_kernel_records_it_beside_the_first_time(tmp_path: Path) -> None:
     assert TODAY <= known.again_on[LESSON][SYMBOL] <= date.today()
     assert known.best == {LESSON: {SYMBOL: 2.0}}
     console = Console(width=120, record=True, file=None)
-    with console.capture() as said:
+    with console.capture() as output:
         console.print(progress_table(standings(tmp_path), console))
-    assert "again, without help" in said.get()
-    assert "1 of 1" in said.get()
+    assert "again, without help" in output.get()
+    assert "1 of 1" in output.get()
 
 
 def test_the_class_can_have_it_marked(tmp_path: Path) -> None:

@@ -127,11 +127,11 @@ def test_code_that_prose_holds() -> None:
 
 def test_other_words_for_the_same_mistake() -> None:
     """How often the matcher recognises what somebody else wrote; docs/tutors.md reports it."""
-    found = {
+    names = {
         (symbol, mistake): named(text, load_lesson(lesson)[symbol]) for lesson, symbol, mistake, text in PARAPHRASES
     }
-    right = [key for key, name in found.items() if name == key[1]]
-    assert len(right) >= 0.5 * len(PARAPHRASES), {key: name for key, name in found.items() if name != key[1]}
+    right = [key for key, name in names.items() if name == key[1]]
+    assert len(right) >= 0.5 * len(PARAPHRASES), {key: name for key, name in names.items() if name != key[1]}
 
 
 def test_listing_everything_names_nothing() -> None:
@@ -162,15 +162,17 @@ def test_chance() -> None:
 
 def test_a_tutor_from_elsewhere_is_scored_by_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
-    asked, said, details = (tmp_path / name for name in ("tasks.jsonl", "somebody.jsonl", "details.jsonl"))
+    asked, replies, details = (tmp_path / name for name in ("tasks.jsonl", "somebody.jsonl", "details.jsonl"))
     common = ["05", "--sample", "3", "--seed", "4"]
     done = CliRunner().invoke(cli.app, ["tutors", "tasks", *common, "--to", str(asked)])
     assert done.exit_code == 0, done.output
     questions = [json.loads(line) for line in asked.read_text("utf-8").splitlines()]
     assert len(questions) == 3
     assert all({"id", "lesson", "symbol", "exercise", "code", "failing_case", "question"} == set(q) for q in questions)
-    said.write_text("".join(json.dumps({"id": q["id"], "reply": "Which row is wrong?"}) + "\n" for q in questions[:2]))
-    done = CliRunner().invoke(cli.app, ["tutors", "score", str(said), *common, "--details", str(details)])
+    replies.write_text(
+        "".join(json.dumps({"id": q["id"], "reply": "Which row is wrong?"}) + "\n" for q in questions[:2])
+    )
+    done = CliRunner().invoke(cli.app, ["tutors", "score", str(replies), *common, "--details", str(details)])
     assert done.exit_code == 0, done.output
     assert "| somebody | 3 | " in done.output
     assert len(details.read_text("utf-8").splitlines()) == 3

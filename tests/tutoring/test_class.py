@@ -30,9 +30,9 @@ def test_both_times_stand_side_by_side() -> None:
     }
     second = {"ada": [result(causal_mask=PASSED), result(decoder_mask="failed")], "bo": [result(causal_mask="partial")]}
     console = Console(width=100)
-    with console.capture() as said:
+    with console.capture() as output:
         console.print(second_time_table(first, second))
-    rows = [line.split() for line in said.get().splitlines()]
+    rows = [line.split() for line in output.get().splitlines()]
     assert ["causal_mask", "2", "2", "1"] in rows
     assert ["decoder_mask", "1", "1", "0"] in rows
     assert not [row for row in rows if row and row[0] == "future_leak"]

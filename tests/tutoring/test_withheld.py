@@ -61,15 +61,15 @@ def test_whatever_is_wrong_no_tool_tells_the_answer(lesson: str, tmp_path: Path)
 def test_no_explanation_holds_an_answer(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     symbols = {exercise.symbol for offer in offers() for exercise in offer.exercises}
-    found = 0
+    paragraphs = 0
     for term in [*sorted(symbols), "return", "self", "softmax", "attention", "torch", "def", "solution", "answer"]:
         try:
             reply = desk.explain(term)
         except GraderError as error:
             reply = {"problem": str(error)}
-        found += "paragraph" in reply
+        paragraphs += "paragraph" in reply
         assert leaks(reply) == []
-    assert found > 20
+    assert paragraphs > 20
 
 
 SYMBOL = "causal_mask"
@@ -260,10 +260,10 @@ def test_a_notebook_that_steals_finds_the_second_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [str(SAID.split()), repr(SAID.replace("(", "(\n")), repr(repr(f"a '{SAID}'")), str([*SAID]), f"`{SAID}`"]
+    "quoted", [str(SAID.split()), repr(SAID.replace("(", "(\n")), repr(repr(f"a '{SAID}'")), str([*SAID]), f"`{SAID}`"]
 )
-def test_a_text_in_pieces_or_in_quotes_is_known_as_well(said: str) -> None:
-    assert gives_away(f"It stops with Exception: {said}.")
+def test_a_text_in_pieces_or_in_quotes_is_known_as_well(quoted: str) -> None:
+    assert gives_away(f"It stops with Exception: {quoted}.")
 
 
 def test_the_second_lock_knows_every_answer() -> None:

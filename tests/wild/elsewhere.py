@@ -121,8 +121,8 @@ def _sampling_top_k(answer: Given) -> Given:
 
 def _sampling_top_p(answer: Given) -> Given:
     def sample(logits: torch.Tensor, top_k: int = 0, top_p: float = 1.0, temperature: float = 1.0) -> int:
-        kept = (logits / temperature).topk(top_k or len(logits))
-        return int(kept.indices[_drawn(answer(kept.values[None], top_p))])
+        best = (logits / temperature).topk(top_k or len(logits))
+        return int(best.indices[_drawn(answer(best.values[None], top_p))])
 
     return sample
 
@@ -290,10 +290,10 @@ def _leet_lora(answer: Given) -> Mapping[str, Any]:
 def _leet_cache(answer: Given) -> Mapping[str, Any]:
     class KVCache:
         def __init__(self) -> None:
-            self.kept: Any = answer()
+            self.cache: Any = answer()
 
         def update(self, k: torch.Tensor, v: torch.Tensor) -> Any:
-            return self.kept.append(0, k, v)
+            return self.cache.append(0, k, v)
 
     class CachedAttention(nn.Module):
         def __init__(self, d_model: int, num_heads: int) -> None:
@@ -475,9 +475,9 @@ def _in_a_process(package: str, lesson: str, symbol: str, code: str) -> list[str
         os._exit(0)
     os.close(writing)
     with open(reading, encoding="utf-8") as pipe:
-        said = pipe.read()
+        reply = pipe.read()
     os.waitpid(child, 0)
-    failed: list[str] = json.loads(said) if said else ["It took too long, or it ended its process."]
+    failed: list[str] = json.loads(reply) if reply else ["It took too long, or it ended its process."]
     return failed
 
 

@@ -59,39 +59,39 @@ def cell(hits: int, total: int) -> str:
 def judged_by(judge: AnswerJudge, answers: Sequence[WildAnswer], what: str) -> dict[WildAnswer, Judgement]:
     """What a judge says of those answers for which it has a task. Progress is shown."""
     with ThreadPoolExecutor(JOBS) as pool:
-        said = pool.map(judge.judge, answers)
-        shown = track(said, description=what, total=len(answers), console=Console(stderr=True))
+        judgements = pool.map(judge.judge, answers)
+        shown = track(judgements, description=what, total=len(answers), console=Console(stderr=True))
         return {answer: one for answer, one in zip(answers, shown, strict=True) if one is not None}
 
 
-def misleads(answer: WildAnswer, said: Judgement) -> bool:
+def misleads(answer: WildAnswer, judgement: Judgement) -> bool:
     """Whether an answer gets a name that doesn't fit it."""
-    return bool(said.name) and said.name not in answer.named
+    return bool(judgement.name) and judgement.name not in answer.named
 
 
 def row(title: str, judged: Judged) -> str:
     """A line of the first table."""
-    right = [said for answer, said in judged.items() if answer.right]
-    wrong = {answer: said for answer, said in judged.items() if not answer.right}
+    right = [judgement for answer, judgement in judged.items() if answer.right]
+    wrong = {answer: judgement for answer, judgement in judged.items() if not answer.right}
     counts: Mapping[str, Callable[[WildAnswer, Judgement], bool]] = {
-        "caught": lambda answer, said: not said.accepted,
-        "named": lambda answer, said: said.name in answer.named,
+        "caught": lambda answer, judgement: not judgement.accepted,
+        "named": lambda answer, judgement: judgement.name in answer.named,
         "misleading": misleads,
     }
     shares = [cell(sum(counts[name](*pair) for pair in wrong.items()), len(wrong)) for name in counts]
-    return " | ".join((f"| {title}", cell(sum(said.accepted for said in right), len(right)), *shares)) + " |"
+    return " | ".join((f"| {title}", cell(sum(judgement.accepted for judgement in right), len(right)), *shares)) + " |"
 
 
 def table(judged: Judged, half: str) -> list[str]:
     """The table of one half of the set."""
-    of_half = {answer: said for answer, said in judged.items() if answer.half == half}
+    of_half = {answer: judgement for answer, judgement in judged.items() if answer.half == half}
     if not of_half:
         return []
     parts = {"all": of_half}
-    parts["with a public source"] = {answer: said for answer, said in of_half.items() if answer.public}
-    parts["variants of those"] = {answer: said for answer, said in of_half.items() if not answer.public}
+    parts["with a public source"] = {answer: judgement for answer, judgement in of_half.items() if answer.public}
+    parts["variants of those"] = {answer: judgement for answer, judgement in of_half.items() if not answer.public}
     for lesson in sorted({answer.lesson for answer in of_half}):
-        parts[lesson[:2]] = {answer: said for answer, said in of_half.items() if answer.lesson == lesson}
+        parts[lesson[:2]] = {answer: judgement for answer, judgement in of_half.items() if answer.lesson == lesson}
     heading = "The half that was kept aside" if half == ASIDE else "The half that checks were tuned with"
     lines = [
         f"**{heading}**",
@@ -111,24 +111,24 @@ def comparison(judged: Judged, others: Mapping[str, Judged]) -> list[str]:
     lines += ["|---|---|---|---|---|"]
     for name, theirs in others.items():
         shared = [answer for answer in theirs if answer.right or answer.public]
-        for judge, said in ((name, theirs), ("cellcheck", judged)):
-            right = [said[answer].accepted for answer in shared if answer.right]
+        for judge, judgements in ((name, theirs), ("cellcheck", judged)):
+            right = [judgements[answer].accepted for answer in shared if answer.right]
             wrong = [answer for answer in shared if not answer.right]
-            caught = cell(sum(not said[answer].accepted for answer in wrong), len(wrong))
-            named = cell(sum(said[answer].name in answer.named for answer in wrong), len(wrong))
+            caught = cell(sum(not judgements[answer].accepted for answer in wrong), len(wrong))
+            named = cell(sum(judgements[answer].name in answer.named for answer in wrong), len(wrong))
             lines.append(f"| {name} | {judge} | {cell(sum(right), len(right))} | {caught} | {named} |")
     return [*lines, ""]
 
 
 def exceptions(judged: Judged) -> Iterator[str]:
     """A line for each answer that isn't judged as it should be."""
-    for answer, said in judged.items():
-        if answer.right and not said.accepted:
-            yield f"right, and refused: {answer}: {said.said}"
-        elif not answer.right and said.accepted:
+    for answer, judgement in judged.items():
+        if answer.right and not judgement.accepted:
+            yield f"right, and refused: {answer}: {judgement.card}"
+        elif not answer.right and judgement.accepted:
             yield f"wrong, and accepted: {answer}: {answer.slip}"
-        elif misleads(answer, said):
-            yield f"called {said.name}: {answer}: {answer.slip} The card: {said.said}"
+        elif misleads(answer, judgement):
+            yield f"called {judgement.name}: {answer}: {answer.slip} The card: {judgement.card}"
 
 
 def asked_elsewhere(answers: Sequence[WildAnswer]) -> dict[str, Judged]:

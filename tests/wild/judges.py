@@ -32,7 +32,7 @@ class Judgement:
     """Whether it counts as right, in full."""
     name: str = ""
     """The name of the mistake that it is taken for, where the judge knows mistakes by name."""
-    said: str = ""
+    card: str = ""
     """What the learner reads."""
 
 
@@ -83,7 +83,7 @@ class Elsewhere:
         with self._turn:
             print(json.dumps([answer.lesson, answer.symbol, answer.code]), file=self._asked.stdin, flush=True)
             failed: list[str] = json.loads(self._asked.stdout.readline())
-        return Judgement(not failed, said=" ".join(failed))
+        return Judgement(not failed, card=" ".join(failed))
 
     def close(self) -> None:
         """Ends the process."""
@@ -99,5 +99,5 @@ def install(requirements: list[str], folder: Path) -> None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *requirements]
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["pip says nothing"]
-        raise OSError(f"{' and '.join(requirements)} can't be installed: {said[-1]}")
+        lines = done.stderr.strip().splitlines() or ["pip says nothing"]
+        raise OSError(f"{' and '.join(requirements)} can't be installed: {lines[-1]}")

@@ -39,15 +39,15 @@ def test_what_the_catalogue_says_was_reported_is_in_the_set() -> None:
         for name in answer.named
         for source in answer.source.split("; ")
     }
-    said = [
+    reported = [
         (lesson, exercise.symbol, mistake.name, mistake.reported_in)
         for lesson in lesson_names()
         for exercise in load_lesson(lesson).exercises
         for mistake in exercise.mistakes
         if mistake.reported_in
     ]
-    assert len(said) >= 50
-    assert set(said) <= reports
+    assert len(reported) >= 50
+    assert set(reported) <= reports
 
 
 def test_names_are_unique() -> None:
@@ -170,7 +170,7 @@ def test_others_are_asked_in_a_process_that_a_loop_does_not_stop(tmp_path: Path)
         assert judge.judge(causal("return torch.ones(n, n).tril().bool()")) == Judgement(True)
         assert judge.judge(causal("return torch.ones(n + 1, n + 1).bool()")) not in (None, Judgement(True))
         assert judge.judge(causal("raise SystemExit")) == Judgement(
-            False, said="It took too long, or it ended its process."
+            False, card="It took too long, or it ended its process."
         )
         assert judge.judge(an_answer("pick")) is None
     finally:

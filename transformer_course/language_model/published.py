@@ -49,7 +49,7 @@ NAMES_FOR_LLAMA: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"^output\.": "lm_head.",
     r"\.norm1\.": ".input_layernorm.",
     r"\.norm2\.": ".post_attention_layernorm.",
-    r"\.attention\.(query|key|value|output)\.": lambda found: f".self_attn.{found[1][0]}_proj.",
+    r"\.attention\.(query|key|value|output)\.": lambda letter: f".self_attn.{letter[1][0]}_proj.",
     r"\.feed_forward\.(gate|up|down)\.": r".mlp.\1_proj.",
 }
 NUMBERS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -62,7 +62,7 @@ def from_gpt2(published: Mapping[str, torch.Tensor]) -> Weights:
     >>> sorted(from_gpt2({"transformer.h.0.attn.c_attn.bias": torch.arange(6)}))
     ['blocks.0.attention.key.bias', 'blocks.0.attention.query.bias', 'blocks.0.attention.value.bias']
     """
-    found: Weights = {}
+    renamed: Weights = {}
     for name, tensor in published.items():
         ours = _renamed(name, GPT2_NAMES)
         if ours.startswith("lm_head") or ours.endswith((".attn.bias", ".attn.masked_bias")):
@@ -71,10 +71,10 @@ def from_gpt2(published: Mapping[str, torch.Tensor]) -> Weights:
             tensor = tensor.T
         if "attn.c_attn" in ours:
             for part, piece in zip(("query", "key", "value"), tensor.chunk(3), strict=True):
-                found[ours.replace("attn.c_attn", f"attention.{part}")] = piece
+                renamed[ours.replace("attn.c_attn", f"attention.{part}")] = piece
         else:
-            found[ours] = tensor
-    return found
+            renamed[ours] = tensor
+    return renamed
 
 
 def from_llama(published: Mapping[str, torch.Tensor], num_heads: int) -> Weights:
@@ -86,7 +86,7 @@ def from_llama(published: Mapping[str, torch.Tensor], num_heads: int) -> Weights
     >>> list(from_llama({"model.layers.2.mlp.up_proj.weight": torch.zeros(4, 2)}, num_heads=1))
     ['blocks.2.feed_forward.up.weight']
     """
-    found: Weights = {}
+    renamed: Weights = {}
     for name, tensor in published.items():
         ours = _renamed(name, LLAMA_NAMES)
         if ours.endswith("rotary_emb.inv_freq"):
@@ -95,10 +95,10 @@ def from_llama(published: Mapping[str, torch.Tensor], num_heads: int) -> Weights
             d_head = tensor.shape[1] // num_heads
             halves = tensor.reshape(-1, 2, d_head // 2, tensor.shape[1])  # (heads, half, pair, d_model)
             tensor = halves.transpose(1, 2).flatten(0, 2)  # (heads * d_head, d_model): the two of a pair side by side
-        found[ours] = tensor
-    if "embedding.weight" in found:
-        found.setdefault("output.weight", found["embedding.weight"])
-    return found
+        renamed[ours] = tensor
+    if "embedding.weight" in renamed:
+        renamed.setdefault("output.weight", renamed["embedding.weight"])
+    return renamed
 
 
 def to_llama(weights: Mapping[str, torch.Tensor], num_heads: int) -> Weights:
@@ -110,14 +110,14 @@ def to_llama(weights: Mapping[str, torch.Tensor], num_heads: int) -> Weights:
     >>> all(torch.equal(back[name], ours[name]) for name in ours)
     True
     """
-    found: Weights = {}
+    renamed: Weights = {}
     for name, tensor in weights.items():
         if name.endswith(("query.weight", "key.weight")):
             d_head = tensor.shape[1] // num_heads
             pairs = tensor.reshape(-1, d_head // 2, 2, tensor.shape[1])  # (heads, pair, half, d_model)
             tensor = pairs.transpose(1, 2).flatten(0, 2)  # (heads * d_head, d_model): all first ones, then all second
-        found[_renamed(name, NAMES_FOR_LLAMA)] = tensor.contiguous()
-    return found
+        renamed[_renamed(name, NAMES_FOR_LLAMA)] = tensor.contiguous()
+    return renamed
 
 
 def read_safetensors(file: str | Path) -> Weights:
@@ -134,7 +134,7 @@ def read_safetensors(file: str | Path) -> Weights:
     start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])
     header.pop("__metadata__", None)
-    found: Weights = {}
+    tensors: Weights = {}
     for name, about in header.items():
         if about["dtype"] not in NUMBERS:
             raise ValueError(
@@ -143,8 +143,8 @@ def read_safetensors(file: str | Path) -> Weights:
         begin, end = (start + place for place in about["data_offsets"])
         kind = NUMBERS[about["dtype"]]
         flat = torch.frombuffer(content[begin:end], dtype=kind) if begin < end else torch.empty(0, dtype=kind)
-        found[name] = flat.reshape(about["shape"])
-    return found
+        tensors[name] = flat.reshape(about["shape"])
+    return tensors
 
 
 def load_llama(model: nn.Module, file: str | Path, num_heads: int) -> None:

@@ -70,11 +70,11 @@ def write_entry(
     weights = folder / "weights.safetensors"
     weights.unlink(missing_ok=True)
     count = sum(parameter.numel() for parameter in model.parameters())
-    said = f"{folder / 'adder.py'} is written, for a model with {count:,} parameters"
+    sentence = f"{folder / 'adder.py'} is written, for a model with {count:,} parameters"
     if not with_weights:
-        return f"{said}. It will be retrained when the table is made."
+        return f"{sentence}. It will be retrained when the table is made."
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, str(weights))
-    return f"{said}, and {weights.name} with its weights."
+    return f"{sentence}, and {weights.name} with its weights."
 
 
 def _as_code(settings: Mapping[str, Any]) -> str:

@@ -34,7 +34,8 @@ def write_answers(model: Adder, pairs: Sequence[Pair]) -> list[int | None]:
 
 def share_right(model: Adder, pairs: Sequence[Pair]) -> float:
     """The share of sums whose answer is right, digit for digit."""
-    return sum(said == sum(pair) for said, pair in zip(write_answers(model, pairs), pairs, strict=True)) / len(pairs)
+    answers = write_answers(model, pairs)
+    return sum(answer == sum(pair) for answer, pair in zip(answers, pairs, strict=True)) / len(pairs)
 
 
 def right_by_length(

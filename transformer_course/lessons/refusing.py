@@ -25,20 +25,19 @@ def refusal(function: Callable[..., Any], *arguments: Any) -> dict[str, str]:
     result, error = _outcome(function, *arguments)
     if error is None:
         return {"refusal": _described(result), "kind": "no error"}
-    kind = "a ValueError" if isinstance(error, ValueError) else "another error than a ValueError"
-    return {"refusal": "an error", "kind": kind}
+    return {"refusal": "an error", "kind": _kind(error)}
 
 
 def own_refusal(function: Callable[..., Any], *arguments: Any) -> dict[str, str]:
-    """The same where any error will do that speaks of these arguments; one from within speaks of something else.
+    """The same where an error has to speak of these arguments; one from within speaks of something else.
 
-    A ValueError will do, and so will whatever the function raises itself.
+    A ValueError does, and so does whatever the function raises itself.
     """
     result, error = _outcome(function, *arguments)
     if error is None:
-        return {"refusal": _described(result)}
+        return {"refusal": _described(result), "kind": "no error"}
     own = isinstance(error, ValueError) or _raised_by(function, error)
-    return {"refusal": "an error" if own else "only an error from within"}
+    return {"refusal": "an error" if own else "only an error from within", "kind": _kind(error)}
 
 
 def _outcome(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:
@@ -49,6 +48,10 @@ def _outcome(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Except
         raise
     except Exception as error:
         return None, error
+
+
+def _kind(error: Exception) -> str:
+    return "a ValueError" if isinstance(error, ValueError) else "another error than a ValueError"
 
 
 def _described(result: Any) -> str:

@@ -71,9 +71,9 @@ def greedy(model: Any, source: np.ndarray, start_id: int, end_id: int, max_lengt
     read = np.full((len(source), 1), start_id)
     done = np.zeros(len(source), dtype=bool)
     for _ in range(max_length):
-        said = np.where(done, 0, model.forward(source, read)[:, -1].argmax(axis=-1))
-        read = np.concatenate([read, said[:, None]], axis=1)
-        done |= said == end_id
+        ids = np.where(done, 0, model.forward(source, read)[:, -1].argmax(axis=-1))
+        read = np.concatenate([read, ids[:, None]], axis=1)
+        done |= ids == end_id
     return read[:, 1:]
 
 

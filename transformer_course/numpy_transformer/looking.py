@@ -17,7 +17,7 @@ def attention_maps(model: Any, *inputs: np.ndarray) -> dict[str, np.ndarray]:
     An attention layer is anything with `query`, `key`, `value` and `output`, whatever it is called. The model runs
     once, and is afterwards as it was.
     """
-    found = {
+    layers = {
         name: layer
         for name, layer in layers_of(model)
         if all(hasattr(layer, part) for part in ("query", "key", "value", "output"))
@@ -32,11 +32,11 @@ def attention_maps(model: Any, *inputs: np.ndarray) -> dict[str, np.ndarray]:
         return run
 
     try:
-        for name, layer in found.items():
+        for name, layer in layers.items():
             layer.forward = recording(name, layer.forward)
         model.forward(*inputs)
     finally:
-        for layer in found.values():
+        for layer in layers.values():
             vars(layer).pop("forward", None)
     return maps
 

@@ -64,7 +64,7 @@ def prepared(model: Any, seed: int, dtype: Any = np.float32) -> Any:
     Matrices with a bias get numbers of size 1 / sqrt(d_in), tables without one get 0.1; biases are 0, and the weights
     of a norm are 1. So what comes out of an experiment doesn't hang on the order in which a model creates its layers.
     """
-    for name, layer, kind in sorted(_learned(model), key=lambda found: found[0]):
+    for name, layer, kind in sorted(_learned(model), key=lambda array: array[0]):
         shape = getattr(layer, kind).shape
         generator = np.random.default_rng([seed, *name.encode()])
         if kind == "bias":
@@ -108,5 +108,5 @@ def load(path: Path, model: Any) -> None:
     Raises:
         ValueError: when they belong to another model.
     """
-    with np.load(path) as found:
-        restore(model, dict(found))
+    with np.load(path) as archive:
+        restore(model, dict(archive))

@@ -49,10 +49,10 @@ def last_crossing(model: nn.Module, source: torch.Tensor, target_input: torch.Te
     weights of that shape. None where no module of the model returns any.
     """
     shape = (target_input.shape[1], source.shape[1])
-    found = [
+    crossings = [
         weights for weights in translation_maps(model, source, target_input).values() if weights.shape[-2:] == shape
     ]
-    return found[-1][0].reshape(-1, *shape) if found else None
+    return crossings[-1][0].reshape(-1, *shape) if crossings else None
 
 
 @contextmanager

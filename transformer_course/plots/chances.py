@@ -24,7 +24,7 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
     ):
         for panel, (name, values) in zip(panels, tables.items(), strict=True):
             panel.barh(range(len(labels)), values, color=COLOURS[0], height=0.7)
-            said = []
+            bars = []
             for place, (label, value) in enumerate(zip(labels, values, strict=True)):
                 text = number(float(round(value, 3))) if value > 0 else "none"
                 panel.annotate(
@@ -36,8 +36,8 @@ def chances(distributions: Mapping[str, Any], labels: Sequence[str], *, title: s
                     size=9,
                     color="#5c616a" if value > 0 else FAINT,
                 )
-                said.append(f"{label} {number(float(value)) if value > 0 else 'none'}")
-            words.append(f"{name}: {', '.join(said)}")
+                bars.append(f"{label} {number(float(value)) if value > 0 else 'none'}")
+            words.append(f"{name}: {', '.join(bars)}")
             panel.set(xlim=(0, 1.3 * highest), xticks=[])
             panel.set_title(name, size=10.5)
             panel.spines["bottom"].set_visible(False)

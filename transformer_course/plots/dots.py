@@ -34,7 +34,7 @@ def dots(
         for place, name in enumerate(names):
             if place % 2:
                 axes.axhspan(place - 0.5, place + 0.5, color="#f1f1ee", zorder=0, linewidth=0)
-            said = []
+            parts = []
             for nth, kind in enumerate(series):
                 if kind not in rows[name]:
                     continue
@@ -45,8 +45,8 @@ def dots(
                 labelled.add(kind)
                 axes.plot(values, np.full(len(values), height), color=colour, linewidth=1.2, zorder=2)
                 axes.scatter(values, np.full(len(values), height), 34, colour, marker=marker, label=label, zorder=3)
-                said.append(f"{kind} {', '.join(number(float(value)) for value in values)}")
-            words.append(f"{name}: {'; '.join(said)}")
+                parts.append(f"{kind} {', '.join(number(float(value)) for value in values)}")
+            words.append(f"{name}: {'; '.join(parts)}")
         for name, level in (levels or {}).items():
             axes.axvline(level, color=FAINT, linestyle=(0, (2, 2)), linewidth=1.4, zorder=1)
             axes.text(level, 1.01, name, transform=axes.get_xaxis_transform(), size=9.5, color="#5c616a", ha="center")

@@ -33,10 +33,10 @@ def reward_is_sound(reward: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     `reward(answers, truth)` takes two tensors of ids, both (batch, 3), and returns
     (batch,), a number for each row. An answer is any three of the 12 tokens: the digits
     0 to 9, plus (10) and equals (11). A truth has three digits, and each row has its
-    own. The result is True when a row earns exactly 1 if its answer is the truth, token
-    by token, and exactly 0 if it isn't. Whatever is wrong with a reward shows in some
-    of the 1,728 answers to any truth whose digits all differ, or in a batch whose rows
-    have different truths.
+    own. A batch may have up to 20,000 rows. The result is True when a row earns exactly
+    1 if its answer is the truth, token by token, and exactly 0 if it isn't. Whatever is
+    wrong with a reward shows in some of the 1,728 answers to any truth whose digits all
+    differ, or in a batch whose rows have different truths.
 
     >>> reward_is_sound(exact_reward)
     True

@@ -212,5 +212,5 @@ def _columnwise(pair: Pair, carries: bool) -> int:
     """The sum as a shortcut sees it: each column with, at most, the carry of the column before it alone."""
     places = range(len(str(max(pair))) + 1)
     columns = [pair[0] // 10**place % 10 + pair[1] // 10**place % 10 for place in places]
-    made = [0, *(int(column >= 10) for column in columns)] if carries else [0] * (len(columns) + 1)
-    return _number([(column + carry) % 10 for column, carry in zip(columns, made, strict=False)])
+    carried = [0, *(int(column >= 10) for column in columns)] if carries else [0] * (len(columns) + 1)
+    return _number([(column + carry) % 10 for column, carry in zip(columns, carried, strict=False)])

@@ -346,8 +346,8 @@ class Teller:
         english, german = self.chance.choice(CONJUNCTIONS)
         if english == "while":
             first, other = (replace(one, tense=self._same_time(first)) for one in (first, other))
-        said = f"{german} {_subordinate(first)}, {_main(other, first='')}."
-        return f"{english} {_english(first)}, {_english(other)}.", said
+        translation = f"{german} {_subordinate(first)}, {_main(other, first='')}."
+        return f"{english} {_english(first)}, {_english(other)}.", translation
 
     def _same_time(self, clause: Clause) -> str:
         return clause.tense if clause.tense in ("present", "past") else "past"
@@ -527,13 +527,13 @@ BE = Verb("be", "is", "was", "sein", "ist", "gewesen")
 def _english(clause: Clause, subject: str | None = None) -> str:
     """A clause in English; a `subject` replaces the clause's own."""
     who, verb = clause.subject, clause.verb
-    said = _with_relative_english(who) if subject is None else subject
+    who_english = _with_relative_english(who) if subject is None else subject
     third = not who.plural and who.person == 3
     if verb is BE:
         assert clause.place is not None
         am = "am" if who.person == 1 and not who.plural else "is" if third else "are"
         form = am if clause.tense == "present" else "was" if not who.plural else "were"
-        return f"{said} {form} {clause.place[0]}"
+        return f"{who_english} {form} {clause.place[0]}"
     if clause.negated:
         help_ = {"present": "does not" if third else "do not", "past": "did not", "future": "will not"}
         form = f"{help_.get(clause.tense, 'cannot')} {verb.base}"
@@ -546,7 +546,7 @@ def _english(clause: Clause, subject: str | None = None) -> str:
     else:
         modal = "wants to" if clause.tense == "want to" and third else clause.tense
         form = f"{modal} {verb.base}"
-    return _around(said, form, clause)
+    return _around(who_english, form, clause)
 
 
 def _around(subject: str, form: str, clause: Clause) -> str:
@@ -609,11 +609,11 @@ def _parts(clause: Clause) -> tuple[str, str, str]:
     cases: list[Case] = [case for case in CASES if case in verb.objects]
     if verb.objects == "dat acc":
         cases = ["dat", "acc"]
-    said = [(one.pronoun, one.german[case]) for one, case in zip(clause.objects, cases, strict=False)]
-    middle = [text for pronoun, text in said if pronoun]
+    objects = [(one.pronoun, one.german[case]) for one, case in zip(clause.objects, cases, strict=False)]
+    middle = [text for pronoun, text in objects if pronoun]
     if clause.when and not clause.fronted:
         middle.append(clause.when[1])
-    middle += [text for pronoun, text in said if not pronoun]
+    middle += [text for pronoun, text in objects if not pronoun]
     if clause.negated:
         middle.append("nicht")
     if clause.place:
@@ -665,9 +665,9 @@ def fairy_tales(count: int, seed: int = 0, *, test: bool = False) -> list[Pair]:
     >>> len(learnt), len(tested), learnt & tested
     (300, 300, set())
     """
-    teller, found = Teller(seed), dict[str, str]()
-    while len(found) < count:
+    teller, pairs = Teller(seed), dict[str, str]()
+    while len(pairs) < count:
         english, german = teller.sentence()
         if (zlib.crc32(english.encode()) % 10 == 0) is test:
-            found[english] = german
-    return list(found.items())
+            pairs[english] = german
+    return list(pairs.items())

@@ -72,8 +72,8 @@ def word_by_word(pairs: Sequence[Pair]) -> Callable[[str], str]:
     }
 
     def translate(sentence: str) -> str:
-        said = [best.get(word, word) for word in words_of(sentence)]
-        text = re.sub(r" ([.,!?;:)])", r"\1", " ".join(spelling.get(word, word) for word in said))
+        translated = [best.get(word, word) for word in words_of(sentence)]
+        text = re.sub(r" ([.,!?;:)])", r"\1", " ".join(spelling.get(word, word) for word in translated))
         return text[:1].upper() + text[1:]
 
     return translate

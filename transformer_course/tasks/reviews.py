@@ -43,9 +43,9 @@ def reviews(seed: int = 0, val: int = 1000, test: int = 2000) -> Reviews:
         for label, kind in enumerate(("neg", "pos")):
             for line in archive.read(f"sentence_polarity/rt-polarity.{kind}").decode("utf-8").splitlines():
                 labels.setdefault(" ".join(line.split()), set()).add(label)
-    found = [(text, min(both)) for text, both in labels.items() if len(both) == 1]
-    random.Random(seed).shuffle(found)
-    return Reviews(found[val + test :], found[:val], found[val : val + test])
+    labelled = [(text, min(both)) for text, both in labels.items() if len(both) == 1]
+    random.Random(seed).shuffle(labelled)
+    return Reviews(labelled[val + test :], labelled[:val], labelled[val : val + test])
 
 
 def word_vocabulary(texts: Iterable[str], at_least: int = 2) -> dict[str, int]:

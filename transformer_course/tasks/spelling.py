@@ -43,11 +43,11 @@ def cmudict() -> dict[str, list[Sounds]]:
     >>> cmudict()["grape"]
     [('G', 'R', 'EY1', 'P')]
     """
-    found: dict[str, list[Sounds]] = {}
+    entries: dict[str, list[Sounds]] = {}
     for line in gzip.decompress(data_file("cmudict.dict.gz").read_bytes()).decode("utf-8").splitlines():
         word, *sounds = line.partition("#")[0].split()  # a remark may follow
-        found.setdefault(word.partition("(")[0], []).append(tuple(sounds))  # grape(2) is a second way to say it
-    return found
+        entries.setdefault(word.partition("(")[0], []).append(tuple(sounds))  # grape(2) is a second way to say it
+    return entries
 
 
 @cache
@@ -58,14 +58,14 @@ def pronunciations() -> dict[str, list[Sounds]]:
     >>> pronunciations()["record"]
     [('R', 'AH', 'K', 'AO', 'R', 'D'), ('R', 'EH', 'K', 'ER', 'D'), ('R', 'IH', 'K', 'AO', 'R', 'D')]
     """
-    found: dict[str, list[Sounds]] = {}
+    plain: dict[str, list[Sounds]] = {}
     for word, spoken in cmudict().items():
         if re.fullmatch(rf"[a-z]{{2,{LONGEST}}}", word):
             without_stress = [tuple(sound.rstrip("012") for sound in one) for one in spoken]
             different = [one for one in dict.fromkeys(without_stress) if len(one) <= LONGEST]
             if different:
-                found[word] = different
-    return found
+                plain[word] = different
+    return plain
 
 
 def spelling_task(seed: int, train: int | None = None, test: int = 2000) -> SpellingData:
@@ -80,8 +80,8 @@ def spelling_task(seed: int, train: int | None = None, test: int = 2000) -> Spel
     order = list(words)
     random.Random(seed).shuffle(order)
     sounds = Symbols.of(one for spoken in words.values() for one in spoken)
-    kept = order[test:] if train is None else order[test : test + train]
-    return SpellingData({word: words[word] for word in kept}, {word: words[word] for word in order[:test]}, sounds)
+    learnt = order[test:] if train is None else order[test : test + train]
+    return SpellingData({word: words[word] for word in learnt}, {word: words[word] for word in order[:test]}, sounds)
 
 
 def has_relative(word: str, words: Mapping[str, object]) -> bool:
@@ -96,14 +96,14 @@ def has_relative(word: str, words: Mapping[str, object]) -> bool:
     return any(one in words for one in (*shorter, *longer))
 
 
-def edits(said: Sequence[str], wanted: Sequence[str]) -> int:
+def edits(answer: Sequence[str], wanted: Sequence[str]) -> int:
     """How many sounds must be changed, left out or put in to turn one into the other.
 
     >>> edits(["K", "AE", "T"], ["K", "AE", "T", "S"])
     1
     """
     row = list(range(len(wanted) + 1))
-    for place, one in enumerate(said, start=1):
+    for place, one in enumerate(answer, start=1):
         before, row[0] = row[0], place
         for column, other in enumerate(wanted, start=1):
             before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (one != other))
@@ -118,7 +118,7 @@ class Score:
     sounds: float
 
 
-def score(said: Mapping[str, Sequence[str]], wanted: Mapping[str, Sequence[Sounds]]) -> Score:
+def score(answers: Mapping[str, Sequence[str]], wanted: Mapping[str, Sequence[Sounds]]) -> Score:
     """Compare each word of `wanted` with the pronunciation that is closest to what was
     said.
 
@@ -132,7 +132,7 @@ def score(said: Mapping[str, Sequence[str]], wanted: Mapping[str, Sequence[Sound
         raise ValueError("there is no word to score")
     right = wrong = length = 0
     for word, spoken in wanted.items():
-        distance, best = min(((edits(said[word], one), one) for one in spoken), key=lambda pair: pair[0])
+        distance, best = min(((edits(answers[word], one), one) for one in spoken), key=lambda pair: pair[0])
         right += distance == 0
         wrong += distance
         length += len(best)
@@ -160,12 +160,12 @@ def letter_lookup(train: Mapping[str, Sequence[Sounds]], context: int = 0) -> Ca
     sounds = {letters: counts.most_common(1)[0][0] for letters, counts in heard.items()}
 
     def say(word: str) -> list[str]:
-        said: list[str] = []
+        spoken: list[str] = []
         for place in range(len(word)):
             sound = sounds.get(_around(word, place, context)) or sounds.get(word[place])
-            if sound and said[-1:] != [sound]:
-                said.append(sound)
-        return said
+            if sound and spoken[-1:] != [sound]:
+                spoken.append(sound)
+        return spoken
 
     return say
 

@@ -315,7 +315,7 @@ class Storyteller:
         return choices[self._chance.randrange(len(choices))]
 
     def _filled(self, part: str, about: dict[str, str]) -> str:
-        chosen = re.sub(r"\[([^]]*)\]", lambda found: self._draw(found[1].split("|")), part)
+        chosen = re.sub(r"\[([^]]*)\]", lambda choice: self._draw(choice[1].split("|")), part)
         return chosen.format(**about)
 
 

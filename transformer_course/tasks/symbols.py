@@ -54,13 +54,13 @@ class Symbols:
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The symbols up to the end, with neither padding nor start."""
-        said = []
+        content = []
         for one in map(int, ids):
             if one == self.end_id:
                 break
             if one > self.end_id:
-                said.append(self.symbols[one - 3])
-        return said
+                content.append(self.symbols[one - 3])
+        return content
 
     def target(self, sequence: Sequence[str]) -> list[int]:
         """The ids of a target, with its start and its end."""

@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,8 @@ def _mistakes_and_variants(judge: Judge, row: Row) -> None:
 
 def _pairs(judge: Judge, row: Row) -> None:
     """Two mistakes in one answer, for pairs from all over the catalogue. One that hides the other can't be told."""
-    both = [each for each in judge.exercise.combinations(as_written) if len(each.mistakes) == 2]
+    every = chain.from_iterable(judge.exercise.combinations(as_written))
+    both = [each for each in every if len(each.mistakes) == 2]
     for combination in both[:: max(1, len(both) // MOST_PAIRS)]:
         verdict = judge.verdict(judge.observe(combination.answer.implementation))
         if not _full(verdict):
@@ -192,7 +194,8 @@ def _second_slips(judge: Judge, seen: Mapping[str, list[Observation]], row: Row,
     for mistake in judge.exercise.mistakes:
         for combined in slipped(judge, seen[mistake.name]):
             verdict = judge.judged(combined.seen, comparing)
-            row.second_slip.add(mistake.advice in verdict.advice, f"{mistake.name}, {combined.slip}")
+            told = {mistake.advice, without_praise(mistake.advice)}
+            row.second_slip.add(any(advice in verdict.advice for advice in told), f"{mistake.name}, {combined.slip}")
 
 
 def _unknown_answers(judge: Judge, seen: Mapping[str, list[Observation]], row: Row, comparing: Comparing) -> None:

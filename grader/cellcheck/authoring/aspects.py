@@ -8,7 +8,7 @@ Each aspect has a `meaning`, one sentence for learners: cards show it on hover, 
 Names that mean the same in every course, such as "a batch of one", bring theirs along: see `MEANINGS`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from cellcheck.authoring.spec import USUAL, Aspect, tagged
@@ -25,6 +25,7 @@ __all__ = [
     "USUAL",
     "also",
     "any_numbers",
+    "central",
     "dtype",
     "gradients",
     "main",
@@ -172,6 +173,11 @@ def main(
     return Aspect(name, keys, CONTENT, weight, core=True, tags=tagged(tag), meaning=meaning)
 
 
+def central(aspect: Aspect) -> Aspect:
+    """The same, as one without which the exercise is half done at most, whatever its weight."""
+    return replace(aspect, central=True)
+
+
 def refused(name: str, tag: str = "", weight: float = 1.0) -> Aspect:
     """A clear error where the contract asks for one. The tag is the aspect's name unless given."""
     return Aspect(
@@ -212,10 +218,14 @@ def modes(name: str = "train and eval mode untouched", weight: float = 0.5, mean
     return also(name, "training_mode", weight=weight, meaning=meaning)
 
 
-def tells_apart(meanings: Mapping[str, str] | None = None, **names: str) -> tuple[Aspect, ...]:
+def tells_apart(
+    meanings: Mapping[str, str] | None = None, central: Collection[str] = (), **names: str
+) -> tuple[Aspect, ...]:
     """What a learner's test is for: the right answer in the cases with each of these tags, under the name given to it.
 
     `tells_apart(sound="sound models pass", broken="leaks are found")`. A test that always says the same earns nothing,
-    since each of these aspects is core. `meanings` may explain the names, by tag.
+    since each of these aspects is core. `meanings` may explain the names, by tag, and those with a tag in `central` are
+    central: a test that misses that is half a test.
     """
-    return tuple(main(name, 3.0, meaning=(meanings or {}).get(tag, ""), tag=tag) for tag, name in names.items())
+    tested = {tag: main(name, 3.0, meaning=(meanings or {}).get(tag, ""), tag=tag) for tag, name in names.items()}
+    return tuple(replace(aspect, central=tag in central) for tag, aspect in tested.items())

@@ -236,8 +236,12 @@ class Catalogue:
             f"{edit.old} -> {edit.new or DROPPED}": entry for entry in self.entries(EQUIVALENTS) for edit in entry.edits
         }
 
-    def combinations(self, mistakes: Sequence[WrittenMistake], surprise: Surprise) -> Iterator[Combination]:
-        """Each mistake in the right answers that its edits fit, then each two together, the least surprising first."""
+    def combinations(self, mistakes: Sequence[WrittenMistake], surprise: Surprise) -> Iterator[Iterator[Combination]]:
+        """Two kinds: each mistake in the right answers that its edits fit, and each two together."""
+        yield self._in_variants(mistakes, surprise)
+        yield self._pairs(mistakes, surprise)
+
+    def _in_variants(self, mistakes: Sequence[WrittenMistake], surprise: Surprise) -> Iterator[Combination]:
         edited = [mistake for mistake in mistakes if mistake.edits and surprise((mistake,)) is not None]
         for variant in self.entries(VARIANTS):
             text = self.text_of(variant)
@@ -246,6 +250,9 @@ class Catalogue:
                     yield from self._combination(
                         (mistake,), f"{mistake.name}, in {variant.name}", partial(self._changed, text, mistake.edits)
                     )
+
+    def _pairs(self, mistakes: Sequence[WrittenMistake], surprise: Surprise) -> Iterator[Combination]:
+        """The least surprising first."""
         pairs = (pair for pair in combinations(mistakes, 2) if pair[0].edits or pair[1].edits)
         surprises = ((surprise(pair), pair) for pair in pairs)
         ranked = [(how_much, pair) for how_much, pair in surprises if how_much is not None]

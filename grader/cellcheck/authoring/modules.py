@@ -98,6 +98,9 @@ def _without_a_home(name: str, part: str, shape: tuple[int, ...]) -> str:
     return f"Your module can't be given its weights: {name} should have the shape {shape}, but it has {part}."
 
 
+_RANDOM = "Your module draws random numbers: is there dropout in it? The same input should give the same result."
+
+
 def followed(
     module: nn.Module,
     weights: Mapping[str, torch.Tensor],
@@ -110,10 +113,11 @@ def followed(
     """What is seen of a module with these weights on these arguments.
 
     `output` (of a `pair` also the attention `weights`) in training mode, where a dropout that nobody asked for
-    would show; `gradients` with respect to arguments and weights, in evaluation mode, or in training mode if it is to
-    be seen `learning`; `parts`, `unused` (trainable parameters that no gradient reaches), `training_mode` and
-    `arguments`. `rows` (batch, length) says which rows of the output are fixed by the contract: only those are
-    followed back. With `forward_only` no gradients are looked at: they take twice as long as all the rest.
+    would show, and is told in words; `gradients` with respect to arguments and weights, in evaluation mode, or in
+    training mode if it is to be seen `learning`; `parts`, `unused` (trainable parameters that no gradient reaches),
+    `training_mode` and `arguments`. `rows` (batch, length) says which rows of the output are fixed by the contract:
+    only those are followed back. With `forward_only` no gradients are looked at: they take twice as long as all the
+    rest.
     """
     dtype = next((t.dtype for t in tensors_in(list(arguments)) if t.is_floating_point()), torch.float32)
     if dtype != torch.float32:
@@ -126,7 +130,10 @@ def followed(
         seen["output"] = _without_a_home(name, parts[name], tuple(weights[name].shape))
         return seen
     module.train()
+    chance = torch.get_rng_state()
     seen |= parted(module(*arguments), pair)
+    if not torch.equal(chance, torch.get_rng_state()):
+        seen["output"] = _RANDOM
     modes = [_modes(module)]
     if forward_only:
         return seen | {"training_mode": modes, "arguments": [state(list(arguments))]}

@@ -34,6 +34,7 @@ class Patient:
     ways: Mapping[str, Callable[..., Any]]
     noted: Callable[[], dict[str, Any]] = dict
     most_numbers: int = MOST_NUMBERS
+    most_rows: int = MAX_ROWS
 
     def reply(self, way: Any, arguments: Any) -> dict[str, Any]:
         """`{"value"}`, or `{"raised"}` with the error's description. Both arguments may be anything."""
@@ -53,8 +54,8 @@ class Patient:
         arrays = [(tuple(item.shape), size_of(item)) for item in items if is_array(item)]
         if sum(max(size, *shape, 0) for shape, size in arrays) > self.most_numbers:
             raise ValueError(f"more than {self.most_numbers} numbers at once")
-        if any(shape[0] > MAX_ROWS for shape, _ in arrays if len(shape) > 1):
-            raise ValueError(f"a batch of more than {MAX_ROWS} rows")
+        if any(shape[0] > self.most_rows for shape, _ in arrays if len(shape) > 1):
+            raise ValueError(f"a batch of more than {self.most_rows} rows")
         if any(max(shape[1:], default=0) > MAX_LENGTH for shape, _ in arrays):
             raise ValueError(f"an axis longer than {MAX_LENGTH}")
 

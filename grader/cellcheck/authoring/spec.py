@@ -62,6 +62,10 @@ class Aspect:
     the dtype of the arguments."): the card shows it on hover, and in text where the aspect fails. Where a
     core aspect fails, only the core's are in the text. An aspect that looks at values is `formal` all the same where
     these say how an answer is built: that a module has a bias is a matter of form.
+
+    A `central` aspect is one without which the exercise is half done at most, whatever its weight: where it fails, half
+    of the points are the most that can be earned. So an exercise may have more than one point: a layer's
+    backward pass gives a gradient to whoever called it, and one to the weights.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Aspect:
     tags: frozenset[str] = frozenset()
     meaning: str = ""
     formal: bool = False
+    central: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class Mistake:
     `advice` is said to the learner as it stands: name what the result equals, then ask the question that leads
     on ("Your result is the sum of the squared errors. Which division turns a sum into a mean?").
 
-    A `central` mistake misses what the exercise is there to teach. It costs at least a third of the points.
+    A `central` mistake misses what the exercise is there to teach. It costs at least half of the points.
     `reported_in` is where somebody made it in public: a project on GitHub and the number of an issue or a pull request,
     "karpathy/nanoGPT#240". Cards name the project, and not the number: the correction may stand there.
     """
@@ -155,8 +160,8 @@ class Exercise(Trial):
     """Wrong answers that are none of the mistakes, held back."""
     equivalents: Mapping[str, str] = field(default_factory=dict)
     """Mutants of the reference that are as right as it ("line -> line"), and why. See `cellcheck.audit`."""
-    combinations: Callable[[Surprise], Iterable[Combination]] = lambda surprise: ()
-    """What mistakes can make together, the least surprising first; each is made when it is asked for."""
+    combinations: Callable[[Surprise], Iterable[Iterable[Combination]]] = lambda surprise: ()
+    """What mistakes can make together, kind by kind, the least surprising first; each is made when it is asked for."""
 
 
 @dataclass(frozen=True)

@@ -73,13 +73,16 @@ class Standing:
     """What else fails. Nobody can say why before that one is right."""
     waits: bool = False
     """Whether the core is among what fails: nothing else can be judged before that."""
+    dear: tuple[str, ...] = ()
+    """What fails and costs at least half of the points."""
 
     @property
     def lines(self) -> list[str]:
         """What is told in passing."""
         right = f"Right already: {_listed(self.right)}." if self.right else ""
         later = f"{'Not judged yet' if self.waits else 'Next'}: {_listed(self.later)}."
-        return [line for line in (right, later if self.later else "") if line]
+        dear = f"At least half of the points depend on: {_listed(self.dear)}." if self.dear else ""
+        return [line for line in (dear, right, later if self.later else "") if line]
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -92,8 +95,9 @@ def standing(verdict: Verdict) -> Standing:
     if verdict.status not in (PARTIAL, FAILED):  # it is right, or it never got so far that anything could be looked at
         return Standing()
     right = tuple(aspect.name for aspect in verdict.aspects if aspect.passed and aspect.seen)
+    dear = tuple(aspect.name for aspect in verdict.aspects if aspect.central and not aspect.passed)
     if verdict.diagnosis or verdict.patients:
-        return Standing(right)
+        return Standing(right, dear=dear)
     failing = sorted(
         (aspect for aspect in verdict.aspects if not aspect.passed),
         key=lambda aspect: (not aspect.told, not aspect.core),
@@ -102,7 +106,7 @@ def standing(verdict: Verdict) -> Standing:
         return Standing(right)
     unseen = [aspect for aspect in verdict.aspects if aspect.passed and not aspect.seen]
     later = tuple(aspect.name for aspect in (*failing[1:], *unseen))
-    return Standing(right, failing[0], later, any(aspect.core for aspect in failing))
+    return Standing(right, failing[0], later, any(aspect.core for aspect in failing), dear)
 
 
 def _look(verdict: Verdict) -> tuple[Tone, Tone, str]:

@@ -6,10 +6,10 @@ its own way. A mistake that leaves the core alone is recognised by the aspects t
 names, mistakes that are edits of the right answer are made together: two that then do the same in every case are it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -86,15 +86,12 @@ class _Search:
         """Mistakes that together do the same in every case, the one that is known first; few are looked at."""
         if self._says_one_word(self.got) or not self.catalogue.combinations:  # many pairs end in True, always
             return None
-        for combination in self._few(self.exercise.combinations(self._surprise())):
+        kinds = self.exercise.combinations(self._surprise())  # of one mistake, in another right answer, and of two
+        few = chain.from_iterable(islice(kind, self.catalogue.combinations) for kind in kinds)
+        for combination in few:
             if self._same_everywhere(combination.answer) and self._each_shows(combination):
                 return Diagnosis(tuple(sorted(combination.mistakes, key=lambda mistake: mistake not in known)))
         return None
-
-    def _few(self, combinations: Iterable[Combination]) -> Iterator[Combination]:
-        """The first ones of each kind: of one mistake, in another right answer, and of two."""
-        of_a_kind = groupby(combinations, key=lambda combination: len(combination.mistakes))
-        return chain.from_iterable(islice(some, self.catalogue.combinations) for _, some in of_a_kind)
 
     def _surprise(self) -> Surprise:
         """In how many observations the answer is wrong where none of the mistakes is, or the reverse.

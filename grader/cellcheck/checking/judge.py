@@ -25,7 +25,7 @@ from cellcheck.checking.compare import Comparing, Difference, compare, concerns
 from cellcheck.checking.diagnose import MOST_COMBINATIONS, Diagnosis, KnownMistakes, diagnose
 from cellcheck.checking.misjudged import misjudged
 from cellcheck.checking.shown import in_short, shown
-from cellcheck.checking.words import names_a_missing_part, place, reports, say
+from cellcheck.checking.words import names_a_missing_part, place, reports, say, speaks_for_itself
 
 Status = Literal["passed", "partial", "failed", "missing", "error", "timeout", "memory", "crashed"]
 PASSED: Final = "passed"
@@ -42,6 +42,8 @@ _ROOM = 2**12
 _PRAISE = re.compile(
     r"(?P<subject>(?:The|Your) [^,.:?]*?) (?:is|are) (?:all )?right,? but (?:(?P<pronoun>it|they) |(?!in|as|after))"
 )
+MOST_WITHOUT_A_CENTRAL_ASPECT = 1 / 2
+"""The share of the points that an answer may earn that fails a central aspect."""
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
 
 
@@ -58,6 +60,8 @@ class AspectResult:
     seen: bool = True
     """Whether the answer got so far, in some case, that this could be looked at: where a result isn't there, or has
     another shape, nothing is deducted for its dtype, but nobody knows whether that is right. Not part of the JSON."""
+    central: bool = False
+    """Whether half of the points depend on it. Not part of the JSON."""
     told: bool = False
     """Whether it is what the message speaks of: the type, the shape, the dtype, or a module's parts. Not part of the
     JSON."""
@@ -176,7 +180,7 @@ class Judge:
             self.exercise,
             mistakes=tuple(m for m in self.exercise.mistakes if m is not mistake),
             combinations=lambda surprise: (
-                c for c in self.exercise.combinations(surprise) if mistake not in c.mistakes
+                (c for c in kind if mistake not in c.mistakes) for kind in self.exercise.combinations(surprise)
             ),
         )
         other.exercise, other._catalogue = exercise, replace(self._catalogue, exercise=exercise)
@@ -323,7 +327,9 @@ class Judge:
             message = f"{exercise.symbol} is right."
             return Verdict(exercise.symbol, exercise.points, exercise.points, PASSED, message, results)
         worked = all(self._holds_somewhere(a, differences) for a in exercise.aspects if a.core)
-        score = round(exercise.points * earned / total, 2) if worked else 0.0
+        half_done = any(result.central and not result.passed for result in results)
+        share = min(earned / total, MOST_WITHOUT_A_CENTRAL_ASPECT) if half_done else earned / total
+        score = round(exercise.points * share, 2) if worked else 0.0
         status: Status = PARTIAL if score else FAILED
         if not score and all("error" in seen for seen in got):
             status = ERROR
@@ -335,9 +341,17 @@ class Judge:
         diagnosis = diagnose(self._catalogue, expected, got, comparing)
         advice = _advice(diagnosis)
         patients = misjudged(exercise, self.cases, expected, got)
+        told = first
+        if first and not diagnosis.recast and (advice or (patients and first[1].kind == "values")):
+            told = None
+        another = self._another(diagnosis, told, expected, differences)
+        if another:
+            advice = without_praise(advice)
         sentences = [advice] if advice else []
-        if first and (diagnosis.recast or not (advice or (patients and first[1].kind == "values"))):
-            sentences.append(self._say(*first))
+        if told:
+            sentences.append(self._say(*told))
+        if another:
+            sentences.append(("Something else goes wrong, too. " if sentences else "") + self._say(*another))
         if patients:
             sentences.append(patients)
         if changed and (first or not advice):  # where nothing else is wrong, the advice says it
@@ -355,6 +369,45 @@ class Judge:
             diagnosis.mistakes[0].reported_in.partition("#")[0] if diagnosis.mistakes else "",
             patients,
         )
+
+    def _another(
+        self,
+        diagnosis: Diagnosis,
+        told: tuple[int, Difference] | None,
+        expected: list[Observation],
+        differences: list[list[Difference]],
+    ) -> tuple[int, Difference] | None:
+        """What goes wrong besides what is told of the answer anyway, if that can be told in a sentence of its own.
+
+        Of two slips often one only has a name, or none, and the other is known by what it does. It does it where the
+        one that has a name does no harm: in aspects in which that mistake is right.
+        """
+        if diagnosis.recast or len(diagnosis.mistakes) > 1:
+            return None
+        known = told[1].key if told else ""
+        spoilt = set().union(*(self._spoilt_by(mistake, expected) for mistake in diagnosis.mistakes))
+        for aspect in self.exercise.aspects:
+            if aspect.name in spoilt:
+                continue
+            for index, (case, in_case) in enumerate(zip(self.cases, differences, strict=True)):
+                for difference in in_case:
+                    if not concerns(aspect, case, difference) or not speaks_for_itself(difference):
+                        continue
+                    if diagnosis.mistakes and (case.patient is None or difference.kind != "error"):
+                        return index, difference
+                    if not diagnosis.mistakes and reports(difference) and difference.key != known:
+                        return index, difference
+        return None
+
+    def _spoilt_by(self, mistake: Mistake, expected: list[Observation]) -> set[str]:
+        """The names of the aspects in which a mistake is wrong."""
+        return {
+            aspect.name
+            for place, (case, right) in enumerate(zip(self.cases, expected, strict=True))
+            for difference in self._catalogue.comparing(right, self._seen_of(mistake, place))
+            for aspect in self.exercise.aspects
+            if concerns(aspect, case, difference)
+        }
 
     def _say(self, index: int, first: Difference) -> str:
         """What is wrong in a case, and what the case is."""
@@ -382,7 +435,7 @@ class Judge:
             aspect.tags <= case.tags and _shows(aspect, right, in_case)
             for case, right, in_case in zip(self.cases, expected, differences, strict=True)
         )
-        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core, seen)
+        return AspectResult(aspect.name, not fails, aspect.meaning, aspect.core, seen, aspect.central)
 
     def _holds_somewhere(self, aspect: Aspect, differences: list[list[Difference]]) -> bool:
         return any(

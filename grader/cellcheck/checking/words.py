@@ -99,6 +99,12 @@ def reports(difference: Difference) -> bool:
     return " " in got and got[:1].isupper() and got.endswith((".", "?"))
 
 
+def speaks_for_itself(difference: Difference) -> bool:
+    """Whether what is said of it says what is wrong, whatever else is: numbers that differ may have any reason."""
+    by_kind = difference.kind in ("error", "dtype") or (difference.kind == "type" and difference.key == "gradients")
+    return by_kind or reports(difference) or difference.key in ("arguments", "unused", "training_mode")
+
+
 def names_a_missing_part(difference: Difference) -> bool:
     """Whether a module hasn't got a part, in the words of `cellcheck.authoring.modules`."""
     return difference.key == "parts" and difference.got == "missing"
@@ -165,6 +171,9 @@ def _say_changed(path: str) -> str:
     return "An argument isn't what it was before the call. Work on a copy, or use operations that make a new one."
 
 
+_CHANGED_IN_PLACE = "leaf Variable that requires grad is being used in an in-place operation"
+
+
 def _say_no_gradient(got: str | None) -> str:
     if got is None:
         return "No gradient reaches one of the inputs or weights. Does the result depend on all of them?"
@@ -174,6 +183,8 @@ def _say_no_gradient(got: str | None) -> str:
             "Is there a detach, .item(), .data, NumPy or no_grad on the way, or torch.tensor(...) around a tensor?"
         )
     if got.startswith("stopped with "):
+        if _CHANGED_IN_PLACE in got:
+            return "An argument or a weight is changed in place, where gradients can't follow. What makes a new tensor?"
         message, way_on = _without_detach(harmless(got))
         return f"With inputs that need gradients, it {message.rstrip('.')}.{way_on}"
     return "Gradients flow through tensors of floating-point numbers only, and the result isn't one."

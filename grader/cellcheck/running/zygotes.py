@@ -79,8 +79,8 @@ class Zygote:
         try:
             return self._fork(limits, ahead)
         except OSError:
-            said = self._process.last_words()
-            raise GraderError(f"The process that runs submissions starts, and ends at once: {said}") from None
+            last_words = self._process.last_words()
+            raise GraderError(f"The process that runs submissions starts, and ends at once: {last_words}") from None
 
     def _fork(self, limits: Limits, ahead: Mapping[str, Any] | None) -> tuple[int, int]:
         if self.account.group is not None:

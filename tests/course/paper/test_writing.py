@@ -13,10 +13,10 @@ from transformer_course.paper.writing import ReadsOnce, write
 
 def model() -> Transformer:
     torch.manual_seed(0)
-    found = Transformer(13, 11, 16, 2, 2, 32, 0.5, 12)
-    for parameter in found.parameters():
+    transformer = Transformer(13, 11, 16, 2, 2, 32, 0.5, 12)
+    for parameter in transformer.parameters():
         nn.init.normal_(parameter, std=0.4)
-    return found
+    return transformer
 
 
 def test_it_reads_a_source_once_and_says_the_same() -> None:
@@ -62,9 +62,9 @@ def test_the_last_cross_attention_is_found_whatever_it_is_called() -> None:
     source, target = torch.tensor([[5, 3, 8]]), torch.tensor([[1, 6]])
     ours = model()
     expected = translation_maps(ours, source, target)["decoder.layers.1.cross_attention"][0]
-    found = last_crossing(ours, source, target)
-    assert found is not None
-    assert torch.equal(found, expected)
+    crossing = last_crossing(ours, source, target)
+    assert crossing is not None
+    assert torch.equal(crossing, expected)
     theirs = last_crossing(BuiltInTransformer(ours), source, target)
     assert theirs is not None
     assert torch.allclose(theirs, expected, atol=1e-6)

@@ -83,8 +83,8 @@ def busy_processes() -> Iterator[None]:
             process.wait()
 
 
-def insist_on_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
-    differing = {name: (found.get(name), expected[name]) for name in expected if found.get(name) != expected[name]}
+def insist_on_equal(marks: dict[str, Any], expected: dict[str, Any]) -> None:
+    differing = {name: (marks.get(name), expected[name]) for name in expected if marks.get(name) != expected[name]}
     assert not differing, json.dumps(differing, indent=1)[:5000]
 
 

@@ -32,8 +32,8 @@ def spent(pid: int) -> float:
 
 def run(root: Path, command: list[str], seconds: float | None = None) -> tuple[int, float, str]:
     """Runs a command, and kills it once it has used so many seconds; its exit code, its seconds, what it said."""
-    with (root.parent / "said").open("w+") as said:
-        process = subprocess.Popen(command, cwd=root, stdout=said, stderr=said, start_new_session=True)
+    with (root.parent / "said").open("w+") as output:
+        process = subprocess.Popen(command, cwd=root, stdout=output, stderr=output, start_new_session=True)
         used = 0.0
         while process.poll() is None:
             used = max(used, spent(process.pid))
@@ -41,8 +41,8 @@ def run(root: Path, command: list[str], seconds: float | None = None) -> tuple[i
                 process.send_signal(signal.SIGKILL)
                 process.wait()
             time.sleep(0.001)
-        said.seek(0)
-        return process.returncode, used, said.read()
+        output.seek(0)
+        return process.returncode, used, output.read()
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,9 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
 def test_thirty_kills(handed_in: Course) -> None:
     straight = handed_in.root.with_name("straight")
     shutil.copytree(handed_in.root, straight)
-    code, total, said = run(straight, COMMAND)
-    assert code == 0, said
-    table = [line for line in said.splitlines() if line.startswith(("ada", "bea", "cy"))]
+    code, total, output = run(straight, COMMAND)
+    assert code == 0, output
+    table = [line for line in output.splitlines() if line.startswith(("ada", "bea", "cy"))]
     assert len(table) == 3
     moments = random.Random(4)
     killed = number = 0
@@ -76,12 +76,12 @@ def test_thirty_kills(handed_in: Course) -> None:
         killed += code == -signal.SIGKILL
         # Killed before it wrote down its seed, a run has left nothing to go on with: the seed is named again.
         begun = (root / ".cellcheck" / f"{LESSON}.jsonl").exists()
-        code, _, said = run(root, [*(COMMAND[:-2] if begun else COMMAND), "--resume"])
+        code, _, output = run(root, [*(COMMAND[:-2] if begun else COMMAND), "--resume"])
         print(
             f"{number}: killed after {used:.2f} of {total:.2f} s, {'begun' if begun else 'nothing begun'}", flush=True
         )
-        assert code == 0, said
-        assert [line for line in said.splitlines() if line.startswith(("ada", "bea", "cy"))] == table
+        assert code == 0, output
+        assert [line for line in output.splitlines() if line.startswith(("ada", "bea", "cy"))] == table
         assert content(root) == content(straight)
         assert pages(root) == pages(straight)
         shutil.rmtree(root)

@@ -84,30 +84,30 @@ def test_from_the_first_lesson_to_the_last(tmp_path: Path) -> None:
                 name = grade_id(cell)
                 if name == f"test_{exercises[0].symbol}" and not begun:
                     begun = True  # first the blank, then a wrong answer
-                    ran, said = kernel.run(cell.source)
+                    ran, output = kernel.run(cell.source)
                     assert not ran
-                    assert "Traceback" not in said
+                    assert "Traceback" not in output
                     kernel.run(WRONG.format(symbol=exercises[0].symbol))
-                    ran, said = kernel.run(cell.source)
+                    ran, output = kernel.run(cell.source)
                     assert not ran
-                    assert "Traceback" not in said
+                    assert "Traceback" not in output
                     assert not standings(tmp_path)[place].begun
                     assert kernel.run(answers[exercises[0].symbol])[0]
                 if name == exercises[0].symbol:
                     kernel.run(cell.source)
                     continue
-                ran, said = kernel.run(answers.get(name) or cell.source)
-                assert ran, f"{lesson}, {name}: {said}"
+                ran, output = kernel.run(answers.get(name) or cell.source)
+                assert ran, f"{lesson}, {name}: {output}"
             path.write_text(nbformat.writes(filled), "utf-8")
-            ran, said = kernel.run("import cellcheck; cellcheck.submit(into='.')")
-            assert ran, said
+            ran, output = kernel.run("import cellcheck; cellcheck.submit(into='.')")
+            assert ran, output
         standing = standings(tmp_path)[place]
         assert standing.done == len(exercises)
         assert list(path.parent.glob("*.submission.zip"))
     assert next_up(standings(tmp_path)) is None
     typed = [sys.executable, "-m", "cellcheck"]
-    said = subprocess.run([*typed, "progress", str(tmp_path)], capture_output=True, text=True, check=True).stdout
-    assert all(f"{n} of {n}" in said for n in {len(load_lesson(name).exercises) for name in names})
+    output = subprocess.run([*typed, "progress", str(tmp_path)], capture_output=True, text=True, check=True).stdout
+    assert all(f"{n} of {n}" in output for n in {len(load_lesson(name).exercises) for name in names})
     table = tmp_path / "marks.json"
     notebooks = [str(notebook(tmp_path, name)) for name in names]
     subprocess.run([*typed, "grade", *notebooks, "--json", str(table)], check=True, capture_output=True)

@@ -155,9 +155,9 @@ def test_clean_split(seed: int) -> None:
 @both_seeds
 def test_commonest_tokens(seed: int) -> None:
     (_, train), (_, target) = sums(seed)
-    said = lab.commonest_by_place(train, target)
-    assert 0.29 <= token_accuracy(lab.sure_of(said, addition.VOCAB_SIZE), target) <= 0.33
-    assert exact_match(said, target) < 0.02
+    guess = lab.commonest_by_place(train, target)
+    assert 0.29 <= token_accuracy(lab.sure_of(guess, addition.VOCAB_SIZE), target) <= 0.33
+    assert exact_match(guess, target) < 0.02
 
 
 @both_seeds

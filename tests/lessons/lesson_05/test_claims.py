@@ -177,8 +177,8 @@ def test_the_encoder_speaks(seed: int) -> None:
     assert lab.moved_by_another_source(causal_model(seed), *letters(seed)[2]) > 0.50
 
 
-def found_share(found: tuple[float, torch.Tensor] | None) -> float:
-    return found[0]
+def found_share(surest: tuple[float, torch.Tensor] | None) -> float:
+    return surest[0]
 
 
 @both_seeds_later

@@ -75,8 +75,8 @@ def test_top_p_follows_doubt(seed: int) -> None:
     _, _, hesitating = lab.hesitation(model(seed), source, target)
     with torch.no_grad():
         sure = model(seed)(source[:1], torch.tensor([[lab.START]]))[:, -1]
-    kept = [int(torch.isfinite(top_p_filter(logits, 0.9)).sum()) for logits in (hesitating, sure)]
-    assert kept[0] > kept[1]
+    counts = [int(torch.isfinite(top_p_filter(logits, 0.9)).sum()) for logits in (hesitating, sure)]
+    assert counts[0] > counts[1]
 
 
 @cache
@@ -199,9 +199,9 @@ def test_who_ends_each_sequence(seed: int) -> None:
 @both_seeds
 def test_greedy_is_wrong_on_the_tree(seed: int) -> None:
     chances, source = lab.tree_answers(), torch.tensor([[3]])
-    found = lab.tree_text(greedy_decode(lab.tree_model, source, **TREE_ENDS)[0])
+    text = lab.tree_text(greedy_decode(lab.tree_model, source, **TREE_ENDS)[0])
     best = lab.tree_text(beam_search(lab.tree_model, source, **TREE_ENDS, beam_width=2)[0])
-    assert chances[found] == pytest.approx(0.24)
+    assert chances[text] == pytest.approx(0.24)
     assert chances[best] == pytest.approx(0.36) == pytest.approx(max(chances.values()))
 
 

@@ -124,11 +124,11 @@ def test_the_factor_makes_words_heard(seed: int) -> None:
 
 
 def test_the_decoder_is_larger() -> None:
-    found = [
+    sizes = [
         (count_parameters(kind(vocab_size=3, max_length=64, **PAPER_SIZES)) - 3 * 512) / 1e6
         for kind in (Encoder, Decoder)
     ]
-    assert [round(millions, 1) for millions in found] == [18.9, 25.2]
+    assert [round(millions, 1) for millions in sizes] == [18.9, 25.2]
 
 
 def test_base_model_parameters() -> None:
@@ -176,13 +176,13 @@ def test_only_gus_is_sound() -> None:
 
 
 def test_padding_gets_nothing() -> None:
-    found = []
+    targets = []
     for loss in (LabelSmoothingLoss(6, 0.3, 0), nn.CrossEntropyLoss(label_smoothing=0.3, ignore_index=0)):
         logits = torch.zeros(1, 6, requires_grad=True)
         loss(logits, torch.tensor([3])).backward()
         assert logits.grad is not None
-        found.append((torch.softmax(logits.detach(), dim=-1) - logits.grad)[0])
-    ours, pytorchs = found
+        targets.append((torch.softmax(logits.detach(), dim=-1) - logits.grad)[0])
+    ours, pytorchs = targets
     assert ours[[0, 3]].tolist() == pytest.approx([0.0, 0.7], abs=1e-6)
     assert pytorchs[[0, 3]].tolist() == pytest.approx([0.05, 0.75], abs=1e-6)
 
@@ -345,12 +345,12 @@ def test_chrf_says_no() -> None:
 
 
 def test_the_whole_preset() -> None:
-    found, (word_by_word,) = multi30k(), multi30k()["chrF of 200, word by word"]
-    assert all(round(loss, 1) == 2.2 for loss in found["validation loss, 1200 steps"])
-    assert found["BLEU of 200, 1200 steps"] == [22.5, 21.6]
-    assert found["chrF of 200, 1200 steps"] == [47.9, 47.5]
-    assert all(0 < word_by_word - chrf < 3 for chrf in found["chrF of 200, 1200 steps"])
-    begun, whole = (sum(found[f"BLEU of 200, {steps} steps"]) for steps in (300, 1200))
+    table, (word_by_word,) = multi30k(), multi30k()["chrF of 200, word by word"]
+    assert all(round(loss, 1) == 2.2 for loss in table["validation loss, 1200 steps"])
+    assert table["BLEU of 200, 1200 steps"] == [22.5, 21.6]
+    assert table["chrF of 200, 1200 steps"] == [47.9, 47.5]
+    assert all(0 < word_by_word - chrf < 3 for chrf in table["chrF of 200, 1200 steps"])
+    begun, whole = (sum(table[f"BLEU of 200, {steps} steps"]) for steps in (300, 1200))
     assert whole > 1.8 * begun
 
 
@@ -382,18 +382,18 @@ def test_most_tales_are_flawless(seed: int) -> None:
 def test_it_agrees_with_its_noun() -> None:
     model, subwords = lab.teller()
     english = [f"The witch found the {thing.english} and lost it." for thing in THINGS]
-    said = lab.translate(model, english, subwords)
+    translations = lab.translate(model, english, subwords)
     wanted = [{"m": "ihn", "f": "sie", "n": "es"}[thing.gender] for thing in THINGS]
-    assert sum(f" und {it} verloren." in one for one, it in zip(said, wanted, strict=True)) == len(THINGS) == 22
+    assert sum(f" und {it} verloren." in one for one, it in zip(translations, wanted, strict=True)) == len(THINGS) == 22
     assert max(wanted.count(it) for it in set(wanted)) <= 11  # one word for every "it" would be right that often
 
 
 def test_it_follows_the_english_noun() -> None:
     model, subwords = lab.teller()
-    found = lab.torn(model, subwords)
-    assert list(found["follows"]) == ["the English noun"] * 310
+    table = lab.torn(model, subwords)
+    assert list(table["follows"]) == ["the English noun"] * 310
     # The control: it doesn't write one and the same word, whatever it reads.
-    assert set(found["writes"]) == {"ihn", "sie", "es"}
+    assert set(table["writes"]) == {"ihn", "sie", "es"}
 
 
 def test_a_head_finds_the_noun() -> None:

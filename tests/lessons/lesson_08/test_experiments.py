@@ -65,8 +65,8 @@ def test_pieces_take_the_places_of_ours() -> None:
 
     sizes = (13, 11, 16, 2, 4, 32, 0.1, 9)
     network = lab.Pieces(feed_forward=Marked).build(*sizes)
-    found = [part for part in network.modules() if isinstance(part, Marked)]
-    assert [part.sizes for part in found] == [(16, 32, 0.1)] * 4
+    parts = [part for part in network.modules() if isinstance(part, Marked)]
+    assert [part.sizes for part in parts] == [(16, 32, 0.1)] * 4
     layers = lab.Pieces(feed_forward=Marked, encoder_layer=Marked).build(*sizes)
     sizes_of_layers = [part.sizes for part in layers.get_submodule("encoder.layers").children()]
     assert sizes_of_layers == [(16, 4, 32, 0.1)] * 2
@@ -137,10 +137,10 @@ def test_spelling_tables_and_attention() -> None:
     data = spelling_task(0, train=400, test=40)
     model, run = lab.train_speller(data, recipe=replace(SMALL, max_length=18))
     assert len(run.losses) == 3
-    said = lab.say_all(model, [*data.test, "Ö'Brien"], data.sounds)
-    table = lab.spelling_scores({**lab.baselines(data), "the model": said}, data)
+    pronunciations = lab.say_all(model, [*data.test, "Ö'Brien"], data.sounds)
+    table = lab.spelling_scores({**lab.baselines(data), "the model": pronunciations}, data)
     assert list(table["said by"]) == ["one letter at a time", "with both neighbours", "the model"]
-    assert len(lab.some_words(said, data)) == 8
+    assert len(lab.some_words(pronunciations, data)) == 8
     heads, sounds = lab.letters_looked_at(model, "whale", data.sounds)
     for weights in heads.values():
         assert weights.shape == (len(sounds), 5)
@@ -236,8 +236,8 @@ def test_a_model_with_names_of_its_own_is_replaced_in_a_sentence(
     model, subwords = lab.teller(Named)
     assert isinstance(model, Transformer)
     assert "the course's Transformer takes its place" in capsys.readouterr().out
-    said = lab.translate(model, ["The witch found a key and lost it."], subwords)
-    assert said == ["Die Hexe hat einen Schlüssel gefunden und ihn verloren."]
+    translations = lab.translate(model, ["The witch found a key and lost it."], subwords)
+    assert translations == ["Die Hexe hat einen Schlüssel gefunden und ihn verloren."]
 
 
 def test_a_checkpoint_of_tales_comes_back_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,7 @@ def test_the_keys_bias(seed: int) -> None:
     generator = np.random.default_rng(seed)
     layer, x = MultiHeadAttention(8, 2), generator.standard_normal((2, 5, 8))
     layer.backward(generator.standard_normal(layer.forward(x, x, x)[0].shape))
-    sizes = {name: float(np.abs(found).max()) for name, found in gradients_of(layer).items()}
+    sizes = {name: float(np.abs(gradient).max()) for name, gradient in gradients_of(layer).items()}
     assert sizes.pop("key.bias") < 1e-12
     assert min(sizes.values()) > 1e-3
 
@@ -259,26 +259,26 @@ def test_eight_more_seeds() -> None:
 
 
 def test_over_five_seeds() -> None:
-    found = shares("three digits")
-    assert {len(each) for each in found.values()} == {5}
-    softmax = sorted(found.pop(SOFTMAX))
+    by_fault = shares("three digits")
+    assert {len(each) for each in by_fault.values()} == {5}
+    softmax = sorted(by_fault.pop(SOFTMAX))
     assert round(softmax[0], 2) == 0.59
     assert softmax[1] > 0.99
-    assert max(found.pop(wrong.CONTROL)) < 0.6
-    assert len(found) == 8  # the right one, and seven wrong ones
-    assert min(min(each) for each in found.values()) > 0.99
+    assert max(by_fault.pop(wrong.CONTROL)) < 0.6
+    assert len(by_fault) == 8  # the right one, and seven wrong ones
+    assert min(min(each) for each in by_fault.values()) > 0.99
 
 
 def test_on_nested_questions() -> None:
-    found = shares("nested")
-    assert {len(each) for each in found.values()} == {2}
-    right = found.pop("right")
+    by_fault = shares("nested")
+    assert {len(each) for each in by_fault.values()} == {2}
+    right = by_fault.pop("right")
     assert 0.975 < min(right) < max(right) < 0.9965
-    assert all(0.895 < share < 0.925 for share in found.pop("block: dQ, without dK and dV"))
-    assert all(0.185 < share < 0.245 for share in found.pop(SOFTMAX))
-    assert max(found.pop(wrong.CONTROL)) < 0.5
-    assert len(found) == 6
-    assert all(0.965 < share < 0.9945 for each in found.values() for share in each)
+    assert all(0.895 < share < 0.925 for share in by_fault.pop("block: dQ, without dK and dV"))
+    assert all(0.185 < share < 0.245 for share in by_fault.pop(SOFTMAX))
+    assert max(by_fault.pop(wrong.CONTROL)) < 0.5
+    assert len(by_fault) == 6
+    assert all(0.965 < share < 0.9945 for each in by_fault.values() for share in each)
 
 
 @both_seeds_later
@@ -318,8 +318,8 @@ def test_the_tape_agrees(seed: int) -> None:
     output = tape.record([weights, value], weights @ value, lambda g: [g @ value.mT, weights.mT @ g])
     by_tape = tape.gradients(output, toward, [query, key, value])
     q, k, v = (torch.from_numpy(each).requires_grad_() for each in (query, key, value))
-    found = torch.autograd.grad(F.scaled_dot_product_attention(q, k, v), [q, k, v], torch.from_numpy(toward))
-    by_torch = [each.numpy() for each in found]
+    gradients = torch.autograd.grad(F.scaled_dot_product_attention(q, k, v), [q, k, v], torch.from_numpy(toward))
+    by_torch = [each.numpy() for each in gradients]
     for others in (attention_backward(query, key, value, weights, toward), by_torch):
         assert max(np.abs(one - other).max() for one, other in zip(by_tape, others, strict=True)) < 1e-13
 
@@ -353,9 +353,9 @@ def test_what_the_tape_keeps(seed: int) -> None:
     by_hand = [norm.backward(toward), norm.weight_grad, norm.bias_grad]
     by_tape = tape.gradients(y.array, toward, [x.array, weight.array, bias.array])
     assert max(np.abs(one - other).max() for one, other in zip(by_tape, by_hand, strict=True)) < 1e-12
-    kept = lab.kept_by(tape)
-    assert len(kept) == 16
-    assert round(sum(kept) / 1024) == 200
+    arrays = lab.kept_by(tape)
+    assert len(arrays) == 16
+    assert round(sum(arrays) / 1024) == 200
     assert round(lab.remembered(norm) / 1024) == 33
 
 
@@ -363,9 +363,9 @@ def test_what_the_tape_keeps(seed: int) -> None:
 def test_what_a_step_keeps(seed: int) -> None:
     model = reader(seed)[0]
     model.forward(tasks.as_arrays(data(seed).train[:32])[0])
-    kept, weights = lab.remembered(model.blocks[0]), sum(array.nbytes for array in weights_of(model).values())
-    assert round(kept / 1024) == 217
-    assert 3.5 < kept / weights < 4.5
+    memory, weights = lab.remembered(model.blocks[0]), sum(array.nbytes for array in weights_of(model).values())
+    assert round(memory / 1024) == 217
+    assert 3.5 < memory / weights < 4.5
 
 
 @both_seeds_later

@@ -23,16 +23,18 @@ class Knows:
     def __init__(self, challenge: Challenge, *parts: Part) -> None:
         self.vocab_size = challenge.vocab_size
         self.answers = {
-            tuple(row): said for part in parts for row, said in zip(part.inputs[0].tolist(), part.targets, strict=True)
+            tuple(row): answer
+            for part in parts
+            for row, answer in zip(part.inputs[0].tolist(), part.targets, strict=True)
         }
 
     def forward(self, tokens: np.ndarray, read: np.ndarray | None = None) -> Any:
-        said = np.array([self.answers.get(tuple(row), 0) for row in tokens.tolist()], dtype=object)
+        answers = np.array([self.answers.get(tuple(row), 0) for row in tokens.tolist()], dtype=object)
         if read is not None:
             place = read.shape[1] - 1
-            whole = [row if isinstance(row, np.ndarray) else np.zeros(5, dtype=int) for row in said]
-            said = np.array([[row[place]] * read.shape[1] for row in whole])
-        return np.eye(self.vocab_size)[said.astype(int)]
+            whole = [row if isinstance(row, np.ndarray) else np.zeros(5, dtype=int) for row in answers]
+            answers = np.array([[row[place]] * read.shape[1] for row in whole])
+        return np.eye(self.vocab_size)[answers.astype(int)]
 
 
 @every_challenge
@@ -50,16 +52,16 @@ def test_the_test_questions_open_at_the_goal_and_not_before(name: str, capsys: p
     assert capsys.readouterr().out.startswith("Not yet: 0.0%")
     assert list(task.verdict(Knows(task, task.validation))) == ["validation", "test"]
     assert "not on questions that nobody chose by: 0.0%" in capsys.readouterr().out
-    found = task.verdict(Knows(task, task.validation, task.test))
-    assert found.eq(1.0).all(axis=None)
+    shares = task.verdict(Knows(task, task.validation, task.test))
+    assert shares.eq(1.0).all(axis=None)
     assert capsys.readouterr().out.startswith("You got there: 100.0% of 500 test questions")
 
 
 def test_answers_are_right() -> None:
     part = SMALL["sums"].train
-    for row, said in zip(part.inputs[0].tolist(), part.targets.tolist(), strict=True):
+    for row, target in zip(part.inputs[0].tolist(), part.targets.tolist(), strict=True):
         digits = [str(token - 1) for token in row]
-        written = said[: said.index(11)]
+        written = target[: target.index(11)]
         total = int("".join(str(token - 1) for token in reversed(written)))
         assert total == int("".join(digits[:3])) + int("".join(digits[4:]))
 

@@ -46,8 +46,8 @@ def test_rows_have_about_6_6_tokens(seed: int) -> None:
 @both_seeds_later
 def test_only_ida_learns(seed: int) -> None:
     batch = lab.one_batch(data(seed))
-    found = {name: can_overfit(*suspect, batch) for name, suspect in lab.suspects(seed).items()}
-    assert found == {"Ida": True, "Jon": False, "Kim": False}
+    learns = {name: can_overfit(*suspect, batch) for name, suspect in lab.suspects(seed).items()}
+    assert learns == {"Ida": True, "Jon": False, "Kim": False}
     for name, (make, train_step) in lab.suspects(seed).items():
         learner = make()
         first, second, third = (train_step(learner, batch) for _ in range(3))
@@ -59,12 +59,12 @@ def entropy_by_position(targets: torch.Tensor) -> float:
     """The lowest loss of a model that knows only which symbols are common at each position; a row counts as one."""
     real = targets != 0
     shares = real / real.sum(dim=1, keepdim=True) / len(targets)
-    found = 0.0
+    entropy = 0.0
     for position in range(targets.shape[1]):
         counts = torch.zeros(13).index_add(0, targets[:, position], shares[:, position])
         some = counts[counts > 0]
-        found -= float((some * (some / some.sum()).log()).sum())
-    return found
+        entropy -= float((some * (some / some.sum()).log()).sum())
+    return entropy
 
 
 @both_seeds_later
@@ -147,15 +147,15 @@ def test_waves_of_run_a(seed: int) -> None:
 
 @both_seeds_later
 def test_two_flat_runs(seed: int) -> None:
-    found, sound = {letter: curve(letter, seed) for letter in "AEFHI"}, curve("", seed)
-    assert 1.75 < found["A"]["loss"].min() < found["A"]["loss"].max() < 3
-    assert found["E"]["training loss"].iloc[:10].max() > 3
-    assert 2.1 < found["E"]["training loss"].iloc[-30:].median() < 2.4
-    assert 0.5 < found["E"]["gradient norm"].iloc[20:].median() / sound["gradient norm"].iloc[20:].median() < 2
-    assert found["F"]["training loss"].iloc[49] < 0.1
-    assert 2.4 < found["H"]["training loss"].iloc[-1] < 2.5
-    assert 0 < found["H"]["gradient norm"].iloc[-30:].median() < 0.12
-    looked = found["I"].dropna()
+    curves, sound = {letter: curve(letter, seed) for letter in "AEFHI"}, curve("", seed)
+    assert 1.75 < curves["A"]["loss"].min() < curves["A"]["loss"].max() < 3
+    assert curves["E"]["training loss"].iloc[:10].max() > 3
+    assert 2.1 < curves["E"]["training loss"].iloc[-30:].median() < 2.4
+    assert 0.5 < curves["E"]["gradient norm"].iloc[20:].median() / sound["gradient norm"].iloc[20:].median() < 2
+    assert curves["F"]["training loss"].iloc[49] < 0.1
+    assert 2.4 < curves["H"]["training loss"].iloc[-1] < 2.5
+    assert 0 < curves["H"]["gradient norm"].iloc[-30:].median() < 0.12
+    looked = curves["I"].dropna()
     assert 0.01 < (looked["token accuracy"] - looked["measured again"]).abs().max() < 0.035
 
 
@@ -198,10 +198,10 @@ class _NotANumber(Sound):
 @both_seeds_later
 def test_the_table_diagnoses(seed: int) -> None:
     table = lab.by_the_table(data(seed), seed).set_index("run")
-    said = table["the table says"]
+    diagnoses = table["the table says"]
     assert (table["right?"] == "yes").all()
     dead, causes = "the input doesn't reach the output", [symptom.cause for symptom in lab.SYMPTOMS]
-    found = {
+    expected = {
         "run A": "the data isn't shuffled",
         "run B": "underflow in float16",
         "run C": "gradients aren't zeroed",
@@ -215,7 +215,7 @@ def test_the_table_diagnoses(seed: int) -> None:
         "Jon": "the optimiser holds other weights",
         "Kim": dead,
     }
-    assert [cause for run, cause in found.items() if not said[run].startswith(cause)] == []
+    assert [cause for run, cause in expected.items() if not diagnoses[run].startswith(cause)] == []
     for another in (seed, 1 - seed):
         assert lab.read(curve("", seed), curve("", another)) == lab.NOTHING
     others = {
@@ -227,14 +227,14 @@ def test_the_table_diagnoses(seed: int) -> None:
     for kind, cause in others.items():
         assert lab.read(kind(seed).run(), curve("", seed)).startswith(cause)
     # every row is some run's
-    assert all(any(cause.startswith(named) for named in [*found.values(), *others.values()]) for cause in causes)
+    assert all(any(cause.startswith(named) for named in [*expected.values(), *others.values()]) for cause in causes)
 
 
 @both_seeds_later
 def test_the_leak_flatters(seed: int) -> None:
-    found = lab.leaked_and_fresh(seed)
-    assert found["the leaked rows"] > 0.95
-    assert found["rows it has never seen"] < 0.2
+    shares = lab.leaked_and_fresh(seed)
+    assert shares["the leaked rows"] > 0.95
+    assert shares["rows it has never seen"] < 0.2
 
 
 @both_seeds_later
@@ -382,7 +382,7 @@ def test_below_eps(seed: int) -> None:
     steps = 20
     scaled = Scaled(seed)
     scaled.run(steps)
-    squares = torch.cat([kept["exp_avg_sq"].flatten() for kept in scaled.optimizer.state.values()])
+    squares = torch.cat([state["exp_avg_sq"].flatten() for state in scaled.optimizer.state.values()])
     roots = (squares / (1 - 0.999**steps)).sqrt()
     assert (roots < scaled.optimizer.defaults["eps"]).float().mean() > 0.95
 
@@ -422,14 +422,14 @@ def test_same_scores() -> None:
 
 def test_the_fused_gradient_is_the_same_up_to_rounding() -> None:
     inputs, targets = (part[:64] for part in data(0).train)
-    found = []
+    gradients = []
     for change in (lambda model: None, fused):
         torch.manual_seed(0)
         model = Reverser()
         change(model)
         row_loss(model(inputs), targets).backward()  # type: ignore[no-untyped-call]
-        found.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))  # type: ignore[union-attr]
-    torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-6)
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))  # type: ignore[union-attr]
+    torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-3, atol=1e-6)
 
 
 def test_what_checkpoints_cost() -> None:

@@ -65,16 +65,16 @@ def invented() -> pd.DataFrame:
 
 
 def test_most_names_are_new() -> None:
-    found = invented()
-    assert found["in the list, of 200, least"].min() == 8
-    assert found["in the list, of 200, most"].max() == 24
-    assert found["in the list, of 200, mean"].mean() == pytest.approx(15, abs=0.5)
-    assert found["shaped like a name, mean"].between(0.88, 0.93).all()
+    table = invented()
+    assert table["in the list, of 200, least"].min() == 8
+    assert table["in the list, of 200, most"].max() == 24
+    assert table["in the list, of 200, mean"].mean() == pytest.approx(15, abs=0.5)
+    assert table["shaped like a name, mean"].between(0.88, 0.93).all()
 
 
 def test_held_out_names_are_hit_too() -> None:
-    found = invented()
-    read, held_out = found["hits among those read"].sum(), found["hits among those held out"].sum()
+    table = invented()
+    read, held_out = table["hits among those read"].sum(), table["hits among those held out"].sum()
     assert held_out == 49
     assert read + held_out == 541
     assert abs(held_out / 541 - 0.1) < (0.1 * 0.9 / 541) ** 0.5  # within a standard error of the list's own share
@@ -82,10 +82,10 @@ def test_held_out_names_are_hit_too() -> None:
 
 def test_what_shifts_do_to_the_loss() -> None:
     """What the bug clinic says of targets that weren't shifted, or were shifted twice."""
-    found = invented().dropna()
-    assert (found["loss after 100 steps, unshifted"] < 0.05).all()
-    assert found["last loss, shifted"].between(2.05, 2.2).all()
-    assert found["last loss, shifted twice"].between(2.5, 2.7).all()
+    table = invented().dropna()
+    assert (table["loss after 100 steps, unshifted"] < 0.05).all()
+    assert table["last loss, shifted"].between(2.05, 2.2).all()
+    assert table["last loss, shifted twice"].between(2.5, 2.7).all()
 
 
 @both_seeds_later
@@ -99,10 +99,10 @@ def test_names_get_better(seed: int) -> None:
 
 
 def test_hardly_any_by_heart() -> None:
-    found = invented()
-    gap = found["bits, held out"] - found["bits, read"]
+    table = invented()
+    gap = table["bits, held out"] - table["bits, read"]
     assert gap.round(2).between(0.04, 0.07).all()
-    assert (found["nats, held out, standard error"] / math.log(2)).between(0.015, 0.025).all()
+    assert (table["nats, held out, standard error"] / math.log(2)).between(0.015, 0.025).all()
 
 
 @cache
@@ -112,34 +112,34 @@ def plays() -> pd.DataFrame:
 
 
 def test_byte_pairs_get_further() -> None:
-    found = plays()
-    assert found["bits, byte pairs"].between(3.0, 3.1).all()
-    found = found.dropna()
-    assert found["bits, characters"].between(3.35, 3.5).all()
-    assert (found["seconds, byte pairs"] < 1.05 * found["seconds, characters"]).all()
+    table = plays()
+    assert table["bits, byte pairs"].between(3.0, 3.1).all()
+    table = table.dropna()
+    assert table["bits, characters"].between(3.35, 3.5).all()
+    assert (table["seconds, byte pairs"] < 1.05 * table["seconds, characters"]).all()
 
 
 def test_where_the_tables_begin() -> None:
     """What the exercise's text says about a standard deviation of 1."""
-    found = plays().dropna()
-    assert found["bits, positions at 1"].between(3.95, 4.05).all()
-    assert found["bits, both at 1"].between(3.2, 3.35).all()
-    assert found["first loss, embedding at 1"].between(50, 65).all()
-    assert (found["bets on the token just read, embedding at 1"] > 0.99).all()
-    assert found["first loss, byte pairs"].between(6.2, 6.4).all()
-    assert (found["bits, embedding at 1"] - found["bits, byte pairs"]).abs().max() < 0.1
+    table = plays().dropna()
+    assert table["bits, positions at 1"].between(3.95, 4.05).all()
+    assert table["bits, both at 1"].between(3.2, 3.35).all()
+    assert table["first loss, embedding at 1"].between(50, 65).all()
+    assert (table["bets on the token just read, embedding at 1"] > 0.99).all()
+    assert table["first loss, byte pairs"].between(6.2, 6.4).all()
+    assert (table["bits, embedding at 1"] - table["bits, byte pairs"]).abs().max() < 0.1
 
 
 def test_scaled_residuals_gain_nothing() -> None:
-    found = plays().dropna()
-    assert (found["bits, residuals scaled"] > found["bits, byte pairs"] - 0.02).all()
+    table = plays().dropna()
+    assert (table["bits, residuals scaled"] > table["bits, byte pairs"] - 0.02).all()
 
 
 def test_it_does_not_quote() -> None:
-    found = plays()
-    texts = found[[f"longest copy, text {text}" for text in range(8)]]
+    table = plays()
+    texts = table[[f"longest copy, text {text}" for text in range(8)]]
     assert (texts.min(axis=None), texts.max(axis=None)) == COPIES
-    held_out = found.loc[0]
+    held_out = table.loc[0]
     assert held_out["longest copy, held out, median"] == 19
     assert held_out["longest copy, held out, least"] == 15
     assert held_out["longest copy, held out, most"] == 31
@@ -149,8 +149,8 @@ def test_it_does_not_quote() -> None:
 
 
 def test_a_high_temperature_breaks_words() -> None:
-    found = plays()
-    shares = {way: found[f"in the book, {way}"] for way in lab.CHOICES}
+    table = plays()
+    shares = {way: table[f"in the book, {way}"] for way in lab.CHOICES}
     hottest = shares.pop("temperature 2")
     assert hottest.round(2).between(0.46, 0.48).all()
     assert shares["temperature 1"].round(2).between(0.56, 0.58).all()
@@ -159,25 +159,25 @@ def test_a_high_temperature_breaks_words() -> None:
 
 
 def test_the_most_likely_goes_round_in_circles() -> None:
-    found = plays()
-    assert found["different words, the most likely token"].round(2).between(0.25, 0.37).all()
-    assert found["different words, greedy, repetition penalty 1.3"].between(0.79, 0.83).all()
+    table = plays()
+    assert table["different words, the most likely token"].round(2).between(0.25, 0.37).all()
+    assert table["different words, greedy, repetition penalty 1.3"].between(0.79, 0.83).all()
 
 
 def test_the_first_words_help() -> None:
-    found = plays()
-    assert (found["bits per token after 1"] - found["bits per token after 2"]).between(0.18, 0.24).all()
-    assert (found["bits per token after 2"] - found["bits per token after 4"]).between(0.08, 0.12).all()
+    table = plays()
+    assert (table["bits per token after 1"] - table["bits per token after 2"]).between(0.18, 0.24).all()
+    assert (table["bits per token after 2"] - table["bits per token after 4"]).between(0.08, 0.12).all()
 
 
 def test_the_rest_helps_a_little() -> None:
-    found = plays()
-    gained = found["bits per token after 4"] - found["bits per token after 16"]
+    table = plays()
+    gained = table["bits per token after 4"] - table["bits per token after 16"]
     assert gained.round(2).between(0.02, 0.05).all()
-    assert (gained / found["gain from 4 to 16, standard error"]).between(3.5, 10.5).all()
+    assert (gained / table["gain from 4 to 16, standard error"]).between(3.5, 10.5).all()
 
 
 def test_the_far_past_does_not() -> None:
-    found = plays()
-    assert (found["bits per token after 16"] - found["bits per token after 24"]).abs().max() < 0.02
-    assert (found["bits per token after 32"] - found["bits per token after 16"]).between(0.03, 0.07).all()
+    table = plays()
+    assert (table["bits per token after 16"] - table["bits per token after 24"]).abs().max() < 0.02
+    assert (table["bits per token after 32"] - table["bits per token after 16"]).between(0.03, 0.07).all()

@@ -52,37 +52,37 @@ def test_whoever_guesses_needs_the_logarithm(length: int) -> None:
 def test_each_token_is_counted_once_and_with_enough_before_it() -> None:
     torch.manual_seed(0)
     model, ids = ModernLanguageModel(20, 16, 2, 1, 24, 1), torch.randint(20, (33,))
-    found = lab.losses_of(model, ids, 8)
+    losses = lab.losses_of(model, ids, 8)
     with torch.no_grad():
-        for place in range(len(found)):
+        for place in range(len(losses)):
             start = 0 if place < 8 else (place - 4) // 4 * 4
             logits = model(ids[None, start : place + 1])[0, -1]
-            assert found[place].item() == pytest.approx(-logits.log_softmax(-1)[ids[place + 1]].item(), abs=1e-4)
+            assert losses[place].item() == pytest.approx(-logits.log_softmax(-1)[ids[place + 1]].item(), abs=1e-4)
 
 
 def test_the_context_grows_and_the_targets_stay() -> None:
     torch.manual_seed(0)
     model, ids = ModernLanguageModel(20, 16, 2, 1, 24, 1), torch.randint(20, (23,))
     corpus = lab.Corpus("test", 20, ids, ids, lambda text: ids, lambda ids: "")
-    found = lab.context_losses(model, corpus, 5)
-    assert found.shape == (14, 5)
+    losses = lab.context_losses(model, corpus, 5)
+    assert losses.shape == (14, 5)
     with torch.no_grad():
         for row, target in enumerate(range(5, 19)):
             for read in range(1, 6):
                 logits = model(ids[None, target - read : target])[0, -1]
-                assert found[row, read - 1].item() == pytest.approx(
+                assert losses[row, read - 1].item() == pytest.approx(
                     -logits.log_softmax(-1)[ids[target]].item(), abs=1e-4
                 )
     table = lab.by_position(model, corpus, 5)
-    assert table["bits per token"].iloc[-1] == pytest.approx(found[:, -1].mean().item() / math.log(2), abs=1e-5)
+    assert table["bits per token"].iloc[-1] == pytest.approx(losses[:, -1].mean().item() / math.log(2), abs=1e-5)
 
 
 def test_six_samplers_get_the_same_distribution() -> None:
     corpus = lab.in_characters("test", TEXT, TEXT)
-    found, tokens = lab.next_chances(Same(corpus.vocab_size), corpus, "To be", shown=4)
-    assert len(found) == 6
+    chances, tokens = lab.next_chances(Same(corpus.vocab_size), corpus, "To be", shown=4)
+    assert len(chances) == 6
     assert len(tokens) == 4
-    assert found["temperature 2"] == pytest.approx([1 / corpus.vocab_size] * 4)
+    assert chances["temperature 2"] == pytest.approx([1 / corpus.vocab_size] * 4)
 
 
 def test_other_beginnings_change_what_they_say_and_nothing_else() -> None:
@@ -120,10 +120,10 @@ def test_without_the_plays_another_book_is_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COURSE_MIRROR", str(tmp_path))
-    found = lab.book()
-    assert found.title == "Moby-Dick"
+    book = lab.book()
+    assert book.title == "Moby-Dick"
     assert "Until then, the model reads Moby-Dick" in capsys.readouterr().out
-    assert lab.other_style(found).title == "first names"
+    assert lab.other_style(book).title == "first names"
     assert lab.other_style(lab.Book("Shakespeare", "")).title == "Moby-Dick"
 
 

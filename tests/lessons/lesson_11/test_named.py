@@ -86,6 +86,6 @@ class Between(Behind):
 )
 def test_norms_in_another_place_and_no_mask_are_both_named(answer: Any, words: str, seed: int) -> None:
     judge = judge_of(LESSON, "DecoderOnlyBlock", seed)
-    said = judge.verdict(judge.observe(answer)).message
-    assert words in said
-    assert "Every token sees the whole row" in said
+    message = judge.verdict(judge.observe(answer)).message
+    assert words in message
+    assert "Every token sees the whole row" in message

@@ -12,9 +12,9 @@ from transformer_course.attention import split_heads
 from transformer_course.language_model.adapting import LoRALinear
 from transformer_course.language_model.gpt import DecoderOnlyTransformer
 from transformer_course.language_model.modern import GroupedQueryAttention, ModernLanguageModel, share_heads
+from transformer_course.language_model.words import Words
 from transformer_course.lessons.lesson_12 import experiments as lab
 from transformer_course.lessons.lesson_12.experiments.stories import hang_together
-from transformer_course.lessons.lesson_12.experiments.words import Words
 from transformer_course.lessons.tables import measured
 from transformer_course.positions import rotary_embedding
 
@@ -26,9 +26,9 @@ def plays() -> pd.DataFrame:
 
 
 def test_new_parts_get_further() -> None:
-    found = plays()
-    assert found["bits, byte pairs, new parts"].between(2.59, 2.69).all()
-    assert found["bits, byte pairs"].between(3.0, 3.1).all()
+    table = plays()
+    assert table["bits, byte pairs, new parts"].between(2.59, 2.69).all()
+    assert table["bits, byte pairs"].between(3.0, 3.1).all()
 
 
 def largest(comparison: pd.DataFrame | None) -> float:
@@ -70,14 +70,14 @@ def remembered(seed: int) -> pd.DataFrame:
 
 @both_seeds
 def test_it_remembers_the_beginning(seed: int) -> None:
-    found = remembered(seed).loc[["the animal", "the thing"]]
-    assert (found["how often"] > 60).all()
-    assert (found["the whole beginning"] == 1).all()
-    short = found["the last 32 tokens"]
+    table = remembered(seed).loc[["the animal", "the thing"]]
+    assert (table["how often"] > 60).all()
+    assert (table["the whole beginning"] == 1).all()
+    short = table["the last 32 tokens"]
     assert 0.14 < short["the animal"] < 0.22
-    assert found["by chance"]["the animal"] == pytest.approx(1 / 10)
+    assert table["by chance"]["the animal"] == pytest.approx(1 / 10)
     assert short["the thing"] < 0.1
-    assert found["by chance"]["the thing"] == pytest.approx(1 / 18)
+    assert table["by chance"]["the thing"] == pytest.approx(1 / 18)
 
 
 @both_seeds
@@ -102,10 +102,10 @@ def test_it_copies_names(seed: int) -> None:
 
 @both_seeds_later
 def test_heat_breaks_the_story(seed: int) -> None:
-    found = lab.by_temperature(*teller(), seed=seed + 1)
-    assert (found.loc["temperature 0.5", ["the animal", "the call"]] >= 0.95).all()
-    assert (found.loc["temperature 1.5", ["the name", "all four"]] == 0).all()
-    assert (found.loc["temperature 1.5"] <= 0.15).all()
+    table = lab.by_temperature(*teller(), seed=seed + 1)
+    assert (table.loc["temperature 0.5", ["the animal", "the call"]] >= 0.95).all()
+    assert (table.loc["temperature 1.5", ["the name", "all four"]] == 0).all()
+    assert (table.loc["temperature 1.5"] <= 0.15).all()
 
 
 @both_seeds
@@ -119,17 +119,17 @@ def test_close_to_what_was_drawn(seed: int) -> None:
 
 @both_seeds_later
 def test_it_has_no_word_for_an_umbrella(seed: int) -> None:
-    found = lab.last_named(*teller(), ["green kettle", "purple umbrella"], seed=seed + 1)
-    assert found["green kettle"] >= 0.95
-    assert found["purple umbrella"] == 0
+    shares = lab.last_named(*teller(), ["green kettle", "purple umbrella"], seed=seed + 1)
+    assert shares["green kettle"] >= 0.95
+    assert shares["purple umbrella"] == 0
 
 
 def test_a_few_kilobytes_help() -> None:
-    found = plays()
-    assert found["Moby-Dick, before"].between(3.05, 3.15).all()
-    assert (found["Moby-Dick, LoRA"] < 2.8).all()
-    assert found["kilobytes, LoRA"].between(36.5, 37.5).all()
-    assert found["kilobytes, model"].between(645, 647).all()
+    table = plays()
+    assert table["Moby-Dick, before"].between(3.05, 3.15).all()
+    assert (table["Moby-Dick, LoRA"] < 2.8).all()
+    assert table["kilobytes, LoRA"].between(36.5, 37.5).all()
+    assert table["kilobytes, model"].between(645, 647).all()
 
 
 @both_seeds
@@ -146,23 +146,23 @@ def test_merging_changes_nothing(seed: int) -> None:
 
 
 def test_plays_suffer() -> None:
-    found = plays()
-    assert found["Shakespeare, LoRA"].between(2.81, 2.91).all()
-    assert (found["Shakespeare, LoRA"] > found["bits, byte pairs, new parts"] + 0.15).all()
+    table = plays()
+    assert table["Shakespeare, LoRA"].between(2.81, 2.91).all()
+    assert (table["Shakespeare, LoRA"] > table["bits, byte pairs, new parts"] + 0.15).all()
 
 
 def test_all_weights_get_further() -> None:
-    found = plays()
-    assert found["Moby-Dick, all weights"].between(2.55, 2.65).all()
-    assert (found["Shakespeare, all weights"] - found["Shakespeare, LoRA"]).between(0.015, 0.05).all()
+    table = plays()
+    assert table["Moby-Dick, all weights"].between(2.55, 2.65).all()
+    assert (table["Shakespeare, all weights"] - table["Shakespeare, LoRA"]).between(0.015, 0.05).all()
 
 
 @cache
 def sizes() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The small models, those with a width of 32 at all numbers of steps, and the one that the line predicts."""
-    found = measured("12_sizes")
-    small = found[(found["steps"] == lab.STEPS) & (found["width"] != lab.NEXT)]
-    return small, found[found["width"] == 32], found[found["width"] == lab.NEXT]
+    table = measured("12_sizes")
+    small = table[(table["steps"] == lab.STEPS) & (table["width"] != lab.NEXT)]
+    return small, table[table["width"] == 32], table[table["width"] == lab.NEXT]
 
 
 def test_a_straight_line() -> None:
@@ -173,8 +173,8 @@ def test_a_straight_line() -> None:
 
 
 def test_steps_bend() -> None:
-    found = sizes()[1].pivot_table(index="seed", columns="steps", values="bits")
-    saved = [[round(100 * (1 - found[2 * n][seed] / found[n][seed])) for n in (75, 150, 300)] for seed in (0, 1)]
+    bits = sizes()[1].pivot_table(index="seed", columns="steps", values="bits")
+    saved = [[round(100 * (1 - bits[2 * n][seed] / bits[n][seed])) for n in (75, 150, 300)] for seed in (0, 1)]
     assert saved == [[10, 12, 6], [10, 13, 7]]
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from transformer_course.data import data_file
+from transformer_course.language_model import storyteller
 from transformer_course.language_model.adapting import LoRALinear
 from transformer_course.language_model.modern import (
     GroupedQueryAttention,
@@ -15,9 +16,9 @@ from transformer_course.language_model.modern import (
     RMSNorm,
     SwiGLU,
 )
+from transformer_course.language_model.words import Words
 from transformer_course.lessons.lesson_12 import experiments as lab
 from transformer_course.lessons.lesson_12.experiments import stories, telling
-from transformer_course.lessons.lesson_12.experiments.words import Words
 
 
 class ByWeight(LoRALinear):
@@ -87,7 +88,7 @@ def test_stories_are_written_with_the_cache_as_without() -> None:
     begun = lab.beginnings(3, seed=5)
     assert len({len(words.encode(text)) for text in begun}) > 1
     for text, told in zip(begun, lab.told(model, words, begun, temperature=0), strict=True):
-        ids = stories.story_ids(words, text)[:-1]
+        ids = storyteller.story_ids(words, text)[:-1]
         with torch.no_grad():
             while len(ids) < 60:
                 ids = torch.cat([ids, model(ids[None])[0, -1:].argmax(-1)])
@@ -112,8 +113,8 @@ def test_what_is_kept_is_seen() -> None:
 def test_counts_need_fewer_bits_the_more_they_see_and_never_fewer_than_the_draws() -> None:
     words = Words(lab.story_teller()[1].merges)
     told, learnt = lab.some_stories(20), lab.some_stories(60, seed=2)
-    found = [stories.counted_surprise(words, learnt, told, before) for before in (0, 1, 3)]
-    assert found[0] > found[1] > found[2] > stories.least_surprise(told)
+    bits = [stories.counted_surprise(words, learnt, told, before) for before in (0, 1, 3)]
+    assert bits[0] > bits[1] > bits[2] > stories.least_surprise(told)
 
 
 def test_the_script_writes_what_the_lesson_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +123,7 @@ def test_the_script_writes_what_the_lesson_reads(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(telling, "WIDTH", 16)
     words = telling.learnt()
     telling.publish(tmp_path / "storyteller", telling.trained(words, steps=2).model, words)
-    monkeypatch.setattr(stories, "data_file", lambda name: tmp_path / name)
+    monkeypatch.setattr(storyteller, "data_file", lambda name: tmp_path / name)
     model, read = lab.story_teller()
     assert read.merges == words.merges
     assert model.get_parameter("embedding.weight").shape == (words.size, 16)

@@ -114,20 +114,20 @@ def won(by_year: pd.DataFrame) -> str:
 
 @both_seeds_later
 def test_passengers_are_lost(seed: int) -> None:
-    found = on_passengers(seed).mean(axis=1)
-    assert found.idxmin() == "one Linear layer"
-    assert 0.595 < found["one Linear layer"] < 0.645
-    better = found[["Transformer", OURS]].min()
-    assert better == found[OURS]
+    errors = on_passengers(seed).mean(axis=1)
+    assert errors.idxmin() == "one Linear layer"
+    assert 0.595 < errors["one Linear layer"] < 0.645
+    better = errors[["Transformer", OURS]].min()
+    assert better == errors[OURS]
     assert 0.86 < better < 0.965
 
 
 @both_seeds_later
 def test_carbon_dioxide(seed: int) -> None:
-    found = on_carbon_dioxide(seed).mean(axis=1)
-    assert found.idxmin() == OURS
-    assert found.min() == pytest.approx(0.37, abs=0.006)
-    assert 0.415 < found[RIVALS].min() < 0.436
+    errors = on_carbon_dioxide(seed).mean(axis=1)
+    assert errors.idxmin() == OURS
+    assert errors.min() == pytest.approx(0.37, abs=0.006)
+    assert 0.415 < errors[RIVALS].min() < 0.436
 
 
 @both_seeds_later
@@ -141,9 +141,9 @@ def test_year_by_year(seed: int) -> None:
 
 @both_seeds_later
 def test_scaling_helps(seed: int) -> None:
-    found = on_carbon_dioxide(seed).mean(axis=1)
-    assert 0.87 < found["Transformer"] < 1.03
-    assert found["Transformer"] > 2 * found[OURS]
+    errors = on_carbon_dioxide(seed).mean(axis=1)
+    assert 0.87 < errors["Transformer"] < 1.03
+    assert errors["Transformer"] > 2 * errors[OURS]
 
 
 def test_leaks_are_found() -> None:
@@ -201,11 +201,11 @@ def digits(seed: int) -> dict[str, dict[str, torch.Tensor]]:
 
 @both_seeds_later
 def test_neighbours_win(seed: int) -> None:
-    found = seeing.scores(digits(seed))["as they are"]
-    assert 0.96 < found["nearest neighbour"] < 0.97
-    assert 0.93 < found["patches of 8"] < 0.95
-    assert 0.93 < found["patches of 4"] < 0.95
-    assert 0.855 < found["patches of 2"] < 0.905
+    shares = seeing.scores(digits(seed))["as they are"]
+    assert 0.96 < shares["nearest neighbour"] < 0.97
+    assert 0.93 < shares["patches of 8"] < 0.95
+    assert 0.93 < shares["patches of 4"] < 0.95
+    assert 0.855 < shares["patches of 2"] < 0.905
 
 
 @both_seeds_later
@@ -218,10 +218,10 @@ def test_nobody_copes(seed: int) -> None:
 @later
 @pytest.mark.parametrize("seed", [0, 1])
 def test_none_of_four(seed: int) -> None:
-    found = digits(seed)
-    ahead, error = reading.lead(found["patches of 4"]["as they are"], found["nearest neighbour"]["as they are"])
+    right = digits(seed)
+    ahead, error = reading.lead(right["patches of 4"]["as they are"], right["nearest neighbour"]["as they are"])
     assert ahead < -2 * error
-    assert seeing.scores(found)["as they are"]["patches of 4"] > 0.8
+    assert seeing.scores(right)["as they are"]["patches of 4"] > 0.8
     for by_year in (on_passengers(seed), on_carbon_dioxide(seed)):
         assert by_year.loc[OURS].mean() < by_year.loc["seasonal naive"].mean()
     assert read(seed)[1].test > reading.majority(corpus(seed)) + 0.2

@@ -35,8 +35,8 @@ def trained(seed: int, steps: int, **ingredients: bool) -> Adder:
 
 @cache
 def table(seed: int | None = None) -> pd.DataFrame:
-    found = measured("14_recipes")
-    return found if seed is None else found[found["seed"] == seed]
+    rows = measured("14_recipes")
+    return rows if seed is None else rows[rows["seed"] == seed]
 
 
 def by_length(recipe: str, seed: int | None = None, kind: str = "exact") -> Shares:
@@ -210,9 +210,9 @@ def test_practice_takes_sums_and_steps() -> None:
 
 @cache
 def told(seed: int) -> pd.DataFrame:
-    found = measured("14_told")
-    assert set(found["line"]) == {one.name for one in lab.TOLD}
-    return lab.parts_of_the_story(found[found["seed"] == seed], table(seed))
+    rows = measured("14_told")
+    assert set(rows["line"]) == {one.name for one in lab.TOLD}
+    return lab.parts_of_the_story(rows[rows["seed"] == seed], table(seed))
 
 
 @both_seeds

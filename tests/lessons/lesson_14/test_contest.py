@@ -99,10 +99,10 @@ def test_what_the_library_writes_is_an_entry(tmp_path: Path, with_weights: bool)
     writing = SumWriting(operands_least_first=True, index_hints=True, width="padded")
     model = Adder(writing, positions="rotary", window=3, d_model=16, num_heads=2, d_ff=32)
     write_entry(tmp_path / "entry", model, with_weights=with_weights, steps=2, sums=100)
-    found = scored(tmp_path / "entry", replace(QUICK, hidden={5: 3}))
-    assert (found.refused, found.trained) == ("", not with_weights)
-    assert found.parameters == sum(parameter.numel() for parameter in model.parameters())
-    assert list(found.right) == [5]
+    result = scored(tmp_path / "entry", replace(QUICK, hidden={5: 3}))
+    assert (result.refused, result.trained) == ("", not with_weights)
+    assert result.parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert list(result.right) == [5]
 
 
 PYTHON = """
@@ -162,6 +162,6 @@ def test_a_sample_entry_runs(name: str, tmp_path: Path) -> None:
     code, cut = re.subn(r"steps=[\d_]+", "steps=2", (samples()[name] / CONTEST.code).read_text("utf-8"))
     assert cut == 1
     (tmp_path / CONTEST.code).write_text(code.replace("draw(20_000)", "draw(200)"))
-    found = scored(tmp_path, replace(QUICK, hidden={5: 3}))
-    assert found.refused == ""
-    assert 0 < found.parameters <= CONTEST.allowance.parameters
+    result = scored(tmp_path, replace(QUICK, hidden={5: 3}))
+    assert result.refused == ""
+    assert 0 < result.parameters <= CONTEST.allowance.parameters

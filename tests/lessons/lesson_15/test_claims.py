@@ -115,21 +115,21 @@ def test_layer_1_looks_at_followers(seed: int) -> None:
 @both_seeds_later
 def test_one_of_four_is_sound(seed: int) -> None:
     model, rows, (previous, _) = copier(seed)[0], lab.new_rows(3, 4), heads_of_layer_0(seed)
-    found = {
+    verdicts = {
         name: ablation_is_sound(lambda tokens, which, way=way: way(tokens, which)[1], rows, *previous)  # type: ignore[misc]
         for name, way in lab.ways_to_take_out(model).items()
     }
-    assert found == {"A": True, "B": False, "C": False, "D": False}
+    assert verdicts == {"A": True, "B": False, "C": False, "D": False}
 
 
 @both_seeds_later
 def test_unsound_code_misleads(seed: int) -> None:
     model, (previous, _) = copier(seed)[0], heads_of_layer_0(seed)
-    found = {name: lab.right_in_turn(way, [previous, (1, 0)]) for name, way in lab.ways_to_take_out(model).items()}
-    assert found["A"][0] <= 0.2
-    assert found["A"][1] >= 0.925
-    assert min(found["B"] + found["D"]) >= 0.95
-    assert found["C"][1] <= 0.2
+    shares = {name: lab.right_in_turn(way, [previous, (1, 0)]) for name, way in lab.ways_to_take_out(model).items()}
+    assert shares["A"][0] <= 0.2
+    assert shares["A"][1] >= 0.925
+    assert min(shares["B"] + shares["D"]) >= 0.95
+    assert shares["C"][1] <= 0.2
 
 
 @three_seeds_later
@@ -189,14 +189,14 @@ def test_induction_heads_copy(seed: int) -> None:
 def test_one_place_brings_it_back(seed: int) -> None:
     model, rows = copier(seed)[0], lab.swapped()
     previous, other = heads_of_layer_0(seed)
-    found = [lab.patched(model, rows, [previous], [place]) for place in range(rows.clean.shape[1])]
+    shares = [lab.patched(model, rows, [previous], [place]) for place in range(rows.clean.shape[1])]
     if seed == LESS_CLEAR:
-        assert 0.5 <= found[6] <= 0.58
+        assert 0.5 <= shares[6] <= 0.58
         assert 0.35 <= lab.patched(model, rows, [other], [6]) <= 0.43
         return
-    assert found[6] >= 0.9
-    assert 0.3 <= found[12] < 0.5
-    assert max(abs(share) for place, share in enumerate(found) if place not in (6, 12)) < 0.02
+    assert shares[6] >= 0.9
+    assert 0.3 <= shares[12] < 0.5
+    assert max(abs(share) for place, share in enumerate(shares) if place not in (6, 12)) < 0.02
 
 
 @both_seeds_later
@@ -218,20 +218,20 @@ def test_halves_at_the_end(seed: int) -> None:
 
 @both_seeds_later
 def test_the_note_can_be_read(seed: int) -> None:
-    found = lab.probe_table(copier(seed)[0])
-    assert found["before layer 0"] <= 0.055
-    assert found["after layer 0"] >= 0.96
-    assert found["after layer 0, without the previous-token head"] <= 0.055
-    assert abs(found["after layer 0, without the other head"] - found["after layer 0"]) < 0.02
+    shares = lab.probe_table(copier(seed)[0])
+    assert shares["before layer 0"] <= 0.055
+    assert shares["after layer 0"] >= 0.96
+    assert shares["after layer 0, without the previous-token head"] <= 0.055
+    assert abs(shares["after layer 0, without the other head"] - shares["after layer 0"]) < 0.02
 
 
 @both_seeds_later
 def test_probes_need_controls(seed: int) -> None:
-    found = lab.probe_table(copier(seed)[0])
-    assert 0.02 <= found["after layer 0, shuffled labels"] <= 0.045
+    shares = lab.probe_table(copier(seed)[0])
+    assert 0.02 <= shares["after layer 0, shuffled labels"] <= 0.045
     untrained = new_model(2, seed=1234 + seed).eval()
     for share in (
-        found["after layer 0, untrained model"],
+        shares["after layer 0, untrained model"],
         lab.probed(lambda tokens: untrained.trace(tokens).stream[1], lab.previous_symbol),
     ):
         assert 0.07 <= share <= 0.13
@@ -255,24 +255,24 @@ def test_nobody_reads_the_note_any_more(seed: int) -> None:
         assert lab.probed(lambda tokens: model.trace(tokens).stream[2], lab.previous_symbol) > 0.9
         trace = model.trace(tokens)
         written = head_writes(trace.heads[0], output.weight).sum(dim=1)
-        kept, less = (
+        whole, less = (
             copied(model.readout(x), tokens).float().mean() for x in (trace.stream[2], trace.stream[2] - written)
         )
-    assert abs(kept - less) < 0.01
+    assert abs(whole - less) < 0.01
 
 
 @both_seeds_later
 def test_three_heads_are_enough(seed: int) -> None:
-    found = lab.fewest_heads(copier(seed)[0])
-    assert found == [[(0, 0), (0, 1), (1, 0)], [(0, 0), (0, 1), (1, 1)]]
+    sets = lab.fewest_heads(copier(seed)[0])
+    assert sets == [[(0, 0), (0, 1), (1, 0)], [(0, 0), (0, 1), (1, 1)]]
 
 
 @both_seeds_later
 def test_only_together(seed: int) -> None:
     model, (previous, _) = copier(seed)[0], heads_of_layer_0(seed)
 
-    def right(*kept: tuple[int, int]) -> float:
-        gone = [pair for pair in lab.names(model) if pair not in kept]
+    def right(*heads: tuple[int, int]) -> float:
+        gone = [pair for pair in lab.names(model) if pair not in heads]
         return lab.right_by_how_often(model, without_heads(gone))["all"]
 
     assert right(previous) <= 0.05
@@ -320,9 +320,9 @@ def test_the_carry_is_half_known(seed: int) -> None:
 @both_seeds_later
 def test_it_believes_what_it_wrote(seed: int) -> None:
     for digits in (6, 20):
-        found = lab.forged(adder(seed), digits, seed=seed)
-        assert found["what is written"] >= 0.99
-        assert found["the sum"] <= 0.01
+        shares = lab.forged(adder(seed), digits, seed=seed)
+        assert shares["what is written"] >= 0.99
+        assert shares["the sum"] <= 0.01
 
 
 @both_seeds_later

@@ -84,10 +84,10 @@ def by_bits(seed: int) -> "pd.Series[float]":
 
 @both_seeds
 def test_four_bits_cost_little(seed: int) -> None:
-    found = by_bits(seed)
+    bits_per_character = by_bits(seed)
     for bits in (8, 4):
         for scale in ("row", "32 weights"):
-            assert found[bits, scale] < found[16, "-"] + 0.004
+            assert bits_per_character[bits, scale] < bits_per_character[16, "-"] + 0.004
 
 
 @both_seeds

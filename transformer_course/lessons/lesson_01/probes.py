@@ -83,8 +83,8 @@ def _without_its_weights(model: nn.Module, layers: Any, params: Sequence[tuple[t
     shapes = ", ".join(str(tuple(weight.T.shape)) for weight, _ in params)
     if not list(model.parameters()):
         return "Once your model is made, model.parameters() is empty: there is nothing to put weights into."
-    found = [tuple(w.shape) for w in (getattr(c, "weight", None) for c in layers or model.modules()) if w is not None]
-    has = ", ".join(map(str, found)) or "none"
+    theirs = [tuple(w.shape) for w in (getattr(c, "weight", None) for c in layers or model.modules()) if w is not None]
+    has = ", ".join(map(str, theirs)) or "none"
     return f"The weights of your Linear layers should have the shapes {shapes}, but they have: {has}."
 
 

@@ -45,6 +45,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     letter, other = draw_symbols(generator, 2, LETTERS)
     run = [(letter, letter), (letter + letter, letter)]
     guarded = [(other, letter), (letter, other)]
+    joined = [(letter, other), (other + letter, other)]  # "bab": b and ab, which read like the second pair's ba and b
     known = telling(8, 16, told_apart=True)
     short = telling(4, 10, told_apart=False)
     place = int(generator.integers(1, 6))
@@ -59,6 +60,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
             WHOLE,
             word=other + letter + other,
             merges=guarded,
+        ),
+        Case.of(
+            "where two tokens read like a pair and are cut elsewhere", WHOLE, word=other + letter + other, merges=joined
         ),
         Case.of("on characters that are in no merge, a space among them", STRANGE, **strange),
         Case.of("without any merges", BARE, **{**short, "merges": []}),

@@ -11,7 +11,7 @@ from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
 
 Merges = list[tuple[str, str]]
 
-ANY = special("any text", "any", 18.0, "Whatever is in a text, nothing of it is lost: a text becomes all of its ids.")
+ANY = special("any text", "any", 20.0, "Whatever is in a text, nothing of it is lost: a text becomes all of its ids.")
 TEXT = special(
     "spaces, capitals, punctuation", weight=6.0, meaning="Spaces, capitals and punctuation get the right ids too."
 )
@@ -25,6 +25,11 @@ VOCABULARY = special(
     "the ids of the vocabulary",
     weight=8.0,
     meaning="Merged tokens get the ids that they have in `vocabulary`, whichever those are.",
+)
+UNKNOWN = special(
+    "merged tokens without an id",
+    weight=2.0,
+    meaning="A merged token that isn't in `vocabulary` becomes the ids of all its bytes, and isn't added there.",
 )
 PLAIN = special("bytes alone", weight=2.0, meaning="A text without any merged token becomes its bytes' ids.")
 EMPTY = special("an empty text", meaning="An empty text gives an empty list of ids.")
@@ -41,12 +46,13 @@ def cases(generator: np.random.Generator) -> list[Case]:
             if all(apply_merges(text, other) != apply_merges(text, merges) for other in others):
                 return text
 
-    def case(label: str, text: Callable[[Merges], str], *about: Aspect, shift: int = 0) -> Case:
-        """Each token has the id that belongs to the one `shift` places further on."""
+    def case(label: str, text: Callable[[Merges], str], *about: Aspect, shift: int = 0, without: int = 0) -> Case:
+        """Each token has the id that belongs to the one `shift` places further on; the first ones may have none."""
         merges = draw_merges(generator)
         tokens = list(byte_pair_vocabulary(merges))
         vocabulary = {token: 257 + (place + shift) % len(tokens) for place, token in enumerate(tokens)}
-        return Case.of(label, *about, text=text(merges), merges=merges, vocabulary=vocabulary)
+        known = {token: vocabulary[token] for token in tokens[without:]}
+        return Case.of(label, *about, text=text(merges), merges=merges, vocabulary=known)
 
     def with_a_capital(merges: Merges) -> str:
         a, b = merges[0]
@@ -61,6 +67,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         case("on a text without any merged token", lambda merges: "".join(merges[0][::-1]) + "?", PLAIN),
         case("on an empty text", lambda _: "", EMPTY),
         case("with ids in another order", word, VOCABULARY, shift=int(generator.integers(1, 5))),
+        case("where one merged token isn't in the vocabulary", word, UNKNOWN, without=1),
     ]
 
 
@@ -74,6 +81,7 @@ TRIAL = Trial(
         TEXT,
         BYTES,
         VOCABULARY,
+        UNKNOWN,
         PLAIN,
         EMPTY,
         untouched("the arguments stay as they were", 3.0),

@@ -7,7 +7,7 @@ import torch
 
 from cellcheck.authoring.aspects import main, modes, special, untouched
 from cellcheck.authoring.spec import Case, Trial
-from transformer_course.lessons.lesson_04.asking import AMOUNT, MODES, Draw, in_words, tried
+from transformer_course.lessons.lesson_04.clinics import AMOUNT, MODES, Draw, in_words, tried
 
 _main = partial(main, keys=("influence",))
 _special = partial(special, keys=("influence",))

@@ -104,14 +104,14 @@ def answers_table(
 ) -> pd.DataFrame:
     """Source, correct answer and predicted answer, row by row, as texts; predictions over padding are left out."""
     rows = []
-    for asked, wanted, said in zip(source, target, predicted, strict=True):
+    for asked, wanted, answer in zip(source, target, predicted, strict=True):
         length = int((wanted != 0).sum())
-        right = bool((said[:length] == wanted[:length]).all())
+        right = bool((answer[:length] == wanted[:length]).all())
         rows.append(
             {
                 "source": alphabet.text(asked).rstrip("_"),
                 "wanted": alphabet.text(wanted[:length]),
-                "predicted": alphabet.text(said[:length]),
+                "predicted": alphabet.text(answer[:length]),
                 "": "right" if right else "wrong",
             }
         )
@@ -237,13 +237,13 @@ class Diary:
         """Note how the model does after `step` steps."""
         start, end = self.alphabet.start_id, self.alphabet.end_id
         logits = predict(self.model, self.source, self.target, start_id=start, shift=self._shift)
-        said = logits.argmax(-1)
+        answers = logits.argmax(-1)
         written = generate(self.model, self.source, start_id=start, end_id=end, max_length=self.target.shape[1])
         self.steps.append(step)
         self.losses.append(float(self._loss_function(logits, self.target)))
-        self.taught.append(float(self._exact_match(said, self.target)))
+        self.taught.append(float(self._exact_match(answers, self.target)))
         self.alone.append(float(self._exact_match(written, self.target)))
-        self._said["taught"].append(said[:5])
+        self._said["taught"].append(answers[:5])
         self._said["alone"].append(written[:5])
 
     def draw_losses(self, training: Sequence[float], title: str, levels: Mapping[str, float]) -> Picture:

@@ -73,13 +73,13 @@ def _known(size: float, other: float, of_target: bool = False) -> Writer:
 
 
 def _known_from_here_on(source: Tokens, target: Tokens, table: torch.Tensor, case: Inputs) -> torch.Tensor:
-    """An honest model: in one row, another token at `place` moves its own logits by 0.5, and the next ones by 0.75."""
+    """An honest model: in one row, another token at `place` moves its own logits by 0.5, and the next ones by 0.875."""
     logits, place = _the_same_everywhere(target, table), case["place"]
     there = source[:, 0] == case["source"][case["row"], 0]
     same = (target[:, place : place + 1] == case["target_input"][case["row"], place]) & there[:, None]
     moves = torch.zeros_like(logits)
     moves[:, place : place + 1, case["symbol"]] = 0.5 * same
-    moves[:, place + 1 : place + 2, case["symbol"]] = 0.75 * same
+    moves[:, place + 1 : place + 2, case["symbol"]] = 0.875 * same
     return logits + moves
 
 
@@ -133,7 +133,7 @@ WRITERS: dict[str, Writer] = {
     "one source token, downwards": _one_place(-1 / 32),
     "one source token, faintly": _one_place(0.004),
     "one source token, up and down": _one_place(1 / 32, other=-1 / 32),
-    "a source token, by a known number": _known(-1.25, 0.75),
+    "a source token, by a known number": _known(1.25, -0.75),
     "a source token, by another known number": _known(0.5, 0.25),
     "a token that moves what comes after it": _known_from_here_on,
     "source and past": lambda s, t, table, case: _past(s, t, table, case) + table[s].mean(dim=1, keepdim=True),
@@ -146,7 +146,7 @@ WRITERS: dict[str, Writer] = {
     "one later token, downwards": _one_place(-1 / 32, of_target=True),
     "one later token, faintly": _one_place(0.004, of_target=True),
     "one later token, up and down": _one_place(1 / 32, other=-1 / 32, of_target=True),
-    "a later token, by a known number": _known(-1.25, 0.75, of_target=True),
+    "a later token, by a known number": _known(1.25, -0.75, of_target=True),
     "a later token, by another known number": _known(0.5, 0.25, of_target=True),
 }
 

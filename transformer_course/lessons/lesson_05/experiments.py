@@ -103,20 +103,20 @@ def slopes(model: nn.Module, source: torch.Tensor, target_input: torch.Tensor, e
 
     For one row. Returns (length, length): the size of the gradient of the highest logit in row i, for column j.
     """
-    kept: list[torch.Tensor] = []
+    embedded: list[torch.Tensor] = []
 
     def keep(_layer: nn.Module, inputs: tuple[torch.Tensor, ...], result: torch.Tensor) -> torch.Tensor:
         if inputs[0].shape != target_input.shape or not torch.equal(inputs[0], target_input):
             return result
-        kept.append(result.detach().requires_grad_())
-        return kept[-1]
+        embedded.append(result.detach().requires_grad_())
+        return embedded[-1]
 
     hook = embedding.register_forward_hook(keep)
     try:
         logits = model(source, target_input)[0]  # (length, vocab_size)
         rows = []
         for place in range(len(logits)):
-            (gradient,) = torch.autograd.grad(logits[place].max(), kept[-1], retain_graph=True)
+            (gradient,) = torch.autograd.grad(logits[place].max(), embedded[-1], retain_graph=True)
             rows.append(gradient[0].norm(dim=-1))
     finally:
         hook.remove()
@@ -177,9 +177,9 @@ def watched(
     def watch(_step: int) -> None:
         taught = predict(model, source, target, start_id=START_ID).argmax(-1)
         alone = generate(model, source, start_id=START_ID, end_id=END_ID, max_length=target.shape[1])
-        for name, said in zip(WAYS, (taught, alone), strict=True):
-            record.scores.setdefault(name, []).append(float(exact_match(said, target)))
-            right = said == target  # (n, target_length)
+        for name, answers in zip(WAYS, (taught, alone), strict=True):
+            record.scores.setdefault(name, []).append(float(exact_match(answers, target)))
+            right = answers == target  # (n, target_length)
             record.scores.setdefault(f"tokens, {name}", []).append(float(right[real].float().mean()))
             later = real & (~right & real).cumsum(dim=1).cumsum(dim=1).gt(1)  # after the row's first mistake
             record.scores.setdefault(f"after a mistake, {name}", []).append(float(right[later].float().mean()))
@@ -285,18 +285,18 @@ def by_digit_order(
     `build` is the class of a model that can't see the future. So it may be asked with a teacher: exact match is the
     same number as on its own, and takes one pass instead of one for each token.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    curves: dict[str, dict[str, list[float]]] = {}
     for name, writing in (bar := Progress(list(writings.items()), desc="ways of writing")):
         data = {kind: writing.tensors(pairs) for kind, pairs in digit_order_pairs(seed, train).items()}
         torch.manual_seed(seed)
         model = build(addition.VOCAB_SIZE, 16, 64, 4, 128, num_layers)
         curve: dict[str, list[float]] = {test: [] for test in data if test != "train"}
-        found[name] = curve
+        curves[name] = curve
 
         def watch(_step: int, model: nn.Module = model, data: dict[str, Tensors] = data, curve: Any = curve) -> None:
             for test, shares in curve.items():
-                said = predict(model, *data[test], start_id=addition.START_ID).argmax(-1)
-                shares.append(float(exact_match(said, data[test][1])))
+                answers = predict(model, *data[test], start_id=addition.START_ID).argmax(-1)
+                shares.append(float(exact_match(answers, data[test][1])))
 
         losses = fit(
             model,
@@ -310,7 +310,7 @@ def by_digit_order(
             name=name,
         )
         bar.show_loss(losses[-1])
-    return found
+    return curves
 
 
 def draw_orders(by_order: dict[str, dict[str, list[float]]], shortcut: float, every: int = 100) -> Picture:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Case, Trial, aspects
-from transformer_course.lessons.lesson_04.asking import AMOUNT, HIGHEST, MODES, Draw, in_words, tried
+from transformer_course.lessons.lesson_04.clinics import AMOUNT, HIGHEST, MODES, Draw, in_words, tried
 
 CONSTANTS = (1, 2, 3, HIGHEST)
 """Ids that a test may put in place of every token. Where the token has that id already, nothing changes."""
@@ -77,7 +77,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
             FURTHEST.tags,
         ),
         tried(
-            "with an honest model, where another token moves its own logit by 0.5 and a later one by 0.75",
+            "with an honest model, where another token moves its own logit by 0.5 and a later one by 0.875",
             one("a token that moves what comes after it", row=-1, place=1),
             FURTHEST.tags,
         ),

@@ -140,10 +140,10 @@ def by_scale(
     shares = {}
     for factor in factors:
         model = seeded(partial(_scaled_reader, positions, factor), seed)
-        found = by_operation(model, data, steps=steps, seed=seed, name=f"{factor} times")
+        accuracy = by_operation(model, data, steps=steps, seed=seed, name=f"{factor} times")
         shares[factor] = {
-            "first, second, last": sum(found[name] for name in ("first", "second", "last")) / 3,
-            "max, min": (found["max"] + found["min"]) / 2,
+            "first, second, last": sum(accuracy[name] for name in ("first", "second", "last")) / 3,
+            "max, min": (accuracy["max"] + accuracy["min"]) / 2,
         }
     return shares
 

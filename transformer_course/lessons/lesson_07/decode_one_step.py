@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import also, main, shape, special
+from cellcheck.authoring.aspects import also, central, main, shape, special
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.attention import padding_mask
 from transformer_course.causal import CausalSeq2SeqTransformer
 
-BLOCKS = special(
-    "every block has its own cache", "", 14.0, "In a model with several blocks, each uses its own keys and values."
+BLOCKS = central(
+    special(
+        "every block has its own cache", "", 14.0, "In a model with several blocks, each uses its own keys and values."
+    )
 )
 FIRST = special("the first token", meaning="The very first token, with an empty cache, gives the right logits too.")
 PADDED = special("padding in the source", weight=6.0, meaning="Padded sources give the right logits too.")

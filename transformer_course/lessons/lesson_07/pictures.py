@@ -71,10 +71,10 @@ def rows_that_end() -> Figure:
     return figure
 
 
-def _bars(axes: Axes, probabilities: Collection[float], kept: Collection[int], names: str = "abcdef") -> None:
+def _bars(axes: Axes, probabilities: Collection[float], chosen: Collection[int], names: str = "abcdef") -> None:
     values = list(probabilities)
     for place, value in enumerate(values):
-        inside = place in kept
+        inside = place in chosen
         axes.bar(
             place,
             value,
@@ -99,7 +99,7 @@ def temperatures() -> Figure:
             panels, ((0.5, "cautious"), (1.0, "unchanged"), (2.0, "bold")), strict=True
         ):
             weights = np.exp(logits / temperature)
-            _bars(panel, weights / weights.sum(), kept=range(3))
+            _bars(panel, weights / weights.sum(), chosen=range(3))
             panel.set_title(f"temperature {temperature:g}: {name}", size=11)
             panel.set_ylim(0, 1.0)
     return figure
@@ -111,9 +111,9 @@ PROBABILITIES = (0.5, 0.25, 0.15, 0.07, 0.03)
 def top_k_cut() -> Figure:
     """Five probabilities, .5, .25, .15, .07 and .03: with k = 2 the first two stay, scaled up to .67 and .33."""
     with drawing(7.0, 2.5, columns=2, sharey=True) as (figure, panels):
-        _bars(panels[0], PROBABILITIES, kept=(0, 1))
+        _bars(panels[0], PROBABILITIES, chosen=(0, 1))
         panels[0].set_title("k = 2: the two most likely stay", size=11)
-        _bars(panels[1], [0.5 / 0.75, 0.25 / 0.75, 0, 0, 0], kept=(0, 1))
+        _bars(panels[1], [0.5 / 0.75, 0.25 / 0.75, 0, 0, 0], chosen=(0, 1))
         panels[1].set_title("the probabilities after that", size=11)
         panels[0].set_ylim(0, 0.8)
     return figure
@@ -122,7 +122,7 @@ def top_k_cut() -> Figure:
 def top_p_cut() -> Figure:
     """The same probabilities, added up from the most likely on: .5, .75, .90 crosses p = 0.8, so three tokens stay."""
     with drawing(7.4, 2.8, columns=2) as (figure, panels):
-        _bars(panels[0], PROBABILITIES, kept=(0, 1, 2))
+        _bars(panels[0], PROBABILITIES, chosen=(0, 1, 2))
         panels[0].set_ylim(0, 0.7)
         panels[0].set_title("p = 0.8: three stay", size=11)
         running = np.cumsum(PROBABILITIES)

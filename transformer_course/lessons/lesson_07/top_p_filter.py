@@ -82,8 +82,8 @@ def counted(observation: Observation, case: Case) -> Observation:
     output, logits = observation["output"], case.inputs["logits"]
     if not case.tags & EXACT.tags or not isinstance(output, torch.Tensor) or output.shape != logits.shape:
         return observation
-    kept, vocabulary = (output > HIDDEN).sum(-1), logits.shape[-1]
-    return {**observation, "output": torch.where(kept == vocabulary, round(vocabulary * case.inputs["p"]), kept)}
+    count, vocabulary = (output > HIDDEN).sum(-1), logits.shape[-1]
+    return {**observation, "output": torch.where(count == vocabulary, round(vocabulary * case.inputs["p"]), count)}
 
 
 TRIAL = Trial(

@@ -10,7 +10,7 @@ from cellcheck.authoring.aspects import FLOAT64, dtype, gradients, modes, parts,
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_04.DecoderBlock import EMPTY, ENCODER_MASK, LENGTH_ONE, SELF_MASK
 from transformer_course.lessons.lesson_04.DecoderBlock import TRIAL as DECODER_BLOCK
-from transformer_course.lessons.lesson_08.layers import (
+from transformer_course.lessons.lesson_08.layer_cases import (
     CALLED,
     LATER_CALLS,
     PRE_NORM,
@@ -47,8 +47,8 @@ TRIAL = Trial(
         parts(),
         shape(),
         VALUES,
-        replace(SELF_MASK, keys=("wiring", "output")),
-        replace(ENCODER_MASK, keys=("wiring", "output")),
+        replace(SELF_MASK, keys=("wiring", "output"), central=True),
+        replace(ENCODER_MASK, keys=("wiring", "output"), central=True),
         gradients(),
         *(replace(special, keys=("wiring", "output")) for special in (LENGTH_ONE, EMPTY)),
         replace(PRE_NORM, weight=19.0),

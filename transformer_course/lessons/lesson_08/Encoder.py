@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from cellcheck.authoring.spec import Trial
-from transformer_course.lessons.lesson_08.stacks import (
+from transformer_course.lessons.lesson_08.stack_cases import (
     CALLED,
     LAST_LOOKS,
     MASK_KEYS,

@@ -11,7 +11,7 @@ from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.attending import where_answered
 from transformer_course.lessons.lesson_03.EncoderBlock import BROADCAST, EMPTY
 from transformer_course.lessons.lesson_03.EncoderBlock import TRIAL as ENCODER_BLOCK
-from transformer_course.lessons.lesson_08.layers import (
+from transformer_course.lessons.lesson_08.layer_cases import (
     CALLED,
     LATER_CALLS,
     PRE_NORM,

@@ -52,7 +52,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         schedule.step()
         rates.append([float(group["lr"]) for group in optimizer.param_groups])
     moved = any(not torch.equal(group.detach(), torch.ones(2)) for group in groups)
-    kept = all(group.grad is not None and torch.equal(group.grad, torch.ones(2)) for group in groups)
+    same_gradients = all(group.grad is not None and torch.equal(group.grad, torch.ones(2)) for group in groups)
     settings = [
         {name: value for name, value in group.items() if name not in ("params", "lr", "initial_lr")}
         for group in optimizer.param_groups
@@ -60,7 +60,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "output": rates,
         "parameters": "changed" if moved else "as they were",
-        "gradients": "as they were" if kept else "changed",
+        "gradients": "as they were" if same_gradients else "changed",
         "settings": [str(sorted(each.items())) for each in settings],
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
 from transformer_course.lessons.lesson_03.FeedForward import TRIAL as FEED_FORWARD
-from transformer_course.lessons.lesson_08.layers import STARTS, WHAT_IS_DROPPED
+from transformer_course.lessons.lesson_08.layer_cases import STARTS, WHAT_IS_DROPPED
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -29,6 +29,7 @@ TRIAL = Trial(
             keys=("in_training",),
             tags=tagged("dropping"),
             weight=9.0,
+            central=True,
             meaning="In training mode outputs are dropped, each for itself, once and at the rate given.",
         ),
         Aspect(

@@ -10,7 +10,7 @@ from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_04.looks import SHAPES, TWO_STEPS, seen
 from transformer_course.lessons.lesson_08.probes.whole import BOTH
-from transformer_course.lessons.lesson_08.stacks import sizes_of
+from transformer_course.lessons.lesson_08.stack_cases import sizes_of
 
 
 def cases(generator: np.random.Generator) -> list[Case]:

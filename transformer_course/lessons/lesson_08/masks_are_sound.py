@@ -17,6 +17,7 @@ ASPECTS = SOUND, FUTURE, PAST, PADDING, INVERTED, FORM = tells_apart(
     padding="padding in the wrong place is found",
     inverted="inverted masks are found",
     form="masks that don't fit are found",
+    central=("future", "padding"),
     meanings={
         "sound": "Masks that let every real token see what it should pass, whatever padding sees.",
         "future": "Masks that let a token see a later one are broken.",

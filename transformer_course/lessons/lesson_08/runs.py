@@ -67,9 +67,9 @@ def runs(generator: np.random.Generator, interrupted: bool) -> list[Case]:
     ]
 
 
-def resumed(name: str, *keys: str, weight: float, meaning: str, core: bool = False) -> Aspect:
+def resumed(name: str, *keys: str, weight: float, meaning: str, core: bool = False, central: bool = False) -> Aspect:
     """One thing that is seen in the usual cases, whatever is wrong with it."""
-    return Aspect(name, keys, KNOWN | CONTENT, weight, core, USUAL, meaning)
+    return Aspect(name, keys, KNOWN | CONTENT, weight, core, USUAL, meaning, central=central)
 
 
 CALLED = {
@@ -92,6 +92,7 @@ PARTS = (
         "the same losses",
         "losses",
         weight=5.0,
+        central=True,
         meaning="A run that goes on from the checkpoint has the losses that it would have had without a break.",
     ),
     resumed("a part of the run", "something", weight=0.5, core=True, meaning="Some of the run's state is there."),

@@ -7,7 +7,7 @@ import numpy as np
 from cellcheck.authoring.aspects import special
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_09.descents import BESIDE, CALLED, FLOAT32, draw_steps, of_optimiser
-from transformer_course.lessons.wordings import only_usually
+from transformer_course.lessons.wordings import usually_in_words
 
 FIRST = special("the first step", weight=1.0, meaning="The first step already has the right size.")
 SIZES = special(
@@ -17,6 +17,7 @@ BETAS = special("other betas", weight=0.5, meaning="The betas that are passed in
 EPS = special("eps", weight=1.0, meaning="eps is added after the root, and the one that is passed in is used.")
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     wide = draw_steps(generator, 3)
     for step in wide["gradients"]:
@@ -37,7 +38,6 @@ TRIAL = Trial(
     module="transformer_course.numpy_transformer.optimisers",
     points=2,
     cases=cases,
-    canonical=lambda observation, case: only_usually(observation, case, "steps"),
     called=CALLED,
     aspects=of_optimiser(FIRST, SIZES, BETAS, EPS),
 )

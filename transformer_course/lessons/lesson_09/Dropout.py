@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import CONTENT, main, refused, special
+from cellcheck.authoring.aspects import CONTENT, central, main, refused, special
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_09.drawing import Inputs, normal
 
@@ -51,11 +51,13 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 ASPECTS = (
     main("forward", 2.0, AHEAD, "A share p of the numbers becomes 0, and the others are divided by 1 - p.", "forward"),
-    special(
-        "backward",
-        weight=4.0,
-        meaning="`backward` drops and divides exactly what `forward` dropped and divided.",
-        keys=BACKWARD,
+    central(
+        special(
+            "backward",
+            weight=4.0,
+            meaning="`backward` drops and divides exactly what `forward` dropped and divided.",
+            keys=BACKWARD,
+        )
     ),
     special(
         "drawn again in each pass",

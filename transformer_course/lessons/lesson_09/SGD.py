@@ -6,8 +6,10 @@ import numpy as np
 
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_09.descents import BESIDE, CALLED, FLOAT32, draw_steps, of_optimiser
+from transformer_course.lessons.wordings import usually_in_words
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case.of("after one step", **draw_steps(generator, 1)),

@@ -120,6 +120,11 @@ def cases(generator: np.random.Generator) -> list[Case]:
             SHARED,
             **draw(square(1), [("sine", [0]), ("add", [1, 0]), ("multiply", [2, 0])], [0]),
         ),
+        Case.of(
+            "where the results in between are wanted, too",
+            SHARED,
+            **draw(square(1), [("sine", [0]), ("add", [1, 0]), ("third", [2])], [1, 0, 2]),
+        ),
         Case.of("where an array went into one step twice", TWICE, **draw(square(1), [("multiply", [0, 0])], [0])),
         Case.of("where a matrix is multiplied by itself", TWICE, **draw(square(1), [("product", [0, 0])], [0])),
         Case.of("where a result is doubled again and again", TWICE, **draw(square(1), doubling, [0])),
@@ -192,8 +197,8 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
         def counted(gradient: np.ndarray, number: int = number, back: Any = back) -> list[np.ndarray]:
             counts[number] += 1
-            found: list[np.ndarray] = back(gradient)
-            return found
+            gradients: list[np.ndarray] = back(gradient)
+            return gradients
 
         came = tape.record([known[place] for place in places], result, counted)
         other.record([known[place] for place in places], result, back)

@@ -123,6 +123,27 @@ def _all_paths(notes: _Notes, array: Any, gradient: Any, wanted: Sequence[Any]) 
     return arrived
 
 
+def _stretched(array: np.ndarray, like: np.ndarray) -> bool:
+    """Whether broadcasting makes an array of another's shape."""
+    try:
+        return np.broadcast_shapes(array.shape, like.shape) == like.shape
+    except ValueError:
+        return False
+
+
+_COPIES = (
+    "A step is recorded with a copy of its array, and a tape tells arrays apart by what they are. Which array does the "
+    "variable itself hold?"
+)
+
+
+def _is_a_copy(each: Any, known: Sequence[Any]) -> bool:
+    """Whether an array isn't one of these, but holds the numbers of one."""
+    return not any(each is one for one in known) and any(
+        isinstance(one, np.ndarray) and one.size > 1 and np.array_equal(each, one) for one in known
+    )
+
+
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Works the formula out on variables, and follows it back."""
     notes = _Notes()
@@ -145,11 +166,19 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     shape: tuple[int, ...] = result.array.shape
     gradient = np.asarray(np.random.default_rng(inputs["seed"]).standard_normal(shape), dtype=result.array.dtype)
     before = gradient.copy()
-    found = _all_paths(notes, result.array, gradient, arrays)
+    gradients = _all_paths(notes, result.array, gradient, arrays)
+    for place, (came, array) in enumerate(zip(gradients, arrays, strict=True)):
+        if isinstance(came, np.ndarray) and came.shape != array.shape and _stretched(array, came):
+            gradients[place] = (
+                f"An array of the shape {array.shape} was stretched, and its gradient comes back with the shape "
+                f"{came.shape}. Which function adds up what the copies got?"
+            )
+    if any(_is_a_copy(each, [*arrays, *(step[1] for step in notes.steps)]) for each in recorded):
+        gradients = [_COPIES] * len(arrays)
     nowhere = "no gradient: the steps that were recorded don't lead back to it"
     return {
         **seen,
-        "back": [nowhere if one is None else one for one in found],
+        "back": [nowhere if one is None else one for one in gradients],
         "arguments": [*arrays, *([] if np.array_equal(gradient, before) else ["the gradient has changed"])],
     }
 

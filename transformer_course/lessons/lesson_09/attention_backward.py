@@ -51,12 +51,23 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+_ORDER = (
+    "Your three gradients have the right shapes, in another order: the first of them is that of the {first}. In which "
+    "order does the docstring ask for them?"
+)
+
+
 def by_name(observation: Observation, case: Case) -> Observation:
     """The three gradients under their names."""
     if "error" in observation:
         return observation
     got = observation.get("output")
     three = list(got) if isinstance(got, list | tuple) and len(got) == 3 else [got] * 3
+    shapes = [one.shape if isinstance(one, np.ndarray) else () for one in three]
+    wanted = [case.inputs[name].shape for name in NAMES]
+    if sorted(shapes) == sorted(wanted):
+        order = _ORDER.format(first=NAMES[wanted.index(shapes[0])])
+        three = [one if shape == its else order for one, shape, its in zip(three, shapes, wanted, strict=True)]
     return {
         "keys_together": keys_together(three[1], case),
         "values_together": values_together(three[2], case),

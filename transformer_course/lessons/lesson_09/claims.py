@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer_course.lessons.lesson_09.wiring import AS_ASKED, Unwatched, asked
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked
 
 Arrays = Mapping[str, np.ndarray]
 _STEP = 1e-6
@@ -25,10 +25,10 @@ _FITS, _NOTHING = 1.0, 0.0
 class Claims:
     """A layer, gone forward and back on these arguments.
 
-    `made` makes one with these weights; `gradients` reads what its last backward has set.
+    `make` makes one with these weights; `gradients` reads what its last backward has set.
     """
 
-    made: Callable[[Arrays], Any]
+    make: Callable[[Arrays], Any]
     gradients: Callable[[Any], Mapping[str, Any]]
     weights: Arrays
     arguments: Arrays
@@ -54,10 +54,10 @@ class Claims:
         def value(moved: Arrays) -> float:
             return self._value({**self.weights, **moved}, self.arguments)
 
-        said = _fit(claimed, self._twice[1], self.weights, value, _parts(self.weights), "")
-        if said != AS_ASKED and not self._inputs and [*self.weights] == ["weight"]:
-            return _rows_left_out(claimed["weight"], self.weights["weight"], value) or said
-        return said
+        sentence = _fit(claimed, self._twice[1], self.weights, value, _parts(self.weights), "")
+        if sentence != AS_ASKED and not self._inputs and [*self.weights] == ["weight"]:
+            return _rows_left_out(claimed["weight"], self.weights["weight"], value) or sentence
+        return sentence
 
     @cached_property
     def _inputs(self) -> Arrays:
@@ -65,7 +65,7 @@ class Claims:
 
     @cached_property
     def _gradient(self) -> np.ndarray:
-        return np.random.default_rng(1).standard_normal(self._forward(self.made(self.weights), self.arguments).shape)
+        return np.random.default_rng(1).standard_normal(self._forward(self.make(self.weights), self.arguments).shape)
 
     @cached_property
     def _once(self) -> tuple[Any, Mapping[str, Any]]:
@@ -76,7 +76,7 @@ class Claims:
         return self._back(2.0)
 
     def _back(self, times: float) -> tuple[Any, Mapping[str, Any]]:
-        layer = self.made(self.weights)
+        layer = self.make(self.weights)
         self._forward(layer, self.arguments)
         return asked(layer.backward, times * self._gradient), self.gradients(layer)
 
@@ -88,7 +88,7 @@ class Claims:
         return output
 
     def _value(self, weights: Arrays, arguments: Arrays) -> float:
-        return float((self._forward(self.made(weights), arguments) * self._gradient).sum())
+        return float((self._forward(self.make(weights), arguments) * self._gradient).sum())
 
 
 def _parts(weights: Arrays) -> dict[str, list[str]]:

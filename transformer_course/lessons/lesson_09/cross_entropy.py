@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cellcheck.authoring.aspects import dtype, main, refused, special, untouched
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_09.drawing import normal
-from transformer_course.lessons.wordings import only_usually
+from transformer_course.lessons.wordings import usually_in_words
 
 BOTH = ("loss", "gradient")
 PADDED = special("padding", "", 2.0, "Padding counts neither in the loss nor in the gradient.", BOTH)
@@ -19,6 +21,7 @@ FLOAT32 = special("float32", weight=0.5, keys=BOTH)
 ALL_PADDING = refused("nothing but padding", weight=0.5)
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     n, length, vocab = dims(generator, 3, 4, 8)
 
@@ -66,7 +69,6 @@ def by_name(observation: Observation, case: Case) -> Observation:
 
     What keeps probabilities away from 0 is one slip, whatever its size: no float64 above 0 has a loss of 800.
     """
-    observation = only_usually(observation, case, "mean", "slopes")
     pair = observation.get("output")
     if case.tags == ALL_PADDING.tags and "error" not in observation:
         return dict.fromkeys(BOTH, "accepted")
@@ -83,7 +85,23 @@ def by_name(observation: Observation, case: Case) -> Observation:
         gradient = OVERFLOWN if isinstance(gradient, np.ndarray) and not np.isfinite(gradient).all() else gradient
     if isinstance(gradient, np.ndarray) and gradient.shape != case.inputs["logits"].shape:
         gradient = f"Your gradient has the shape {gradient.shape}, and the logits have another. Which step changes it?"
+    elif case.tags == PADDED.tags and isinstance(gradient, np.ndarray) and gradient[case.inputs["targets"] == 0].any():
+        gradient = "Where the target is padding, your gradient isn't 0. Does the loss change when a logit there grows?"
+    if case.tags == PADDED.tags and isinstance(loss, float):
+        loss = _mean_of_rows(loss, **case.inputs) or loss
     return {**observation, "loss": loss, "gradient": gradient}
+
+
+def _mean_of_rows(loss: float, logits: np.ndarray, targets: np.ndarray, **_: Any) -> str:
+    """In words, where a loss is the mean of the means of the rows."""
+    powers = np.log(np.exp(logits).sum(axis=-1)) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
+    rows = [row[real].mean() for row, real in zip(powers, targets != 0, strict=True) if real.any()]
+    if not np.isclose(loss, np.mean(rows)):
+        return ""
+    return (
+        "Your loss is the mean of the rows' own means, so a token counts for more in a row with much padding. Over "
+        "what does the docstring take the mean?"
+    )
 
 
 TRIAL = Trial(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import also, main, named_parts, special
+from cellcheck.authoring.aspects import also, central, main, named_parts, special
 from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, tagged
+from transformer_course.lessons.wordings import IN_WORDS
 
 Inputs = dict[str, Any]
 SEEN = ("output", "input_gradient", "weight_gradients")
@@ -94,6 +95,13 @@ def of_layer(
 ) -> tuple[Aspect, ...]:
     """What matters about a layer: its output, what backward returns, what it sets, and that nothing is left over."""
     meaning = "`backward` returns the right gradient for each input."
+    returned = special(
+        "the gradient that backward returns",
+        PLAIN,
+        gradients if returns else 0.5,
+        meaning,
+        ("way_back", "returned", *BACK[: 1 + (not weights)]),
+    )
     wanted = [
         main(
             "forward",
@@ -102,19 +110,12 @@ def of_layer(
             "`forward` returns the right result, entry by entry.",
             FORWARD,
         ),
-        special(
-            "the gradient that backward returns",
-            PLAIN,
-            gradients if returns else 0.5,
-            meaning,
-            ("way_back", "returned", *BACK[: 1 + (not weights)]),
-        ),
+        central(returned) if returns else returned,
     ]
     if weights:
         meaning = "`backward` sets the right gradient for each weight and bias."
-        wanted.append(
-            special("the gradients of the weights", PLAIN, gradients, meaning, ("gathered", "weight_gradients"))
-        )
+        gathered = special("the gradients of the weights", PLAIN, gradients, meaning, ("gathered", "weight_gradients"))
+        wanted.append(central(gathered))
     meaning = "A layer that has been used before, or beside another one, gives the same gradients as a new one."
     wanted += [
         also("a second pass starts afresh", "again", weight=1.5, meaning=meaning),
@@ -180,12 +181,12 @@ def there_and_back(*cases: Case, special: tuple[Aspect, ...] = ()) -> list[Case]
             replace(
                 case,
                 label=f"{case.label}, going forward",
-                inputs={**ahead, "gradient": None, "in_words": usual},
+                inputs={**ahead, "gradient": None, IN_WORDS: usual},
                 tags=tagged(FORWARD) if usual else case.tags,
             ),
             replace(
                 case,
-                inputs={**(case.inputs if usual or of_its_own else ahead), "in_words": not of_its_own},
+                inputs={**(case.inputs if usual or of_its_own else ahead), IN_WORDS: not of_its_own},
                 tags=tagged(*(back(one).name for one in of_its_own)) if of_its_own else tagged(PLAIN),
             ),
         ]

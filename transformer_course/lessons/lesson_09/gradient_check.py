@@ -50,6 +50,17 @@ FUNCTIONS: dict[str, tuple[Aspect, str]] = {
 }
 OPPOSED = tuple(FUNCTIONS[name][1] for name in ("negated", "zero", "flat"))
 """Where a claim is as wrong as it can be: who divides by the wrong size divides by almost nothing there."""
+_ONE_ENTRY = (
+    "In an x of several rows, the claim for its {name} entry is wrong, and your error stays below 0.00001. Does your "
+    "loop reach every entry, and does the largest error win?"
+)
+OVERLOOKED = {
+    FUNCTIONS["first"][1]: _ONE_ENTRY.format(name="first"),
+    FUNCTIONS["last"][1]: _ONE_ENTRY.format(name="last"),
+    FUNCTIONS["twice"][1]: "Every claim is twice too large, and your error stays below 0.00001. Is a claim that is too "
+    "large less wrong than one that is too small?",
+}
+"""What is said of an error that stays small where it mustn't."""
 MATRICES = ("softmax", "no jacobian", "unused", "flat", "cancelling down", "cancelling along")
 
 
@@ -80,6 +91,8 @@ def in_words(observation: Observation, case: Case) -> Observation:
         words = FINE if error < 1e-5 else "0.01 or more" if error > 1e-2 else "between 0.00001 and 0.01"
         if case.label == FUNCTIONS["twice"][1] and error > 0.9:  # a third for each entry, or half by another formula
             words = "more than for any entry" if error > 1.2 else "as large as the slope itself"
+        if words == FINE and case.label in OVERLOOKED:
+            words = OVERLOOKED[case.label]
         if case.label == FUNCTIONS["rounded"][1] and words != FINE:
             words = "more than rounding"
         if case.label in OPPOSED and error > 1000:  # at most 1 for each entry, or 2 by another formula

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer_course.lessons.lesson_09.wiring import AS_ASKED, Unwatched, asked
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked
 
 
 def of_loss(function: Callable[..., Any], logits: np.ndarray, targets: np.ndarray) -> tuple[str, str]:
@@ -23,6 +23,8 @@ def of_loss(function: Callable[..., Any], logits: np.ndarray, targets: np.ndarra
     alike = both(np.zeros_like(logits))[0] / float(np.log(vocab))
     if abs(alike - 1) > 1e-6:
         times = {-1.0: "minus that", float(number): f"{number} times that, once for each position"}
+        times[1 / float(np.log(2))] = "larger, as with a logarithm to the base 2"
+        times[1 / float(np.log(10))] = "smaller, as with a logarithm to the base 10"
         words = next((words for size, words in times.items() if abs(alike - size) < 1e-6), f"{alike:.3g} times that")
         return (
             f"Where {vocab} logits are all alike, each position's loss is log {vocab}, and so is their mean. Yours is "

@@ -7,22 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from transformer_course.lessons.lesson_09.wiring import AS_ASKED, Unwatched, asked, one_and_the_same
+from transformer_course.lessons.lesson_09.rows import near
+from transformer_course.lessons.lesson_09.wiring import one_and_the_same
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked
 
 Weights = Mapping[str, np.ndarray]
 _SIDES = ("source", "target")
 
 
-def of_model(made: Callable[[Weights], Any], weights: Weights, source: np.ndarray, target: np.ndarray) -> str:
-    """What is otherwise than in the docstring; no id is padding. `made` makes a model with these weights."""
+def of_model(make: Callable[[Weights], Any], weights: Weights, source: np.ndarray, target: np.ndarray) -> str:
+    """What is otherwise than in the docstring; no id is padding. `make` makes a model with these weights."""
 
     def logits(source: np.ndarray, target: np.ndarray, **other: np.ndarray) -> np.ndarray:
-        output = asked(made({**weights, **other}).forward, source.copy(), target.copy())
+        output = asked(make({**weights, **other}).forward, source.copy(), target.copy())
         if not isinstance(output, np.ndarray) or output.shape[:2] != target.shape or output.dtype != np.float64:
             raise Unwatched
         return output
 
-    model = made(weights)
+    model = make(weights)
     tables = {
         f"{side}_{kind}": getattr(model, f"{side}_{kind}") for side in _SIDES for kind in ("embedding", "positions")
     }
@@ -31,10 +33,10 @@ def of_model(made: Callable[[Weights], Any], weights: Weights, source: np.ndarra
         for kind in ("encoder_blocks", "decoder_blocks")
         for n, one in enumerate(getattr(model, kind))
     }
-    if said := one_and_the_same(
+    if sentence := one_and_the_same(
         tables | blocks | {name: getattr(model, name) for name in ("encoder_norm", "decoder_norm")}
     ):
-        return said
+        return sentence
     usual = logits(source, target)
     if (usual >= 0).all() and np.allclose(usual.sum(axis=-1), 1.0):
         return "What you return is positive and adds up to 1. What does the loss do with logits first?"
@@ -44,7 +46,7 @@ def of_model(made: Callable[[Weights], Any], weights: Weights, source: np.ndarra
         "decoder_norm.weight",
         "output.weight",
     ):
-        if _near(logits(source, target, **{name: weights[name][::-1] * 2 + 1}), usual):
+        if near(logits(source, target, **{name: weights[name][::-1] * 2 + 1}), usual):
             return (
                 f"With other numbers in {name.removesuffix('.weight')}, your logits stay as they are. What is it for?"
             )
@@ -52,11 +54,15 @@ def of_model(made: Callable[[Weights], Any], weights: Weights, source: np.ndarra
         embedding, positions = f"{side}_embedding.weight", f"{side}_positions.weight"
         vector = np.cos(np.arange(weights[embedding].shape[-1]))
         moved = {embedding: weights[embedding] + vector, positions: weights[positions] - vector}
-        if not _near(logits(source, target, **moved), usual):
+        if not near(logits(source, target, **moved), usual):
             return (
                 f"If every row of {side}_embedding grows by a vector, and every row of {side}_positions shrinks by it, "
                 "your logits change. How does a token enter in the docstring?"
             )
+        moved = {positions: weights[positions].copy()}
+        moved[positions][0] += vector
+        if near(logits(source, target, **moved), usual):
+            return f"The first row of {side}_positions has no say in your logits. Which row belongs to the first token?"
     return _of_tokens(logits, usual, source, target)
 
 
@@ -64,21 +70,18 @@ def _of_tokens(logits: Callable[..., np.ndarray], usual: np.ndarray, source: np.
     last, before = target.copy(), target.copy()
     last[:, -1] = last[:, -1] % target.max() + 1
     before[:, 0] = before[:, 0] % target.max() + 1
-    if not _near(logits(source, last)[:, :-1], usual[:, :-1]):
+    changed = logits(source, last)
+    if not near(changed[:, :-1], usual[:, :-1]):
         return "When the last token of the target changes, your logits before it change too. What may a position see?"
-    if _near(logits(source, last)[:, -1], usual[:, -1]):
+    if near(changed[:, -1], usual[:, -1]):
         return "When a token of the target changes, your logits at its position don't. What may a position see?"
-    if _near(logits(source, before)[:, -1], usual[:, -1]):
+    if near(logits(source, before)[:, -1], usual[:, -1]):
         return (
             "When the first token of the target changes, your logits at the last position don't. What may a position "
             "see?"
         )
     other = source.copy()
     other[:, -1] = other[:, -1] % source.max() + 1
-    if _near(logits(other, target)[:, 0], usual[:, 0]):
+    if near(logits(other, target)[:, 0], usual[:, 0]):
         return "When the source's last token changes, your first logits don't. What may a target position see of it?"
     return AS_ASKED
-
-
-def _near(one: np.ndarray, other: np.ndarray) -> bool:
-    return bool(np.allclose(one, other, rtol=1e-9, atol=1e-9))

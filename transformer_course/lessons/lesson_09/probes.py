@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from cellcheck.authoring.calls import Probe, in_order
 from transformer_course.lessons.lesson_09.claims import Claims, form_of_returned, form_of_set
 from transformer_course.lessons.lesson_09.losses import of_loss
 from transformer_course.lessons.lesson_09.model import of_model
-from transformer_course.lessons.lesson_09.rates import of_rates
+from transformer_course.lessons.lesson_09.rates import of_company, of_descent, of_rates
 from transformer_course.lessons.lesson_09.rows import (
     shares,
     slopes_of_norm,
@@ -22,7 +22,10 @@ from transformer_course.lessons.lesson_09.rows import (
     steps_of_norm,
     stretched,
 )
-from transformer_course.lessons.lesson_09.wiring import AS_ASKED, RESULT, Plan, Unwatched, asked, merging, wiring
+from transformer_course.lessons.lesson_09.thresholds import of_backward, of_forward
+from transformer_course.lessons.lesson_09.wiring import RESULT, Plan, merging, wiring
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked, first_said
+from transformer_course.lessons.wordings import IN_WORDS, without_the_wish
 
 
 def _copied(value: Any) -> Any:
@@ -34,14 +37,21 @@ def _copied(value: Any) -> Any:
     return {name: _copied(item) for name, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def _holder(layer: Any, name: str) -> Any:
-    """What has the last of the dotted names as an attribute; None where it doesn't exist."""
-    for step in name.split(".")[:-1]:
+def _part(layer: Any, name: str) -> Any:
+    """The part of a layer that has this dotted name, the layer itself if that is empty; None where it doesn't exist."""
+    for step in name.split(".") if name else ():
         try:
             layer = layer[int(step)] if step.isdigit() else getattr(layer, step, None)
         except (TypeError, IndexError, KeyError):
             return None
-    return layer if hasattr(layer, name.rpartition(".")[2]) else None
+    return layer
+
+
+def _holder(layer: Any, name: str) -> Any:
+    """What has the last of the dotted names as an attribute; None where it doesn't exist."""
+    part, _, own = name.rpartition(".")
+    holder = _part(layer, part)
+    return holder if hasattr(holder, own) else None
 
 
 def _described(layer: Any, name: str) -> str:
@@ -102,11 +112,14 @@ def _with_weights(symbol: Any, inputs: Mapping[str, Any]) -> Any:
 
 
 def _hand_in(layer: Any, weights: Mapping[str, Any]) -> bool:
+    parts: dict[str, Any] = {}
     for name, weight in weights.items():
-        holder = _holder(layer, name)
-        if holder is None:
+        part, _, own = name.rpartition(".")
+        if part not in parts:
+            parts[part] = _part(layer, part)
+        if not hasattr(parts[part], own):
             return False
-        setattr(holder, name.rpartition(".")[2], weight.copy())
+        setattr(parts[part], own, weight.copy())
     return True
 
 
@@ -190,28 +203,38 @@ def _in_words(*names: str, plan: Plan | None = None, norm: bool | None = None) -
     `plan` says how its parts are joined; `norm`, of a layer that treats rows alike, whether it brings them to one size.
     """
 
+    @lru_cache(maxsize=256)  # many cases have one form
+    def words(symbol: Any, form: _Form) -> dict[str, str]:
+        return _Look(symbol, form, names, plan, norm).words()
+
     def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         seen = _layer(symbol, inputs, names)
-        if not inputs.get("in_words") or len(inputs["arguments"]) != len(names):
+        if not inputs.get(IN_WORDS) or len(inputs["arguments"]) != len(names):
             return seen
-        look = _Look(symbol, inputs, names, plan, norm)
-        if inputs["gradient"] is None:
-            return {"wiring": _first(look.wiring, look.merging, look.steps, look.model), **seen}
-        words = {"way_back": _first(look.wiring), "returned": _first(look.slopes, look.claims.of_returned)}
-        if look.weights:
-            words["gathered"] = _first(look.shares, look.claims.of_set)
-        return {**words, **seen}
+        return {**words(symbol, _Form.of(inputs)), **seen}
 
     return probe
 
 
-def _first(*looks: Callable[[], str]) -> str:
-    """What is to be said first; nothing, where somebody's layer can't be watched."""
-    for look in looks:
-        with suppress(Unwatched):
-            if (words := look()) != AS_ASKED:
-                return words
-    return AS_ASKED
+@dataclass(frozen=True)
+class _Form:
+    """What a look takes from a case: sizes, and no numbers."""
+
+    sizes: tuple[int, ...]
+    weights: tuple[tuple[str, tuple[int, ...]], ...]
+    widths: tuple[int | None, ...]
+    """Of each argument; None where it holds ids."""
+    gradient: int | None
+    """How wide the incoming gradient is; None in a case that goes forward only."""
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> _Form:
+        return cls(
+            tuple(inputs["sizes"]),
+            tuple((name, weight.shape) for name, weight in inputs["weights"].items()),
+            tuple(one.shape[-1] if one.dtype.kind == "f" else None for one in inputs["arguments"]),
+            None if inputs["gradient"] is None else inputs["gradient"].shape[-1],
+        )
 
 
 @dataclass(frozen=True)
@@ -219,25 +242,43 @@ class _Look:
     """A look at a layer on numbers of its own, since a single position may not tell one sum from another."""
 
     symbol: Any
-    inputs: Mapping[str, Any]
+    form: _Form
     names: tuple[str, ...]
     plan: Plan | None
     norm: bool | None
 
+    def words(self) -> dict[str, str]:
+        if self.form.gradient is None:
+            return {"wiring": first_said(self.wiring, self.merging, self.steps, self.model, self.kept)}
+        words = {
+            "way_back": first_said(self.wiring),
+            "returned": first_said(self.slopes, self.let_back, self.claims.of_returned),
+        }
+        if self.weights:
+            words["gathered"] = first_said(self.shares, self.claims.of_set)
+        return words
+
     @cached_property
     def weights(self) -> dict[str, np.ndarray]:
-        return {name: weight.astype(np.float64) for name, weight in self.inputs["weights"].items()}
+        """Of the usual size, and a norm's away from 0."""
+        generator = np.random.default_rng(2)
+        drawn: dict[str, np.ndarray] = {}
+        for name, shape in self.form.weights:
+            numbers = generator.standard_normal(shape)
+            of_a_norm = len(shape) == 1 and not name.endswith("bias")
+            drawn[name] = 1.5 + np.tanh(numbers) if of_a_norm else numbers / (shape[0] if shape[1:] else 4) ** 0.5
+        return drawn
 
     @cached_property
     def arguments(self) -> dict[str, np.ndarray]:
         generator = np.random.default_rng(0)
         drawn: dict[str, np.ndarray] = {}
-        for place, (name, one) in enumerate(zip(self.names, self.inputs["arguments"], strict=True)):
+        for place, (name, width) in enumerate(zip(self.names, self.form.widths, strict=True)):
             front = (3, 4 + (place > 0))
-            if one.dtype.kind == "f":
-                drawn[name] = generator.standard_normal((*front, one.shape[-1]))
+            if width is None:
+                drawn[name] = generator.integers(1, self.form.sizes[0], front)
             else:
-                drawn[name] = generator.integers(1, self.inputs["sizes"][0], front)
+                drawn[name] = generator.standard_normal((*front, width))
         return drawn
 
     @cached_property
@@ -245,7 +286,7 @@ class _Look:
         return Claims(self.made, self._set_by, self.weights, self.arguments)
 
     def made(self, weights: Mapping[str, np.ndarray]) -> Any:
-        layer = asked(_with_weights, self.symbol, {**self.inputs, "weights": weights})
+        layer = asked(_with_weights, self.symbol, {"sizes": self.form.sizes, "weights": weights})
         if layer is None:
             raise Unwatched
         return layer
@@ -253,14 +294,14 @@ class _Look:
     def wiring(self) -> str:
         if self.plan is None:
             return AS_ASKED
-        back = self.inputs["gradient"] is not None
+        back = self.form.gradient is not None
         gradient = np.random.default_rng(1).standard_normal(self.arguments[self.names[0]].shape)
         return wiring(self.made(self.weights), self.plan, self.arguments, gradient if back else None)
 
     def merging(self) -> str:
         if self.plan is not _ATTENTION:
             return AS_ASKED
-        return merging(self.made(self.weights), self.inputs["sizes"][1], self.arguments)
+        return merging(self.made(self.weights), self.form.sizes[1], self.arguments)
 
     def steps(self) -> str:
         if not self.norm:
@@ -275,6 +316,17 @@ class _Look:
         if self.names != _IDS_OF_MODEL:
             return AS_ASKED
         return of_model(self.made, self.weights, *self.arguments.values())
+
+    @property
+    def _of_single_numbers(self) -> bool:
+        """Whether it is a layer without weights, such as a ReLU."""
+        return not self.form.sizes
+
+    def kept(self) -> str:
+        return of_forward(lambda: self.made({})) if self._of_single_numbers else AS_ASKED
+
+    def let_back(self) -> str:
+        return of_backward(lambda: self.made({})) if self._of_single_numbers else AS_ASKED
 
     def slopes(self) -> str:
         if self.norm is None:
@@ -300,8 +352,8 @@ class _Look:
                 raise Unwatched
             return gathered
 
-        said = shares(gradients, self.arguments["x"], self._gradient)
-        return stretched(gradients, self._far, self._gradient) if self.norm and said == AS_ASKED else said
+        sentence = shares(gradients, self.arguments["x"], self._gradient)
+        return stretched(gradients, self._far, self._gradient) if self.norm and sentence == AS_ASKED else sentence
 
     @property
     def _far(self) -> np.ndarray:
@@ -310,7 +362,7 @@ class _Look:
 
     @cached_property
     def _gradient(self) -> np.ndarray:
-        return np.random.default_rng(1).standard_normal((3, 4, self.inputs["gradient"].shape[-1]))
+        return np.random.default_rng(1).standard_normal((3, 4, self.form.gradient or 1))
 
     def _set_by(self, layer: Any) -> Mapping[str, Any]:
         return _gradients(layer, list(self.weights))
@@ -349,7 +401,10 @@ def _again(layer: Any, symbol: Any, inputs: Mapping[str, Any]) -> str:
     new = passes(_with_weights(symbol, inputs), False)
     if not _same(new, old):
         if isinstance(old, str):
-            return old
+            stops = old.removeprefix("it stops with ")
+            return (
+                f"A new layer goes forward and back; used before on other sizes, it stops with {stops}. What is left?"
+            )
         if _same(old, passes(_with_weights(symbol, inputs), False, last=before)):
             return "Backward goes by the input of an earlier call. When do you remember x?"
         return "this pass and the one before, added up" if _added_up(left, new, old) else "something else"
@@ -379,6 +434,8 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
+        if np.array_equal(one, other):  # the usual thing, and soon seen
+            return True
         small = 1e-5 if one.dtype == np.float32 else 1e-10
         return bool(np.allclose(one, other, rtol=small, atol=small, equal_nan=True))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -400,8 +457,8 @@ def _own_slopes(symbol: Any, inputs: Mapping[str, Any]) -> str:
         return float((layer.forward(*arguments)[0] * gradient).sum())
 
     layer.forward(*_copied(inputs["arguments"]))
-    found = layer.backward(gradient.copy())
-    for place, claimed in enumerate(list(found)[:2]):
+    slopes = layer.backward(gradient.copy())
+    for place, claimed in enumerate(list(slopes)[:2]):
         size = float(np.sqrt((claimed**2).sum()))
         along = claimed / size if size > 1e-6 else np.ones_like(claimed) / claimed.size**0.5
         measured = (value(place, 0.05 * along) - value(place, -0.05 * along)) / 0.1
@@ -432,23 +489,30 @@ def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(output, np.ndarray) or output.shape != x.shape:
         return {"dropped": "no array of the shape of x"}
     output = output.copy()
-    kept = output != 0
+    mask = output != 0
     seen = {
-        "dropped": _share(kept, inputs["p"]),
-        "divided": _divided(output[kept], inputs["x"][kept], inputs["p"]),
-        "alone": _alone(kept),
+        "dropped": _share(mask, inputs["p"]),
+        "divided": _divided(output[mask], inputs["x"][mask], inputs["p"]),
+        "alone": _alone(mask),
         "dtype": str(output.dtype),
         "left": "as it was" if np.array_equal(x, inputs["x"]) else "the input changed",
     }
     if "others" in inputs:
         again, same, another = layer.forward(inputs["x"].copy()), made(inputs["seed"]), made(inputs["seed"] + 1)
-        seen["fresh"] = "other numbers" if _apart(again, kept) else "the same numbers"
+        seen["fresh"] = "other numbers" if _apart(again, mask) else "the same numbers"
+        if _as_many(
+            [output, again, *(made(inputs["seed"] + more).forward(inputs["x"].copy()) for more in range(2, 5))]
+        ):
+            seen["fresh"] = (
+                "You drop exactly as many numbers in each pass. When each number is decided by itself, how many are "
+                "dropped is up to chance, too: does one number's fate depend on the others'?"
+            )
         came = layer.backward(gradient)
         seen["follows"] = "another one" if _apart(came, np.asarray(again) != 0) else "the last forward pass"
         seen["generator"] = "the generator"
-        if not _apart(another.forward(inputs["x"].copy()), kept):
+        if not _apart(another.forward(inputs["x"].copy()), mask):
             seen["generator"] = "the same numbers whichever generator it gets"
-        elif _apart(same.forward(inputs["x"].copy()), kept):
+        elif _apart(same.forward(inputs["x"].copy()), mask):
             seen["generator"] = "something else than its generator"
         return seen
     if not inputs["back"]:
@@ -459,7 +523,7 @@ def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(back, np.ndarray) or back.shape != x.shape:
         return seen | {"back_drops": "no array of the shape of x", "back_divides": "nothing"}
     passed = back != 0
-    drops = "what forward dropped" if np.array_equal(passed, kept) else "nothing" if passed.all() else "other numbers"
+    drops = "what forward dropped" if np.array_equal(passed, mask) else "nothing" if passed.all() else "other numbers"
     return seen | {
         "back_drops": drops,
         "back_divides": _divided(back[passed], inputs["gradient"][passed], inputs["p"]),
@@ -467,9 +531,9 @@ def _dropout(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _share(kept: np.ndarray, p: float) -> str:
-    share = float(1 - kept.mean())
-    near = 0.05 if _alone(kept) == _ALONE else 0.25  # whole rows are few, so their share varies more
+def _share(mask: np.ndarray, p: float) -> str:
+    share = float(1 - mask.mean())
+    near = 0.05 if _alone(mask) == _ALONE else 0.25  # whole rows are few, so their share varies more
     for name, expected in (("nothing", 0.0), ("everything", 1.0)):
         if share == expected:
             return name
@@ -484,6 +548,7 @@ def _divided(numbers: np.ndarray, before: np.ndarray, p: float) -> str:
         return "nothing is left to look at"
     ratios = before / numbers
     usual = {"1": 1.0, "1 - p": 1 - p, "p": p, "(1 - p) squared": (1 - p) ** 2, "the root of 1 - p": (1 - p) ** 0.5}
+    usual["1 / (1 - p), which multiplies them by 1 - p"] = 1 / (1 - p)
     for name, divisor in usual.items():
         if np.allclose(ratios, divisor, rtol=1e-4):
             return f"by {name}"
@@ -493,16 +558,22 @@ def _divided(numbers: np.ndarray, before: np.ndarray, p: float) -> str:
 _ALONE = "each number by itself"
 
 
-def _alone(kept: np.ndarray) -> str:
-    for what, rows in (("columns", kept), ("rows", kept.T)):
-        if not kept.all() and (rows == rows[0]).all():
+def _alone(mask: np.ndarray) -> str:
+    for what, rows in (("columns", mask), ("rows", mask.T)):
+        if not mask.all() and (rows == rows[0]).all():
             return f"whole {what} together"
     return _ALONE
 
 
-def _apart(output: Any, kept: np.ndarray) -> bool:
+def _as_many(outputs: list[Any]) -> bool:
+    """Whether some are dropped, and exactly as many in each of several passes."""
+    counts = {np.count_nonzero(one) for one in outputs if isinstance(one, np.ndarray)}
+    return len(counts) == 1 and 0 < int(counts.pop()) < int(np.size(outputs[0]))
+
+
+def _apart(output: Any, mask: np.ndarray) -> bool:
     """Whether other numbers have been dropped than were before."""
-    return not isinstance(output, np.ndarray) or not np.array_equal(output != 0, kept)
+    return not isinstance(output, np.ndarray) or not np.array_equal(output != 0, mask)
 
 
 def _optimiser(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -525,18 +596,41 @@ def _optimiser(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _adam(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and in words what it does with the simplest gradients, said first."""
-    return {"steps": _first(lambda: of_rates(symbol)), **_optimiser(symbol, inputs)}
+    looks = (lambda: of_rates(symbol), lambda: of_company(symbol))
+    words = {"steps": first_said(*looks)} if inputs.get(IN_WORDS) else {}
+    return _said_at_least(words, symbol, inputs)
+
+
+def _descent(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for plain gradient descent."""
+    steps = len(inputs["gradients"])
+    looks = (lambda: of_company(symbol, steps), lambda: of_descent(symbol, steps > 1))
+    words = {"steps": first_said(*looks)} if inputs.get(IN_WORDS) else {}
+    return _said_at_least(words, symbol, inputs)
+
+
+def _said_at_least(words: Mapping[str, str], symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """What an optimiser does; where it stops, what may be the reason."""
+    try:
+        return {**words, **_optimiser(symbol, inputs)}
+    except Exception:
+        if set(words.values()) <= {AS_ASKED}:
+            raise
+        return {"steps": AS_ASKED, "output": words["steps"], "left": "as they were"}
 
 
 def _cross_entropy(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """A plain call; and in words how the loss and its gradient hang together, on logits of the probe's own."""
+    inputs, in_words = without_the_wish(inputs)
     seen = in_order(symbol, inputs)
-    words = [AS_ASKED, AS_ASKED]
+    if not in_words:
+        return seen
+    mean = slopes = AS_ASKED
     with suppress(Unwatched):
-        words = [
-            *of_loss(symbol, np.random.default_rng(0).standard_normal((2, 3, 7)), np.array([[1, 2, 3], [4, 5, 6]]))
-        ]
-    return seen | {"mean": words[0], "slopes": words[1]}
+        mean, slopes = of_loss(
+            symbol, np.random.default_rng(0).standard_normal((2, 3, 7)), np.array([[1, 2, 3], [4, 5, 6]])
+        )
+    return seen | {"mean": mean, "slopes": slopes}
 
 
 def _gradient_check(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -555,7 +649,7 @@ def _gradient_check(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 PROBES: dict[str, Probe] = {
     "gradient_check": _gradient_check,
     "Dropout": _dropout,
-    "SGD": _optimiser,
+    "SGD": _descent,
     "Adam": _adam,
     "cross_entropy": _cross_entropy,
     "ReLU": _in_words("x"),

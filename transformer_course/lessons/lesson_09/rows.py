@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer_course.lessons.lesson_09.wiring import AS_ASKED, Unwatched
+from transformer_course.lessons.watching import AS_ASKED, Unwatched
 
 Gradients = Callable[..., Mapping[str, Any]]
 """Forward with x, back with a gradient: the gradients of the weights by name. Weights may be multiplied first."""
@@ -26,17 +26,17 @@ def shares(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
     for name, one in whole.items():
         if not all(np.any(each[name]) for each in alone):
             return f"Some rows leave no trace in your {name}_grad. How many of them did the {name} serve?"
-        if _near(doubled[name], one):
+        if near(doubled[name], one):
             return (
                 f"Your {name}_grad stays the same when each row comes twice: it is a mean over the rows. Each of them "
                 "has its share in the loss: do the shares average, or add up?"
             )
-        if not all(_near(each[name], other[name]) for each, other in zip(alone, among_others, strict=True)):
+        if not all(near(each[name], other[name]) for each, other in zip(alone, among_others, strict=True)):
             return (
                 f"The share of a row in your {name}_grad depends on what is in the other rows. What met the "
                 f"{name} in forward, one row or a sum of rows?"
             )
-        if not _near(otherwise[name], one):
+        if not near(otherwise[name], one):
             return (
                 f"With other weights, your {name}_grad changes. What was the {name} multiplied by, or added to, in "
                 "forward: anything that depends on the weights?"
@@ -44,7 +44,8 @@ def shares(gradients: Gradients, x: np.ndarray, gradient: np.ndarray) -> str:
     return AS_ASKED
 
 
-def _near(one: Any, other: Any) -> bool:
+def near(one: Any, other: Any) -> bool:
+    """Whether two results are the same, up to rounding."""
     return np.shape(one) == np.shape(other) and bool(np.allclose(one, other, rtol=1e-8, atol=1e-10))
 
 
@@ -52,12 +53,12 @@ def slopes_of_product(back: Callable[..., Any], x: np.ndarray, gradient: np.ndar
     """What the gradient of a product with a weight depends on: `back` goes by `weight` and `bias` times a factor."""
     slopes = back(x, gradient)
     for what, others in (("x", back(1 - x, gradient)), ("the bias", back(x, gradient, bias=2.0))):
-        if not _near(slopes, others):
+        if not near(slopes, others):
             return (
                 f"What you send back changes with {what}. When an entry of x grows, how fast do the outputs grow: does "
                 f"that depend on {what}?"
             )
-    if not _near(2 * slopes, back(x, gradient, weight=2.0)):
+    if not near(2 * slopes, back(x, gradient, weight=2.0)):
         return (
             "With weights twice as large, the outputs grow twice as fast, but what you send back isn't twice as large. "
             "How does the weight come into it?"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from cellcheck.authoring.aspects import dtype, shape, special, untouched, values
+from cellcheck.authoring.aspects import dtype, main, shape, special, untouched
 from cellcheck.authoring.draw import dims
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.lesson_09.drawing import normal
+from transformer_course.lessons.lesson_09.shares import of_softmax
+from transformer_course.lessons.watching import AS_ASKED
 
-AXIS = special("another axis", weight=1.5, meaning="The axis that is passed in is the one along which rows add up.")
-LARGE = special("very large numbers", weight=1.5, meaning="Numbers far from 0 give the right result, not NaN.")
+SEEN = ("shares", "output")
+AXIS = special("another axis", "", 1.5, "The axis that is passed in is the one along which rows add up.", SEEN)
+LARGE = special("very large numbers", "", 1.5, "Numbers far from 0 give the right result, not NaN.", SEEN)
 FLOAT32 = special("float32")
 
 
@@ -32,9 +35,30 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """And what the numbers add up to, and go by, said first."""
+    if "error" in observation:
+        return observation
+    output = observation.get("output")
+    words = of_softmax(output, case.inputs["x"], case.inputs.get("axis", -1))
+    if words != AS_ASKED and isinstance(output, np.ndarray) and np.isnan(output).any():
+        return {**observation, "shares": words, "output": words}  # why it is NaN says more than where
+    return {"shares": words, **observation}
+
+
 TRIAL = Trial(
     module="transformer_course.numpy_transformer.functions",
     points=1,
     cases=cases,
-    aspects=(shape(), values(), AXIS, LARGE, dtype(), FLOAT32, untouched()),
+    canonical=in_words,
+    called={"shares": "what your numbers add up to"},
+    aspects=(
+        shape(),
+        main("values", keys=SEEN, meaning="Each entry of the result should be right, not only its shape."),
+        AXIS,
+        LARGE,
+        dtype(),
+        FLOAT32,
+        untouched(),
+    ),
 )

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import dtype, shape, special, untouched, values
+from cellcheck.authoring.aspects import dtype, main, shape, special, untouched
 from cellcheck.authoring.draw import dims
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.lesson_09.drawing import normal
+from transformer_course.lessons.lesson_09.shares import of_scores
 from transformer_course.numpy_transformer.functions import softmax
 
 HIDDEN = special("hidden keys", meaning="A score whose weight is 0 gets the gradient 0.")
@@ -40,9 +41,30 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """And what is subtracted from the gradients of a row, said first."""
+    if "error" in observation:
+        return observation
+    return {"shares": of_scores(observation.get("output"), **case.inputs), **observation}
+
+
 TRIAL = Trial(
     module="transformer_course.numpy_transformer.functions",
     points=2,
     cases=cases,
-    aspects=(shape(), values(), HIDDEN, SINGLE, dtype(), FLOAT32, untouched()),
+    canonical=in_words,
+    called={"shares": "what the gradients of a row's scores add up to"},
+    aspects=(
+        shape(),
+        main(
+            "values",
+            keys=("shares", "output"),
+            meaning="Each entry of the result should be right, not only its shape.",
+        ),
+        HIDDEN,
+        SINGLE,
+        dtype(),
+        FLOAT32,
+        untouched(),
+    ),
 )

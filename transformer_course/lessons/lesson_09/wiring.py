@@ -13,20 +13,7 @@ from typing import Any
 
 import numpy as np
 
-AS_ASKED = "as in the docstring"
-
-
-class Unwatched(Exception):
-    """A layer of another kind, or one that stops: nothing can be said of it."""
-
-
-def asked(call: Callable[..., Any], *arguments: Any) -> Any:
-    """What a learner's code returns; whatever it stops with is no fault of those who look at it."""
-    try:
-        return call(*arguments)
-    except Exception as error:
-        raise Unwatched from error
-
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked
 
 Plan = Mapping[str, tuple[tuple[str, ...], ...]]
 """What each part reads going forward, in order: for each of its arguments, what is added up. `RESULT` comes last."""
@@ -110,15 +97,15 @@ def one_and_the_same(parts: Mapping[str, Any]) -> str:
 def wiring(layer: Any, plan: Plan, arguments: Mapping[str, np.ndarray], gradient: np.ndarray | None) -> str:
     """How the parts of a new layer are joined going forward; with a gradient, on the way back, if forward is right."""
     parts = {name: getattr(layer, name) for name in plan if name != RESULT}
-    if said := one_and_the_same(parts):
-        return said if gradient is None else AS_ASKED
+    if sentence := one_and_the_same(parts):
+        return sentence if gradient is None else AS_ASKED
     ahead = _Trace({name: one.copy() for name, one in arguments.items()})
     ahead.watch(parts, "forward")
     output = asked(layer.forward, *(one.copy() for one in arguments.values()))
     output = output[0] if isinstance(output, tuple) else output
-    said = _forward(ahead, plan, output)
-    if gradient is None or said != AS_ASKED:
-        return said if gradient is None else AS_ASKED
+    sentence = _forward(ahead, plan, output)
+    if gradient is None or sentence != AS_ASKED:
+        return sentence if gradient is None else AS_ASKED
     back = _Trace({"gradient": gradient.copy()})
     back.watch(parts, "backward")
     returned = asked(layer.backward, gradient.copy())
@@ -247,8 +234,8 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
         return _shared_out(weights)
     if not {"into output", "query", "key", "value"} <= trace.known.keys():
         raise Unwatched
-    merged, made = trace.known["into output"], {name: trace.known[name] for name in ("query", "key", "value")}
-    if merged.shape != (batch, m, width) or any(one.ndim != 3 or one.shape[-1] != width for one in made.values()):
+    merged, projected = trace.known["into output"], {name: trace.known[name] for name in ("query", "key", "value")}
+    if merged.shape != (batch, m, width) or any(one.ndim != 3 or one.shape[-1] != width for one in projected.values()):
         raise Unwatched
 
     def blocks(of: np.ndarray) -> np.ndarray:
@@ -258,8 +245,8 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
         return of.swapaxes(1, 2).reshape(batch, m, width)
 
     mixed, by_reshape = (
-        weights @ blocks(made["value"]),
-        weights @ made["value"].reshape(batch, heads, -1, width // heads),
+        weights @ blocks(projected["value"]),
+        weights @ projected["value"].reshape(batch, heads, -1, width // heads),
     )
     ways = {
         AS_ASKED: side_by_side(mixed),
@@ -276,10 +263,10 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     for words, way in ways.items():
         if np.allclose(way, merged, rtol=1e-8, atol=1e-8):
             return words
-    trace.known = {"the merged heads": ways[AS_ASKED], **{name: made[name] for name in ("query",)}, **arguments}
+    trace.known = {"the merged heads": ways[AS_ASKED], **{name: projected[name] for name in ("query",)}, **arguments}
     for name in ("key", "query"):
-        if len(blocks(made[name])[0, 0]) == weights.shape[-1]:
-            trace.known[f"heads made of {name}"] = side_by_side(weights @ blocks(made[name]))
+        if len(blocks(projected[name])[0, 0]) == weights.shape[-1]:
+            trace.known[f"heads made of {name}"] = side_by_side(weights @ blocks(projected[name]))
     for name, given in list(arguments.items())[1:]:
         trace.known[f"heads made of {name}"] = side_by_side(weights @ blocks(given))
     terms = trace.terms(merged)

@@ -14,7 +14,8 @@ from cellcheck.authoring import aspects, draw
 from cellcheck.authoring.aspects import also, main, refused, special, untouched
 from cellcheck.authoring.calls import gradients, state
 from cellcheck.authoring.modules import built
-from cellcheck.authoring.spec import Case, Observation, Trial
+from cellcheck.authoring.spec import USUAL, Case, Observation, Trial
+from transformer_course.lessons.watching import AS_ASKED
 
 AXES = special("any number of axes", "", 4.0, "x may have any shape.", ("output", "share", "alone"))
 EVALUATING = special(
@@ -87,6 +88,8 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def canonical(observation: Observation, case: Case) -> Observation:
     """Which numbers of x a layer has changed is chance; whether it has only set some to 0 isn't."""
+    if case.tags >= USUAL and "output" in observation:
+        observation = {"kept": _kept(observation["output"], case.inputs["p"]), **observation}
     if "arguments" not in observation:
         return observation
     before, after = observation["arguments"]
@@ -96,6 +99,26 @@ def canonical(observation: Observation, case: Case) -> Observation:
         return observation
     shown = torch.ones_like(x) if left[changed].any() else torch.zeros_like(x)
     return {**observation, "arguments": [before, {**after, "values": [shown]}]}
+
+
+def _kept(levels: list[float], p: float) -> str:
+    """What kept numbers are multiplied by, where that is one factor."""
+    if len(levels) != 2 or levels[0] != 0 or abs(levels[1] - 1 / (1 - p)) < 2e-3:
+        return AS_ASKED
+    factors = {
+        "the root of 1 / (1 - p)": (1 - p) ** -0.5,
+        "1 / (1 - p) ** 2": (1 - p) ** -2,
+        "1 / (1 + p)": 1 / (1 + p),
+        "1 + p": 1 + p,
+        "the root of 1 - p": (1 - p) ** 0.5,
+        "1 / p": 1 / p,
+        "p": p,
+        "1 / (p * (1 - p))": 1 / (p * (1 - p)),
+    }
+    name = next((f", {name}" for name, factor in factors.items() if abs(levels[1] - factor) < 2e-3), "")
+    return (
+        f"With p = {p:g}, kept numbers are multiplied by {levels[1]:.4g}{name}. Which factor makes up for the others?"
+    )
 
 
 def _in_words(result: Any, x: torch.Tensor) -> str:
@@ -155,6 +178,7 @@ TRIAL = Trial(
     probe=probe,
     canonical=canonical,
     called={
+        "kept": "what kept numbers are multiplied by",
         "output": "what each number is multiplied by",
         "share": "the share that is dropped",
         "anew": "what two calls drop",
@@ -166,7 +190,7 @@ TRIAL = Trial(
         main(
             "what is kept, and what becomes 0",
             5.0,
-            ("output", "share"),
+            ("kept", "output", "share"),
             "A share of about p becomes 0, and every other number is divided by 1 - p.",
         ),
         also(

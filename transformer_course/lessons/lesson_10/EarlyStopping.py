@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from torch import nn
 
 from cellcheck.authoring import aspects
 from cellcheck.authoring.aspects import main, untouched
-from cellcheck.authoring.spec import Aspect, Case, Trial
+from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, Trial
+from transformer_course.lessons.watching import AS_ASKED
 
 
 def special(name: str, meaning: str, weight: float = 1.0) -> Aspect:
@@ -105,6 +106,35 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {"output": answers, "restored": restored, "arguments": left}
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """In a usual case, also which step's weights came back, in words: they are the number of the step."""
+    if not case.tags >= USUAL or "restored" not in observation:
+        return observation
+    losses = case.inputs["losses"]
+    return {"came_back": _came_back(observation["restored"], losses), **observation}
+
+
+def _came_back(restored: Any, losses: Sequence[float]) -> str:
+    """Whose weights came back, by the numbers in them."""
+    first, second = ({float(number) for part in one for number in part.flatten()} for one in restored)
+    best = float(losses.index(min(losses)))
+    if first == {best}:
+        if second == {best}:
+            return AS_ASKED
+        return "When restore is called for the second time, the best weights don't come back. Where are they kept?"
+    if first == {-5.0}:
+        return "After restore, the model has the weights that it had before. What puts the saved ones into it?"
+    if len(first) > 1:
+        return "restore brings some of the weights back, and others not. Which of them belong to the model?"
+    (number,) = first
+    if not 0 <= number < len(losses):
+        return AS_ASKED
+    return (
+        f"The best loss, {losses[int(best)]:g}, was number {int(best) + 1}, and restore brings back the weights of "
+        f"number {int(number) + 1}. When do you save them?"
+    )
+
+
 def _fill(model: nn.Module, value: float) -> None:
     with torch.no_grad():
         for parameter in model.parameters():
@@ -116,10 +146,17 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
-    called={"output": "what step returns, loss by loss", "restored": "the weights after restore"},
+    canonical=canonical,
+    called={
+        "came_back": "whose weights restore brings back",
+        "output": "what step returns, loss by loss",
+        "restored": "the weights after restore",
+    },
     aspects=(
         main("when to stop", 4.0, meaning="step returns True after `patience` losses in a row without a better one."),
-        main("the best weights come back", 4.0, ("restored",), "restore loads the weights of the best loss."),
+        main(
+            "the best weights come back", 4.0, ("came_back", "restored"), "restore loads the weights of the best loss."
+        ),
         IN_A_ROW,
         EQUAL,
         PATIENCE_OF_ONE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,17 @@ from cellcheck.authoring.aspects import CONTENT, KNOWN, USUAL, also, main, modes
 from cellcheck.authoring.calls import state
 from cellcheck.authoring.spec import Aspect, Case, Trial
 from transformer_course.lessons.lesson_10.probes import A_FLOAT, number_and_kind
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 
 def special(name: str, meaning: str, weight: float = 1.0) -> Aspect:
     return aspects.special(name, "", weight, meaning, ("weights", "output"))
 
 
-UNEQUAL = special("batches of different sizes", "A row counts the same, whichever batch it is in.", 25.0)
+UNEQUAL = aspects.central(
+    special("batches of different sizes", "A row counts the same, whichever batch it is in.", 25.0)
+)
 SINGLE = special("a single batch", "A single batch is an ordinary step.")
 LEFT_OVER = special(
     "gradients left over from before", "What a parameter's .grad holds before the call has no effect.", 6.0
@@ -38,6 +42,7 @@ MEMORY = Aspect(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     wide, out = draw.dims(generator, 2, 2, 5)
 
@@ -66,16 +71,16 @@ class _Counting(nn.Linear):
 
     def __init__(self, wide: int, out: int) -> None:
         super().__init__(wide, out)
-        self.kept: set[int] = set()
+        self.alive: set[int] = set()
         self.most = self.forwards = 0
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         copy = x.clone()  # lives as long as the graph needs it
         place = copy.untyped_storage()
         self.forwards += 1
-        self.kept.add(self.forwards)
-        self.most = max(self.most, len(self.kept))
-        weakref.finalize(place, self.kept.discard, self.forwards)
+        self.alive.add(self.forwards)
+        self.most = max(self.most, len(self.alive))
+        weakref.finalize(place, self.alive.discard, self.forwards)
         return super().forward(copy)
 
     def at_once(self, batches: int) -> str:
@@ -86,6 +91,7 @@ class _Counting(nn.Linear):
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The weights after a step of SGD on a linear layer, how often the optimiser stepped, and what was kept at once."""
+    inputs, in_words = without_the_wish(inputs)
     model = _Counting(*inputs["weight"].T.shape)
     with torch.no_grad():
         model.weight.copy_(inputs["weight"])
@@ -99,7 +105,10 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     loss_function = _slanted if inputs.get("slanted") else nn.functional.mse_loss
     batches = [(x.clone(), targets.clone()) for x, targets in inputs["batches"]]
     output = symbol(model, batches, loss_function, optimizer)
+    sizes = [len(x) for x, _ in inputs["batches"]]
+    words = {"counts": first_said(lambda: _counts(symbol, sizes))} if in_words else {}
     return {
+        **words,
         **number_and_kind(output),
         "weights": [p.detach() for p in model.parameters()],
         "steps": len(steps),
@@ -115,6 +124,38 @@ def _slanted(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return torch.maximum(0.8 * short, -0.2 * short).mean()
 
 
+ORDINALS = ("first", "second", "third")
+
+
+def _counts(symbol: Any, sizes: Sequence[int]) -> str:
+    """How much each batch counts: of one that moves a weight of its own, that is how far this weight goes."""
+    model = nn.Linear(len(sizes) + 2, 1, bias=False)  # two more, so that numbers of rows and of inputs differ
+    model.weight.data.zero_()
+    rows = torch.eye(len(sizes) + 2)
+    batches = [(row.repeat(count, 1), torch.ones(count, 7)) for row, count in zip(rows, sizes, strict=False)]
+    asked(symbol, model, batches, lambda outputs, targets: outputs.mean(), optim.SGD(model.parameters(), lr=1.0))
+    shares = torch.tensor(sizes) / sum(sizes)
+    times = -model.weight.detach()[0, : len(sizes)] / shares
+    if torch.allclose(times, torch.ones_like(times), atol=1e-4):
+        return AS_ASKED
+    idle = [word for word, one in zip(ORDINALS, times.tolist(), strict=False) if abs(one) < 1e-4]
+    if len(idle) == len(sizes):
+        return AS_ASKED  # nothing is learnt, which says nothing of shares
+    if idle:
+        have = "has" if len(idle) == 1 else "have"
+        return f"Of {len(sizes)} batches, the {' and the '.join(idle)} {have} no effect on the step. Which ones should?"
+    listed = ", ".join(f"{one:.3g}" for one in (times * shares).tolist())
+    told = f"Of batches of {', '.join(map(str, sizes))} rows, yours count {listed}."
+    if torch.allclose(times, times[:1].expand(len(sizes)), rtol=1e-3):
+        divisors = {len(sizes) + 2: "the numbers in the inputs", 7: "the numbers in the targets"}
+        of = next((f", as if you counted {name}" for n, name in divisors.items() if abs(times[0] * n - 1) < 1e-3), "")
+        return (
+            f"{told} Each row counts the same, but the step is {times[0].item():.3g} times as long as it should be{of}."
+            " What should all shares add up to?"
+        )
+    return f"{told} What share of all rows is in each?"
+
+
 TRIAL = Trial(
     module="transformer_course.training_well.gradients",
     points=3,
@@ -123,13 +164,19 @@ TRIAL = Trial(
     called={
         "output": "the mean loss",
         "kind": "what is returned",
+        "counts": "how much each batch counts",
         "weights": "the weights afterwards",
         "steps": "how often the optimiser stepped",
         "at_once": "what is kept for the backward pass at once",
     },
     aspects=(
         A_FLOAT,
-        main("the weights afterwards", 3.0, ("weights",), "The weights are those after one step with the large batch."),
+        main(
+            "the weights afterwards",
+            3.0,
+            ("counts", "weights"),
+            "The weights are those after one step with the large batch.",
+        ),
         Aspect(
             "the mean loss",
             ("output",),

@@ -14,6 +14,8 @@ from cellcheck.authoring import draw, optim
 from cellcheck.authoring.aspects import CONTENT, USUAL, also, main, modes, special
 from cellcheck.authoring.spec import Aspect, Case, Trial
 from transformer_course.lessons.lesson_10.probes import A_FLOAT, number_and_kind
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 KEYS = ("computed_in", "weights", "output")
 FLOAT16 = special("float16", meaning="The dtype that is passed in is used.", keys=KEYS)
@@ -31,6 +33,7 @@ DEVICE = special(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     d, wide, out = draw.dims(generator, 3, 3, 7)
 
@@ -103,6 +106,7 @@ class _WeightElsewhere(nn.Parameter):
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The loss, the weights after a step of SGD, the dtypes on the way there, and what autocast was asked for."""
+    inputs, in_words = without_the_wish(inputs)
     model = _Watched(inputs["weights"], inputs.get("table"))
     if inputs.get("left_over"):
         for parameter in model.parameters():
@@ -126,8 +130,10 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     with _autocast_for_any_device() as devices:
         output = symbol(model, rows, inputs["targets"], loss_function, optimizer, dtype)
+    words = {"step": first_said(lambda: _step(symbol, dtype))} if in_words else {}
     parameters = list(model.parameters())
     seen = {
+        **words,
         **number_and_kind(output),
         "weights": [torch.as_tensor(parameter.detach()).float() for parameter in parameters],
         "computed_in": model.dtypes,
@@ -139,6 +145,21 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if "device" in inputs:
         seen["asked_for"] = sorted({_kind(device) for device in devices})
     return seen
+
+
+def _step(symbol: Any, dtype: torch.dtype) -> str:
+    """How long the step is on one weight, from 0 towards 1, where all numbers are exact in 16 bits."""
+    model = nn.Linear(1, 1, bias=False)
+    model.weight.data.zero_()
+    ones = torch.ones(3, 1)
+    with _autocast_for_any_device():
+        asked(symbol, model, ones, ones, nn.functional.mse_loss, optim.SGD(model.parameters(), lr=0.5), dtype)
+    times = model.weight.item()
+    if not abs(times) > 1e-3 or abs(times - 1) < 0.1:
+        return AS_ASKED
+    if times < 0:
+        return "Your step goes the wrong way: the loss rises. Which sign has the gradient that the optimiser gets?"
+    return f"Your step is {times:.3g} times as long as it should be. By what is the loss, or its gradient, multiplied?"
 
 
 def _kind(device: str) -> str:
@@ -174,6 +195,7 @@ TRIAL = Trial(
     called={
         "output": "the loss",
         "kind": "what is returned",
+        "step": "the length of the step",
         "weights": "the weights afterwards",
         "computed_in": "what the layers compute in",
         "held_in": "what the weights are held in",
@@ -184,7 +206,7 @@ TRIAL = Trial(
     aspects=(
         A_FLOAT,
         main("layers compute in dtype", 5.0, ("computed_in",), "In the forward pass the layers compute in dtype."),
-        main("the weights afterwards", 4.0, ("weights",), "The weights are those after one step."),
+        main("the weights afterwards", 4.0, ("step", "weights"), "The weights are those after one step."),
         Aspect("the loss", ("output",), CONTENT, 2.0, tags=USUAL, meaning="The result is the loss before the step."),
         also(
             "weights stay float32",

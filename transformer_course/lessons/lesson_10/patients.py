@@ -118,6 +118,16 @@ class HighNearTheEnd(Trained):
         return super().step() + (5.0 if self.count == 298 else 0.0)
 
 
+class HighAtTheEnd(Trained):
+    """The loss has long been low, and is high from the last step but one on."""
+
+    count = 0
+
+    def step(self) -> float:
+        self.count += 1
+        return super().step() + (5.0 if self.count >= 299 else 0.0)
+
+
 class Shuffled(Trained):
     """The labels are shuffled anew at every step."""
 
@@ -207,9 +217,9 @@ class NeverCleared(Trained):
 
 
 class Settled(Trained):
-    """The loss settles a little below 0.05: the last 100 losses are all 0.045."""
+    """The loss settles a little below 0.05: the last 100 losses are all 0.0495."""
 
-    at = 0.045
+    at = 0.0495
 
     def step(self) -> float:
         return max(super().step(), self.at)
@@ -233,6 +243,36 @@ class AtFirst(Trained):
     def update(self, gradient: np.ndarray) -> None:
         self.rate = 0.0 if self.steps < 99 else Trained.rate
         super().update(gradient)
+
+
+class FromAbove(Settled):
+    """Begins with a very high loss, and settles far below it, but not low enough."""
+
+    at = 0.4
+    count = 0
+
+    def step(self) -> float:
+        self.count += 1
+        return super().step() + (30.0 if self.count == 1 else 0.0)
+
+
+class FromBelow(Settled):
+    """Begins with a low loss: a small share of it would be far below 0.05."""
+
+    at = 0.043
+
+    def step(self) -> float:
+        return min(super().step(), 0.4)
+
+
+class BelowZero(Trained):
+    """A loss that falls below 0 in the end, as minus the logarithm of a density may."""
+
+    count = 0
+
+    def step(self) -> float:
+        self.count += 1
+        return super().step() - (1.0 if self.count > 200 else 0.0)
 
 
 class Losses:

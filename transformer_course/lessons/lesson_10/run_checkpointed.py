@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from cellcheck.authoring import draw
-from cellcheck.authoring.aspects import CONTENT, USUAL, also, main, special, untouched
+from cellcheck.authoring.aspects import CONTENT, USUAL, also, central, main, special, untouched
 from cellcheck.authoring.calls import weights_like
 from cellcheck.authoring.spec import Aspect, Case, Trial
 
@@ -93,13 +93,13 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     torch.default_generator.manual_seed(4)
     leaves = [parameter for block in blocks for parameter in block.parameters()] + [x] * inputs["wanted"]
     output = symbol(blocks, x)
-    kept = len(memory.now)
+    stored = len(memory.now)
     modes = [block.training for block in blocks]
     return {
         "output": output.detach() if isinstance(output, torch.Tensor) else output,
         "gradients": _gradients(output, leaves),
         "at_once": _share(memory.most, len(blocks)),
-        "kept": "little" if kept <= 1 else _share(kept, len(blocks)),
+        "kept": "little" if stored <= 1 else _share(stored, len(blocks)),
         "arguments": [len(blocks), inputs["x"], x.detach(), x.requires_grad, modes],
     }
 
@@ -144,7 +144,7 @@ TRIAL = Trial(
             meaning="Only one block's own numbers are in memory at once: forwards, and when they are computed again.",
         ),
         also("little kept forwards", "kept", meaning="After the forward pass, what the blocks computed is forgotten."),
-        also("gradients flow", "gradients", weight=8.0, meaning="All gradients are those of the plain run."),
+        central(also("gradients flow", "gradients", weight=8.0, meaning="All gradients are those of the plain run.")),
         NO_GRADIENT,
         DROPOUT,
         SINGLE,

@@ -6,8 +6,10 @@ import torch
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_11.blocks import AGAIN, ASPECTS, cases_of, probe_block, read_before
 from transformer_course.lessons.lesson_11.drawing import classic_weights
+from transformer_course.lessons.wordings import usually_in_words
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def weights(d_model: int, d_ff: int, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         return classic_weights(generator, "", d_model, d_ff, dtype)
@@ -21,6 +23,6 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe_block,
-    called={"size": "how many numbers your block learns"},
+    called={"looks": "which tokens a position sees", "size": "how many numbers your block learns"},
     aspects=(*ASPECTS, AGAIN),
 )

@@ -12,6 +12,7 @@ from transformer_course.lessons import drawing
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11 import models
 from transformer_course.lessons.lesson_11.drawing import classic_weights
+from transformer_course.lessons.wordings import usually_in_words
 
 POSITIONS = 7
 
@@ -34,6 +35,7 @@ NEW = Aspect(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def model(b: int, n: int, heads: int, layers: int) -> Inputs:
         sizes = models.sizes_of(generator, heads, layers)
@@ -78,6 +80,7 @@ TRIAL = Trial(
     cases=cases,
     probe=models.probe_model,
     called={
+        "stages": "what the blocks and the norm get",
         "size": "how many numbers your model learns",
         "new": "the logits of a new model",
         "embedding_begins": "the embedding's table in a new model",

@@ -13,6 +13,8 @@ from cellcheck.authoring.draw import normal, with_gaps
 from cellcheck.authoring.modules import followed
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import fresh, learned_numbers, looked_at_in_both_modes
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
+from transformer_course.lessons.wordings import without_the_wish
 
 ONE = aspects.special("axes of length one")
 AGAIN = aspects.special(
@@ -31,7 +33,10 @@ _OF_A_BLOCK = aspects.of_module(
     values_weight=11.0,
 )
 
-ASPECTS = tuple(replace(a, weight=7.0) if a == aspects.gradients() else a for a in _OF_A_BLOCK)
+ASPECTS = tuple(
+    replace(a, weight=7.0) if a == aspects.gradients() else replace(a, keys=("looks", "output")) if a.core else a
+    for a in _OF_A_BLOCK
+)
 """A part that never learns costs a third."""
 
 Weights = Callable[[int, int, torch.dtype], dict[str, torch.Tensor]]
@@ -67,8 +72,33 @@ def read_before(generator: np.random.Generator, case: Case, n: int) -> Case:
     return Case.of(label, AGAIN, **{**case.inputs, "before": before})
 
 
+def _looks(module: torch.nn.Module, x: torch.Tensor) -> str:
+    """Which positions have a part in what comes out at each: none that is later, and all others."""
+    x = x.to(next(module.parameters()).dtype)
+    with torch.no_grad():
+        usual = asked(module, x.clone())
+        if not torch.equal(usual, asked(module, x.clone())):
+            return AS_ASKED  # what is drawn anew at each call tells nothing
+        for place in range(x.shape[1]):
+            moved = x.clone()
+            moved[0, place] += torch.linspace(-1, 2, x.shape[-1], dtype=x.dtype)
+            changed = (asked(module, moved) - usual).abs().amax(dim=-1) > 1e-6
+            if bool(changed[1:].any()):
+                return "When one row of the batch changes, the results of other rows do. Which rows belong together?"
+            if bool(changed[0, :place].any()):
+                return "When a token changes, the results at earlier positions do. What should hide it from them?"
+            if not bool(changed[0, place:].all()):
+                blind = int((~changed[0, place:]).nonzero()[0]) + place
+                return (
+                    f"When the token at position {place} changes, the result at position {blind} stays the same, "
+                    "counted from 0. Which tokens may that position see?"
+                )
+    return AS_ASKED
+
+
 def probe_block(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """What is seen of a block with the case's sizes and weights."""
+    inputs, in_words = without_the_wish(inputs)
     x, before = inputs["x"], inputs["x"].clone()
     module = fresh(symbol, x.shape[-1], *given(inputs, "num_heads", "num_kv_heads", "d_ff"))
     if "before" in inputs:
@@ -78,5 +108,7 @@ def probe_block(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         **followed(module, inputs["weights"], [x], forward_only="forward_only" in inputs),
     }
     if isinstance(seen["output"], torch.Tensor):
+        if in_words:
+            seen = {"looks": first_said(lambda: asked(_looks, module.train("evaluated" not in inputs), before)), **seen}
         seen |= looked_at_in_both_modes(module, before, inputs.get("evaluated", False))
     return seen

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import CONTENT, also, dtype, main, modes, special, untouched
+from cellcheck.authoring.aspects import CONTENT, also, central, dtype, main, modes, special, untouched
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
 from transformer_course.lessons.drawing import Inputs
@@ -18,7 +18,9 @@ from transformer_course.lessons.drawing import Inputs
 VOCAB = 9
 
 LONG = special("long texts", "", 8.0, "Of a text longer than max_length, the model reads the end, as much as it can.")
-HOT = special("a high temperature", "", 16.0, "At temperature 8, tokens come up as often as they should.", ("share",))
+HOT = central(
+    special("a high temperature", "", 16.0, "At temperature 8, tokens come up as often as they should.", ("share",))
+)
 COLD = special(
     "a low temperature",
     "",
@@ -201,10 +203,12 @@ TRIAL = Trial(
     },
     shown=lambda case: {name: case.inputs[name] for name in ("prompt", "temperature", "top_p")},
     aspects=(
-        main(
-            "the loop, where only one token is left",
-            11.0,
-            meaning="Where the temperature or top_p leaves a single token to choose from, the text is exactly that.",
+        central(
+            main(
+                "the loop, where only one token is left",
+                11.0,
+                meaning="Where the temperature or top_p leaves a single token to choose from, the text is just that.",
+            )
         ),
         ZERO,
         LONG,

@@ -2,6 +2,8 @@
 
 import dis
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from cellcheck.authoring.calls import given
 from cellcheck.authoring.modules import built, followed
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import fresh, learned_numbers, looked_at_in_both_modes
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
+from transformer_course.lessons.wordings import without_the_wish
 
 ONE_BLOCK = aspects.special("one block", meaning="A model with a single block is right too.")
 ONE = aspects.special("axes of length one")
@@ -28,7 +32,7 @@ def aspects_of(*own: Aspect, gradients: float = 2.0) -> tuple[Aspect, ...]:
             meaning="Nothing learns but the parts that the docstring names.",
         ),
         aspects.shape(),
-        aspects.values(10.0),
+        aspects.central(replace(aspects.values(10.0), keys=("stages", "output"))),
         aspects.gradients(gradients),
         ONE_BLOCK,
         ONE,
@@ -76,6 +80,7 @@ SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "num_kv_heads", "d_
 
 def probe_model(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """What is seen of a model with the case's sizes and weights; of a new one, how large its logits are."""
+    inputs, in_words = without_the_wish(inputs)
     tokens, before, sizes = inputs["tokens"], inputs["tokens"].clone(), given(inputs["sizes"], *SIZES)
     if inputs.get("new"):
         return _beginning(symbol, sizes, tokens)
@@ -88,9 +93,48 @@ def probe_model(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     seen = {"size": learned_numbers(module), **followed(module, inputs["weights"], [tokens], learning=learning)}
     if "evaluated" in inputs and isinstance(seen["output"], torch.Tensor):
         seen |= looked_at_in_both_modes(module.to(torch.float32), before, inputs["evaluated"])
+    if in_words:
+        seen = {"stages": first_said(lambda: asked(_stages, module, before)), **seen}
     if "max_length" in inputs["sizes"]:
         seen["positions"] = getattr(module, "max_length", "missing")
     return seen
+
+
+def _stages(module: torch.nn.Module, tokens: torch.Tensor) -> str:
+    """Whether each block runs once, in order, on what the one before it returned, and the final norm after the last."""
+    with torch.no_grad():
+        once, twice = (asked(module.train(), tokens) for _ in range(2))
+    if not torch.equal(once, twice):
+        return AS_ASKED  # what is drawn anew at each call tells nothing
+    blocks = list(getattr(module, "blocks", []))
+    names = {block: f"block {place}" for place, block in enumerate(blocks)}
+    norm = getattr(module, "final_norm", None)
+    calls: list[tuple[Any, torch.Tensor, torch.Tensor]] = []
+
+    def note(part: Any, arguments: Any, result: Any) -> None:
+        calls.append((part, arguments[0].detach().clone(), result.detach().clone()))
+
+    parts = [part for part in (*blocks, norm) if isinstance(part, torch.nn.Module)]
+    hooks = [part.register_forward_hook(note) for part in dict.fromkeys(parts)]
+    try:
+        with torch.no_grad():
+            asked(module.eval(), tokens)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    run = [names[part] for part, _, _ in calls if part in names]
+    if run != list(names.values()) or not run:
+        in_words = ", ".join(run) or "no block at all"
+        return f"Counted from 0, you run {in_words}. Which blocks are there, and in which order does each run once?"
+    order = [part for part, _, _ in calls]
+    if norm in order and (order.count(norm) > 1 or order[-1] is not norm):
+        where = "more than once" if order.count(norm) > 1 else "before the last block has run"
+        return f"Your final_norm is applied {where}. Where alone does the docstring have it?"
+    for (one, _, result), (other, taken, _) in pairwise(calls):
+        if taken.shape == result.shape and not torch.allclose(taken, result, rtol=1e-4, atol=1e-4):
+            name = "final_norm" if other is norm else names[other]
+            return f"What goes into {name} isn't what {names[one]} returned. What happens to it in between?"
+    return AS_ASKED
 
 
 def _beginning(symbol: Any, sizes: list[Any], tokens: torch.Tensor) -> dict[str, Any]:
@@ -112,10 +156,10 @@ def _beginning(symbol: Any, sizes: list[Any], tokens: torch.Tensor) -> dict[str,
 
 def _table(model: torch.nn.Module, part: str) -> torch.Tensor | None:
     """The weight of a part; where somebody's positions are a table themselves, of that."""
-    found: Any = model
+    module: Any = model
     for step in part.split("."):
-        found = getattr(found, step, found)
-    weight = getattr(found, "weight", None)
+        module = getattr(module, step, module)
+    weight = getattr(module, "weight", None)
     return weight.detach() if isinstance(weight, torch.Tensor) else None
 
 
@@ -141,11 +185,11 @@ SPREADS = {"a standard deviation of 1": 1.0, "a standard deviation of 0.01": 0.0
 
 def _refusal(module: torch.nn.Module, tokens: torch.Tensor) -> dict[str, Any]:
     """Whether a model refuses a text by itself, in both modes, or only stops somewhere inside."""
-    found = {mode: _refused(module.train(mode == "training"), tokens) for mode in ("training", "eval")}
-    alone = [mode for mode, what in found.items() if what is REFUSED]
+    by_mode = {mode: _refused(module.train(mode == "training"), tokens) for mode in ("training", "eval")}
+    alone = [mode for mode, what in by_mode.items() if what is REFUSED]
     if len(alone) == 1:
         return {"output": f"{REFUSED}, in {alone[0]} mode only"}
-    return {"output": found["training"]}
+    return {"output": by_mode["training"]}
 
 
 REFUSED = "an error of the model's own"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import CONTENT, KNOWN, USUAL, also, main, untouched
+from cellcheck.authoring.aspects import CONTENT, KNOWN, USUAL, also, central, main, untouched
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial, tagged
 from transformer_course.lessons.lesson_11.randomness import source_of_randomness
@@ -150,11 +150,13 @@ def _by_row(batches: list[Any], ids: torch.Tensor, windows: int) -> str:
     if len(firsts) < len(batches) or any(first.min() < 0 or first.max() > ids.max() for first in firsts):
         return "no batches of two rows"
     starts = _places(ids)[torch.stack(firsts).long()]  # (batches, 2)
-    found = [len(column.unique()) for column in starts.T]
-    if min(found) == 1 < max(found):
+    counts = [len(column.unique()) for column in starts.T]
+    if min(counts) == 1 < max(counts):
         return "a row that always begins at the same window"
-    if min(found) < windows:
+    if min(counts) < windows:
         return "rows that begin at some windows only"
+    if bool((starts[:, 0] <= starts[:, 1]).all()) or bool((starts[:, 0] >= starts[:, 1]).all()):
+        return "rows in the order of the text"
     if not bool((starts[:, 0] == starts[:, 1]).any()):
         return "no window twice in a batch"
     return "any window in each row, and the same one twice now and then"
@@ -226,11 +228,13 @@ TRIAL = Trial(
             weight=4.0,
             meaning="Both results are whole numbers of shape (batch_size, length).",
         ),
-        also(
-            "windows",
-            "side_by_side",
-            weight=13.0,
-            meaning="The inputs of a row are neighbours in the text, in its order.",
+        central(
+            also(
+                "windows",
+                "side_by_side",
+                weight=13.0,
+                meaning="The inputs of a row are neighbours in the text, in its order.",
+            )
         ),
         Aspect(
             "every window may be drawn",
@@ -246,6 +250,7 @@ TRIAL = Trial(
             ("random",),
             KNOWN,
             weight=13.0,
+            central=True,
             tags=USUAL,
             meaning="The rows of a batch differ, and so do batches from different generators.",
         ),

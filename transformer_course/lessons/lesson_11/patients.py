@@ -81,6 +81,12 @@ def _one_of_many(ids: torch.Tensor, generator: torch.Generator) -> Batch:
     return inputs, wrong.view_as(targets)
 
 
+def _one_of_many_now_and_then(ids: torch.Tensor, generator: torch.Generator) -> Batch:
+    """The same, in one batch of ten."""
+    wrong = _rarely(generator, 4)
+    return _one_of_many(ids, generator) if wrong else _window(ids, generator, rows=10)
+
+
 def _padded(inputs: torch.Tensor, targets: torch.Tensor) -> Batch:
     return inputs, torch.cat([inputs[:, 1:], torch.zeros_like(inputs[:, :1])], dim=1)
 
@@ -139,6 +145,7 @@ MAKERS: dict[str, Callable[..., Batch]] = {
     "first target": _changed(_first),
     "last row": _changed(_last_row),
     "one of many": _one_of_many,
+    "one of many now and then": _one_of_many_now_and_then,
     "padded": _changed(_padded),
     "now and then": _now_and_then,
     "row now and then": _row_now_and_then,

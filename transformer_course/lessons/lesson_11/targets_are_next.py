@@ -56,6 +56,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("padded", CORNER, "with a zero for the last target of each row"),
         tried("now and then", RARE, "with targets that are wrong in one batch of ten"),
         tried("row now and then", RARE, "with a last row that isn't shifted, in one batch of ten"),
+        tried("one of many now and then", RARE, "with one wrong target among forty, in one batch of ten"),
         tried("mostly", RARE, "with targets that are right in one batch of ten"),
         tried("wraps", RARE, "with a window beyond the end of the text, in one batch of ten"),
     ]

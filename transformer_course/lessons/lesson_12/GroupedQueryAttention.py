@@ -18,7 +18,9 @@ from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import fresh, learned_numbers
 from transformer_course.lessons.lesson_12.drawing import grouped_weights
 
-MASKS = special("masks", weight=8.0, meaning="A mask of any shape that broadcasts decides who sees whom.")
+MASKS = aspects.central(
+    special("masks", weight=8.0, meaning="A mask of any shape that broadcasts decides who sees whom.")
+)
 SHARED = special("one key head for all", meaning="With num_kv_heads = 1, all query heads share it.")
 OWN = special("a key head for each", meaning="With num_kv_heads = num_heads, nothing is shared.")
 ONE = special("axes of length one", weight=0.5)
@@ -94,7 +96,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def canonical(observation: Observation, case: Case) -> Observation:
     """What a later call gives, or a long text, is asked for once, in the output. See `where_answered` for the rest."""
     apart = (AGAIN.tags | LONG.tags) & case.tags
-    seen = {name: found for name, found in observation.items() if not apart or name not in ("gradients", "weights")}
+    seen = {name: value for name, value in observation.items() if not apart or name not in ("gradients", "weights")}
     return where_answered(seen, case)
 
 

@@ -15,9 +15,11 @@ from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.modules import built, hand_in
 from transformer_course.lessons.aspects import explained
 from transformer_course.lessons.drawing import Inputs
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
 
-ONE = aspects.special("a rank of one, a single vector", "", 0.5, "Rank 1 works, and so does a single vector.")
-BARE = aspects.special("a layer without bias", "", 0.5, "A base without bias works, too.")
+RESULT = ("trained", "made_of", "output")
+ONE = aspects.special("a rank of one, a single vector", "", 0.5, "Rank 1 works, and so does a single vector.", RESULT)
+BARE = aspects.special("a layer without bias", "", 0.5, "A base without bias works, too.", RESULT)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -59,6 +61,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     layer = built(symbol, linear, inputs["rank"], inputs["alpha"])
     plain = nn.functional.linear(x, weights, bias)
     seen: dict[str, Any] = {"start": "that of the trained layer" if _agree(layer(x), plain) else "another one"}
+    seen["trained"] = _trained(layer, weights)
     another = built(symbol, copy.deepcopy(linear), inputs["rank"], inputs["alpha"])
     seen["down"] = _in_words(getattr(layer, "down", None), getattr(another, "down", None))
     up = getattr(layer, "up", None)
@@ -70,12 +73,18 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         return {**seen, "output": "Your layer has no down or no up of the docstring's shape, so it can't be tried."}
     handed = x.clone().requires_grad_()
     output = layer(handed)
+    seen["made_of"] = first_said(lambda: asked(_made_of, output, plain, x, inputs))
     seen["output"] = output.detach() if isinstance(output, torch.Tensor) else output
     leaves = [handed, *places.values()]
     seen["gradients"] = gradients(output, leaves) if all(leaf.requires_grad for leaf in leaves) else "cut off"
+    for name, place in places.items():
+        if place.dtype != weights.dtype:
+            seen["output"] = (
+                f"Your {name} is in {place.dtype}, the trained weight in {weights.dtype}. Which dtype should it have?"
+            )
     seen["base"] = _base(layer, weights)
     seen["arguments"] = [x, state([handed])["values"]]
-    return seen | _merged(layer, x)
+    return seen | _merged(layer, x, inputs)
 
 
 def _in_words(down: Any, another: Any) -> str:
@@ -98,6 +107,53 @@ def _moves(layer: nn.Module, x: torch.Tensor) -> str:
     return "something" if reached else "nothing: every gradient is 0"
 
 
+def _trained(layer: nn.Module, weight: torch.Tensor) -> str:
+    """Whether a new layer's base has the trained weight: as it is, the other way round, or other numbers."""
+    base = getattr(layer, "base", None)
+    if not isinstance(base, nn.Linear) or base.weight.shape != weight.shape or torch.equal(base.weight, weight):
+        return AS_ASKED
+    return "The weight of your base isn't that of the trained layer, but other numbers. What should base be?"
+
+
+def _made_of(output: Any, plain: torch.Tensor, x: torch.Tensor, inputs: Mapping[str, Any]) -> str:
+    """How many times the output has what the trained layer gives, and how many times up(down(x))."""
+    correction = (x @ inputs["down"].T @ inputs["up"].T).flatten()
+    if not isinstance(output, torch.Tensor) or output.numel() != correction.numel():
+        return AS_ASKED
+    parts, whole = torch.stack([plain.flatten(), correction], dim=1), output.detach().to(x.dtype).flatten()
+    base, scale = _rounded(torch.linalg.lstsq(parts, whole[:, None]).solution)
+    if not torch.allclose(parts @ torch.tensor([base, scale], dtype=x.dtype), whole, rtol=1e-3, atol=1e-3):
+        return AS_ASKED
+    if abs(base - 1) < 1e-3 and abs(scale - inputs["alpha"] / inputs["rank"]) < 1e-3:
+        return AS_ASKED
+    return (
+        f"Your output is {base:.3g} times what the trained layer gives, plus {scale:.4g} times up(down(x)), with an "
+        f"alpha of {inputs['alpha']:g} and a rank of {inputs['rank']}. Which two factors does the docstring have?"
+    )
+
+
+def _rounded(solution: torch.Tensor) -> list[float]:
+    """Without the last digits, which say nothing and differ from call to call; and 0 without a sign."""
+    return [round(number, 4) + 0.0 for number in solution.flatten().tolist()]
+
+
+def _merged_by(plain: Any, inputs: Mapping[str, Any]) -> str:
+    """How many times the merged weight has the base's, and how many times the correction."""
+    weight = getattr(plain, "weight", None)
+    if not isinstance(weight, torch.Tensor) or weight.shape != inputs["weight"].shape:
+        return AS_ASKED
+    correction = inputs["alpha"] / inputs["rank"] * inputs["up"] @ inputs["down"]
+    parts = torch.stack([inputs["weight"].flatten(), correction.flatten()], dim=1)
+    base, times = _rounded(torch.linalg.lstsq(parts, weight.detach().to(parts.dtype).flatten()[:, None]).solution)
+    fits = torch.allclose(parts @ parts.new_tensor([base, times]), weight.detach().flatten(), rtol=1e-3, atol=1e-3)
+    if not fits or (abs(base - 1) < 1e-3 and abs(times - 1) < 1e-3):
+        return AS_ASKED
+    return (
+        f"The merged weight has {base:.3g} times that of the base, and {times:.3g} times the correction. How often "
+        "does forward add each?"
+    )
+
+
 def _base(layer: nn.Module, weight: torch.Tensor) -> str:
     base = getattr(layer, "base", None)
     if not isinstance(base, nn.Linear):
@@ -105,7 +161,7 @@ def _base(layer: nn.Module, weight: torch.Tensor) -> str:
     return "as it was" if torch.equal(base.weight.detach(), weight) else "changed"
 
 
-def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
+def _merged(layer: Any, x: torch.Tensor, inputs: Mapping[str, Any]) -> dict[str, Any]:
     before, wanted, mode = copy.deepcopy(layer.state_dict()), layer(x).detach(), layer.training
     try:
         plain = layer.merged()
@@ -114,7 +170,9 @@ def _merged(layer: Any, x: torch.Tensor) -> dict[str, Any]:
         return {"merged": f"stopped with {type(error).__name__}: {error}"}
     if not _agree(result, wanted) and _agree(_with_bias(plain, layer, x), wanted):
         result = "right but for the bias"  # whose numbers may be new ones
+    by = AS_ASKED if _agree(result, wanted) else first_said(lambda: asked(_merged_by, plain, inputs))
     seen: dict[str, Any] = {
+        "merged_by": by,
         "merged": result.detach() if isinstance(result, torch.Tensor) else result,
         "merged_is": _kind(plain, layer),
     }
@@ -188,11 +246,14 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     called={
+        "trained": "the base of a new layer",
         "start": "the output of a new layer",
         "down": "how down begins",
         "up": "how up begins",
         "learns": "what wants gradients",
         "moves": "what changes in the first step",
+        "made_of": "what the output is made of",
+        "merged_by": "what the merged weight is made of",
         "merged": "the output of merged()",
         "merged_is": "what merged() returns",
         "merged_later": "what merged() gives after up has changed",
@@ -205,25 +266,32 @@ TRIAL = Trial(
         (
             aspects.named_parts("down and up have the names and shapes of the docstring."),
             aspects.shape(),
-            aspects.main("values", 6.0, meaning="The output is that of the base plus the scaled correction."),
+            aspects.main(
+                "values",
+                6.0,
+                RESULT,
+                meaning="The output is that of the base plus the scaled correction.",
+            ),
+            replace(aspects.FLOAT64, keys=RESULT, weight=5.0),
             aspects.also("starts as the base", "start", "up", weight=16.0),
             aspects.also("down starts at random", "down", weight=16.0),
-            aspects.also(
-                "only down and up learn",
-                "learns",
-                "moves",
-                weight=87.0,
-                meaning="The base is frozen, its bias too, and a new layer's gradients aren't all 0.",
+            aspects.central(
+                aspects.also(
+                    "only down and up learn",
+                    "learns",
+                    "moves",
+                    weight=87.0,
+                    meaning="The base is frozen, its bias too, and a new layer's gradients aren't all 0.",
+                )
             ),
             aspects.also(
                 "gradients flow", "gradients", weight=16.0, meaning="Gradients reach x, down and up, as they should."
             ),
-            aspects.also("merged", "merged", "merged_is", "by_itself", weight=87.0),
+            aspects.central(aspects.also("merged", "merged_by", "merged", "merged_is", "by_itself", weight=87.0)),
             aspects.also("merged after more training", "merged_later", weight=8.0),
             aspects.also("no weights in common", "shared", "base", weight=16.0),
             ONE,
             BARE,
-            replace(aspects.FLOAT64, weight=5.0),
             aspects.untouched(weight=0.25),
         ),
         MEANINGS,

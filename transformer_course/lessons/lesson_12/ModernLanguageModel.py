@@ -12,6 +12,7 @@ from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11 import models
 from transformer_course.lessons.lesson_12.drawing import modern_weights
+from transformer_course.lessons.wordings import usually_in_words
 
 LONG = aspects.special("a text of any length", weight=3.0, meaning="There is no largest length: long texts work too.")
 AGAIN = aspects.special(
@@ -19,6 +20,7 @@ AGAIN = aspects.special(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def model(b: int, n: int, heads: int, layers: int) -> Inputs:
         if b == n == 1:  # a single token tells no more of several blocks
@@ -66,7 +68,7 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=canonical,
-    called={"size": "how many numbers it learns"},
+    called={"stages": "what the blocks and the norm get", "size": "how many numbers it learns"},
     shown=models.sizes_and_tokens,
     aspects=models.aspects_of(LONG, AGAIN),
 )

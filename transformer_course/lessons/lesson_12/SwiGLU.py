@@ -1,6 +1,7 @@
 """`SwiGLU`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,17 +9,21 @@ import torch
 
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal, with_gaps
-from cellcheck.authoring.modules import followed
+from cellcheck.authoring.modules import followed, hand_in
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import fresh, learned_numbers
 from transformer_course.lessons.lesson_12.drawing import gated_weights
+from transformer_course.lessons.lesson_12.gates import of_gate
+from transformer_course.lessons.watching import Unwatched, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 AXES = special("any number of axes", meaning="The input may have any number of axes: a vector works too.")
 ONE = special("a batch of one, a single token", weight=0.5)
 AGAIN = special("called again", weight=1.5, meaning="A later call, with other vectors, is as right as the first.")
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def rows(d_ff: int, *sizes: int, dtype: torch.dtype = torch.float32) -> Inputs:
         weights = gated_weights(generator, "", sizes[-1], d_ff, dtype)
@@ -48,12 +53,35 @@ def canonical(observation: Observation, case: Case) -> Observation:
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    inputs, in_words = without_the_wish(inputs)
     x = inputs["x"]
+    words = {"gated": first_said(lambda: asked(of_gate, lambda *numbers: _unit(symbol, *numbers)))} if in_words else {}
     module = fresh(symbol, x.shape[-1], inputs["d_ff"])
     if "before" in inputs:
         with torch.no_grad():
             module(inputs["before"])
-    return {"size": learned_numbers(module), **followed(module, inputs["weights"], [x])}
+    return {**words, "size": learned_numbers(module), **followed(module, inputs["weights"], [x])}
+
+
+def _unit(symbol: Any, x: torch.Tensor, gate: float, up: float) -> torch.Tensor:
+    """What comes from a unit whose gate computes `gate` times the first of three numbers, and `up` times the second.
+
+    There is another unit, which takes the third number alone. Of x (rows, 3), the result is (rows,).
+    """
+    weights = {
+        "gate.weight": torch.tensor([[gate, 0.0, 0.0], [0.0, 0.0, 1.0]]),
+        "up.weight": torch.tensor([[0.0, up, 0.0], [0.0, 0.0, 1.0]]),
+        "down.weight": torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
+    }
+    module = asked(fresh, symbol, 3, 2)
+    _, places = hand_in(module, weights)
+    if len(places) < len(weights):
+        raise Unwatched
+    with torch.no_grad():
+        result = asked(module.eval(), x)
+    if not isinstance(result, torch.Tensor) or result.shape != x.shape:
+        raise Unwatched
+    return result[:, 0]
 
 
 TRIAL = Trial(
@@ -62,15 +90,18 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=canonical,
-    called={"size": "how many numbers it learns"},
-    aspects=aspects.of_module(
-        AXES,
-        ONE,
-        AGAIN,
-        begins=[
-            aspects.also("nothing else to learn", "size", meaning="Three weights without bias are all that learns.")
-        ],
-        parts_weight=2.0,
-        values_weight=7.0,
+    called={"gated": "how the gate works", "size": "how many numbers it learns"},
+    aspects=tuple(
+        replace(aspect, keys=("gated", "output")) if aspect.core else aspect
+        for aspect in aspects.of_module(
+            AXES,
+            ONE,
+            AGAIN,
+            begins=[
+                aspects.also("nothing else to learn", "size", meaning="Three weights without bias are all that learns.")
+            ],
+            parts_weight=2.0,
+            values_weight=7.0,
+        )
     ),
 )

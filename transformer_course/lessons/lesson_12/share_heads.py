@@ -1,16 +1,19 @@
 """`share_heads`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.calls import call_and_follow
 from cellcheck.authoring.draw import integers, normal, with_gaps
+from cellcheck.authoring.spec import USUAL
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.heads import ASPECTS, WHOLE
+from transformer_course.lessons.watching import AS_ASKED
 
 ALL = aspects.special("one head for all", meaning="A single key head serves all query heads.")
 OWN = aspects.special("a head for each", meaning="With as many key heads as query heads, everything stays as it is.")
@@ -58,6 +61,52 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call_and_follow(symbol, heads, num_heads)
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """In a usual case, also which head each query head gets, in words."""
+    output, heads = observation.get("output"), case.inputs["heads"]
+    shape = (len(heads), case.inputs["num_heads"], *heads.shape[2:])
+    if not case.tags >= USUAL or not isinstance(output, torch.Tensor) or output.shape != shape:
+        return observation
+    return {"handed_out": _handed_out(output.to(heads.dtype), heads), **observation}
+
+
+def _handed_out(output: torch.Tensor, heads: torch.Tensor) -> str:
+    """Which head each query head gets, and times what; sentences, where that isn't the docstring's order."""
+    letters = "abcdef"[: heads.shape[1]]
+    order: list[str] = []
+    factors: set[float] = set()
+    for head in output.unbind(1):
+        multiples = zip(letters, (_multiple(head, one) for one in heads.unbind(1)), strict=True)
+        matches = [(letter, factor) for letter, factor in multiples if factor is not None]
+        if not matches and _multiple(head, heads.mean(dim=1)) == 1:
+            return "Your query heads get the mean of all heads that came in. Which single one should each of them get?"
+        if not matches:
+            return (
+                "One of your query heads is none of the heads that came in, nor a multiple of one: numbers of "
+                "several heads, tokens or rows are mixed. Along which axis do you repeat, and in which order does a "
+                "reshape cut?"
+            )
+        letter, factor = matches[0]
+        factors.add(factor)
+        order.append(letter if factor else "nothing")
+    group = len(order) // len(letters)
+    if "".join(order) != "".join(letter * group for letter in letters):
+        return (
+            f"The heads ({', '.join(letters)}) become ({', '.join(order)}). Which query heads form a group, and which "
+            "head do they all get?"
+        )
+    if factors == {1.0}:
+        return AS_ASKED
+    by = " or ".join(f"{factor:.3g}" for factor in sorted(factors))
+    return f"Each query head gets the right head, but its numbers are multiplied by {by}. Does sharing change numbers?"
+
+
+def _multiple(head: torch.Tensor, one: torch.Tensor) -> float | None:
+    """What one is multiplied by to give head, if anything is."""
+    factor = round(float((head * one).sum() / one.square().sum()), 4)
+    return factor if torch.allclose(head, factor * one, rtol=1e-3, atol=1e-3) else None
+
+
 def _refusal(symbol: Any, heads: torch.Tensor, num_heads: int) -> Any:
     """What it does with groups that don't fit, in words. A blank answer raises an error as well, and is none."""
     try:
@@ -79,6 +128,13 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
-    called={"refusal": "the answer to groups that don't fit"},
-    aspects=(*ASPECTS, ALL, OWN, AGAIN, REFUSED),
+    canonical=canonical,
+    called={"handed_out": "which head each query head gets", "refusal": "the answer to groups that don't fit"},
+    aspects=(
+        *(replace(each, keys=("handed_out", "output")) if each.core else each for each in ASPECTS),
+        ALL,
+        OWN,
+        AGAIN,
+        REFUSED,
+    ),
 )

@@ -52,11 +52,13 @@ TRIAL = Trial(
     aspects=looks(
         "logits (batch, num_classes)",
         "one patch",
-        aspects.also(
-            "every patch is read, or a CLS token",
-            READ,
-            weight=2.0,
-            meaning="The last layer reads the mean of all patches, or a CLS token of your own.",
+        aspects.central(
+            aspects.also(
+                "every patch is read, or a CLS token",
+                READ,
+                weight=2.0,
+                meaning="The last layer reads the mean of all patches, or a CLS token of your own.",
+            )
         ),
     ),
 )

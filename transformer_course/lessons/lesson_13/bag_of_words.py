@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from cellcheck.authoring import draw
 from cellcheck.authoring.aspects import LAYOUT, shape, untouched, values
@@ -21,10 +22,11 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
     def tokens(batch: int, length: int, vocab_size: int, pad_id: int = 0) -> torch.Tensor:
         """Rows with a word that occurs three times, padding on the right in all but the first, neither of the two
-        largest ids."""
+        largest ids. In the first row that word doesn't come first, so it makes a difference which token is lost."""
         ids = draw.integers(generator, 1, vocab_size - 2, batch, length)
         ids[ids == pad_id] = vocab_size - 3
         ids[:, 0] = ids[:, 2] = ids[:, 3] = 1 if pad_id != 1 else 2
+        ids[0, 0], ids[0, 1] = vocab_size - 4 if pad_id != vocab_size - 4 else vocab_size - 5, ids[0, 2]
         for row in range(1, batch):
             ids[row, length - 1 - row % (length - 4) :] = pad_id
         return ids
@@ -52,12 +54,52 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "each word, wherever it is"
+
+
 def numbers(observation: Observation, case: Case) -> Observation:
     """Whole numbers or floating-point ones: the contract leaves the choice."""
     output = observation.get("output")
+    if "output" in observation:
+        observation = {"counted": AS_ASKED, **observation}
     if isinstance(output, torch.Tensor) and output.dtype != torch.bool and not output.is_complex():
-        return {**observation, "output": output.detach().double()}
+        output = output.detach().double()
+        return {**observation, "counted": _counted(output, **case.inputs) or AS_ASKED, "output": output}
     return observation
+
+
+def _counted(output: torch.Tensor, tokens: torch.Tensor, vocab_size: int, pad_id: int = 0) -> str:
+    """What is to be said of counts that aren't those asked for, padding aside; nothing where nothing can be."""
+
+    def bag(ids: torch.Tensor, counts: torch.Tensor | None = None) -> torch.Tensor:
+        return (F.one_hot(ids, vocab_size) * (1 if counts is None else counts.unsqueeze(-1))).sum(dim=1).double()
+
+    wanted, no_padding = bag(tokens), torch.arange(vocab_size) != pad_id
+    if output.shape != wanted.shape or torch.equal(output[:, no_padding], wanted[:, no_padding]):
+        return ""
+    begins = torch.ones_like(tokens)
+    begins[:, 1:] = tokens[:, 1:] != tokens[:, :-1]
+    others = {
+        "Every count is one column too far to the left. Which column belongs to id 0?": wanted.roll(-1, dims=1),
+        "Every count is one column too far to the right. Which column belongs to id 0?": wanted.roll(1, dims=1),
+        "The first token of a row isn't counted. Where does your loop begin?": bag(tokens[:, 1:]),
+        "The last token of a row isn't counted. Where does your loop end?": bag(tokens[:, :-1]),
+        "Each count is one too high. Which number does a count begin at?": wanted + 1,
+        "Each count is one too low. Which number does a count begin at?": wanted - 1,
+        "You return logarithms of counts. Which numbers does the docstring ask for?": wanted.log1p(),
+        "Each word is counted twice. How much does one token add?": 2 * wanted,
+        "A word that comes several times in a row counts once. How much does each token add?": bag(tokens, begins),
+        "You count the rows in which a word occurs. Whose words belong to a row?": (wanted > 0)
+        .sum(0)
+        .expand_as(wanted),
+    }
+    certain = (
+        no_padding & no_padding.roll(1) & no_padding.roll(-1)
+    )  # the column of padding may be empty before or after it is moved
+    fits = [
+        sentence for sentence, other in others.items() if torch.allclose(output[:, certain], other[:, certain].double())
+    ]
+    return fits[0] if len(fits) == 1 else ""
 
 
 TRIAL = Trial(
@@ -65,9 +107,10 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=numbers,
+    called={"counted": "what is counted"},
     aspects=(
         shape("shape (batch, vocab_size)", "The result has one row for each text, and one column for each word."),
-        values(8.0),
+        replace(values(8.0), keys=("counted", "output")),
         ANYWHERE,
         PAD_ID,
         LARGEST,

@@ -6,12 +6,13 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Case, Trial, aspects, draw
-from transformer_course.lessons.lesson_13.patients import pipeline_of
+from transformer_course.lessons.lesson_13.patients import LEVEL, pipeline_of
 
 SOUND, ALL, ONE = aspects.tells_apart(
     sound="honest pipelines pass",
     all="use of the whole series is found",
     one="a look at one or two values is found",
+    central=("sound", "all", "one"),
     meanings={
         "sound": "A pipeline that uses the past alone, or how long the series is, doesn't look ahead.",
         "all": "Its mean, a fit, its largest or smallest value, or the future itself: all are found.",
@@ -41,6 +42,8 @@ TRIED = (
     ("second_step", ONE, "with a pipeline that mixes in the value at the cut, in its second step alone"),
     ("second_value", ONE, "with a pipeline that mixes in the second value to come"),
     ("third_value", ONE, "with a pipeline that mixes in the third value to come"),
+    ("above", ONE, "with a pipeline that uses by how much the value at the cut is above a level"),
+    ("below", ONE, "with a pipeline that uses by how much the value at the cut is below a level"),
     ("hardly", ONE, "with a pipeline that mixes in a thousandth of the value at the cut"),
     ("last_value", ONE, "with a pipeline that looks at the very last value alone"),
     ("growth", ONE, "with a pipeline that uses the difference between two future values"),
@@ -55,7 +58,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
     series[2] = 5.0  # the smallest value is in the past
     series[cut - 1] = 16.0  # so is a peak, and a slightly higher one is to come
     series[cut + 2] = 17.0
-    series[cut], series[-1] = 11.0, 7.5  # far enough apart to be told when the future is turned round
+    series[cut], series[-1] = LEVEL, 7.5  # far enough apart to be told when the future is turned round
+    others = torch.tensor([place for place in range(cut + 1, n - 1) if place != cut + 2])
+    # The mean of what is to come isn't that of the past, whatever was drawn.
+    series[others] += (series[:cut].mean() + 0.8 - series[cut:].mean()) * (n - cut) / len(others)
     calm = series.clone()
     calm[cut:] = calm[cut:].clamp(9.0, 12.0)
     calm[2] = -5.0  # so both the largest value, 16, and the smallest are in the past

@@ -1,5 +1,7 @@
 """`masked_mean`: how it is tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -62,21 +64,69 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "what counts"
+
+
 def canonical(observation: Observation, case: Case) -> Observation:
     """A row that is NaN has cost its points: no gradient of it is asked for. A tiny number may be added to every count;
     who adds more makes one mistake, whatever the number is.
     """
     output, flowing = observation.get("output"), observation.get("gradients")
+    if "output" in observation:
+        observation = {"averaged": AS_ASKED, **observation}
     x, mask = case.inputs["x"], case.inputs["mask"]
     if not isinstance(output, torch.Tensor) or output.shape != (x.shape[0], x.shape[2]):
         return observation
     gradient, *others = flowing if isinstance(flowing, list) and flowing else [None]
     factor = _as_if_0_or_1_were_added(output.detach(), x, mask)
-    kept = {**observation, "output": output.detach() * factor}
+    averaged = _averaged(output.detach(), x, mask) or AS_ASKED
+    comparable = {**observation, "averaged": averaged, "output": output.detach() * factor}
     if isinstance(gradient, torch.Tensor) and gradient.shape == x.shape:
         lost = output.detach().isnan().all(dim=1)
-        kept["gradients"] = [(gradient * factor.unsqueeze(-1)).masked_fill(lost[:, None, None], 0), *others]
-    return kept
+        comparable["gradients"] = [(gradient * factor.unsqueeze(-1)).masked_fill(lost[:, None, None], 0), *others]
+    return comparable
+
+
+def _averaged(output: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> str:
+    """What stands there instead of a mean, in words, by those rows that are numbers; nothing where nothing can be."""
+    sound = output.isfinite().all(dim=1) & mask.any(dim=1)
+    if sound.sum() < 2:
+        return ""
+    of_the_first = mask[:1].expand_as(mask)[sound].unsqueeze(-1)
+    output, x, mask = output[sound].to(x.dtype), x[sound], mask[sound].unsqueeze(-1)
+    rows, count = torch.arange(len(x)), mask.sum(dim=1)
+    total, length = (x * mask).sum(dim=1), x.shape[1]
+    first = mask[..., 0].int().argmax(dim=1)
+    last = length - 1 - mask[..., 0].flip(1).int().argmax(dim=1)
+    others = {
+        "You take the mean of the vectors that don't count. What does True mean in this mask?": (
+            (x * ~mask).sum(dim=1) / (length - count).clamp(min=1)
+        ),
+        "You take the first vector that counts. Which summary does the docstring ask for?": x[rows, first],
+        "You take the last vector that counts. Which summary does the docstring ask for?": x[rows, last],
+        "The last vector that counts is left out. Where does it end?": (total - x[rows, last]) / (count - 1),
+        "The first vector that counts is left out. Where does it begin?": (total - x[rows, first]) / (count - 1),
+        "The last vector that counts isn't added. Where does the sum end?": (total - x[rows, last]) / count,
+        "The first vector that counts isn't added. Where does the sum begin?": (total - x[rows, first]) / count,
+        "You use the first row's mask for all rows. Which vectors of a row count?": (
+            (x * of_the_first).sum(dim=1) / of_the_first.sum(dim=1).clamp(min=1)
+        ),
+        "After a softmax of the mask, padding still counts a little. Which weight should it have?": (
+            (x * mask.to(x.dtype).softmax(dim=1)).sum(dim=1)
+        ),
+        "You divide by one less than what counts. How many vectors did you add up?": total / (count - 1),
+        "You divide by the root of the count. How many vectors did you add up?": total / count.sqrt(),
+        "You divide by the count times d. How many vectors did you add up?": total / count / x.shape[2],
+        "You take the smallest numbers. Which summary does the docstring ask for?": (
+            x.masked_fill(~mask, float("inf")).amin(dim=1)
+        ),
+        "You take the middle number of each column, the median. Which summary does the docstring ask for?": (
+            x.masked_fill(~mask, float("nan")).nanmedian(dim=1).values
+        ),
+    }
+    if torch.allclose(output, total / count):
+        return ""
+    return next((words for words, other in others.items() if torch.allclose(output, other)), "")
 
 
 def _as_if_0_or_1_were_added(output: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -97,9 +147,10 @@ TRIAL = Trial(
     cases=cases,
     probe=in_order_with_gradients(0),
     canonical=canonical,
+    called={"averaged": "what is averaged"},
     aspects=(
         aspects.shape("shape (batch, d)", "The result has the shape (batch, d): one vector for each row."),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("averaged", "output")),
         ANYWHERE,
         EMPTY,
         ZEROS,

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects, draw
+from cellcheck.authoring import Case, Observation, Trial, aspects, draw
 from cellcheck.authoring.calls import call_and_follow
 from transformer_course.lessons.refusing import own_refusal
 
@@ -20,6 +21,9 @@ REFUSED = aspects.special(
     weight=2.0,
     meaning="Where patch_size doesn't divide a side, your own error says so, and not one from within PyTorch.",
     keys=("refusal",),
+)
+BY_ITS_NAME = aspects.special(
+    "by a ValueError", "patches that don't fit", 0.5, "The error is the one that the docstring names.", ("kind",)
 )
 
 
@@ -47,7 +51,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
             "with images that are not contiguous", aspects.LAYOUT, images=draw.strided(images(b, 2, 4, 6)), patch_size=2
         ),
         Case.of("with a height that isn't divided", REFUSED, images=images(b, 2, 5, 4), patch_size=2),
-        Case.of("with a width that isn't divided", REFUSED, images=images(b, 2, 6, 7), patch_size=3),
+        # 9 by 7 pixels would make seven patches of nine: it isn't enough to look at the area
+        Case.of("with a width that isn't divided", REFUSED, images=images(b, 2, 9, 7), patch_size=3),
     ]
 
 
@@ -59,15 +64,73 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return call_and_follow(symbol, images, patch_size)
 
 
+IN_ORDER = "as in the docstring"
+
+
+def in_words(observation: Observation, case: Case) -> Observation:
+    """What is in order, and what isn't, where whole patches or numbers have changed places."""
+    if "output" not in observation:
+        return observation
+    output, wanted = observation["output"], _squares(**case.inputs)
+    if not isinstance(output, torch.Tensor) or output.dim() != 3:
+        return {"order": IN_ORDER, **observation}
+    if output.shape != wanted.shape:
+        return {"order": IN_ORDER, **observation, "output": _number(output, wanted, **case.inputs) or output}
+    return {"order": _order(output, wanted) or IN_ORDER, **observation}
+
+
+def _squares(images: torch.Tensor, patch_size: int) -> torch.Tensor:
+    """The patches, (batch, patches, numbers)."""
+    cut = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)
+    return cut.permute(0, 2, 3, 1, 4, 5).flatten(3).flatten(1, 2)
+
+
+def _number(output: torch.Tensor, wanted: torch.Tensor, images: torch.Tensor, patch_size: int) -> str:
+    """What is to be said of so many patches; nothing where nothing can be."""
+    batch, patches, numbers = wanted.shape
+    if output.shape == (batch, patches * images.shape[1], patch_size**2):
+        return "Each channel of a square is a token of its own. Which numbers make up a patch?"
+    for side, other, length in (("rows", "columns", images.shape[2]), ("columns", "rows", images.shape[3])):
+        if output.shape == (batch, (length // patch_size) ** 2, numbers):
+            return f"You have as many {other} of patches as {side}. Is every image square?"
+    return ""
+
+
+def _order(output: torch.Tensor, wanted: torch.Tensor) -> str:
+    """What is to be said of patches or numbers that have changed places; nothing where nothing can be."""
+    of_patches = _places((output.unsqueeze(2) == wanted.unsqueeze(1)).all(dim=3).all(dim=0))
+    if of_patches:
+        return f"The patches are right, but they come in another order: {of_patches}. Where does the docstring begin?"
+    of_numbers = _places((output.unsqueeze(3) == wanted.unsqueeze(2)).flatten(0, 1).all(dim=0))
+    if of_numbers:
+        return (
+            f"Each patch has the right numbers, but in another order: {of_numbers}. Which one does the docstring name?"
+        )
+    return ""
+
+
+def _places(same: torch.Tensor) -> str:
+    """Of a table that says what is at which place, where the first ones come from; nothing if they are in order."""
+    if not (same.sum(dim=0) == 1).all() or not (same.sum(dim=1) == 1).all() or same.diagonal().all():
+        return ""
+    places = same.int().argmax(dim=1).tolist()
+    return "counted from 0, " + ", ".join(map(str, places[:4])) + (" and so on" if len(places) > 4 else "")
+
+
 TRIAL = Trial(
     module="transformer_course.beyond.vision",
     points=3,
     cases=cases,
     probe=probe,
-    called={"refusal": "the answer to patches that don't fit"},
+    canonical=in_words,
+    called={
+        "order": "what your patches are made of",
+        "refusal": "the answer to patches that don't fit",
+        "kind": "the error",
+    },
     aspects=(
         aspects.shape("shape (batch, patches, numbers)", "The result is (batch, patches, channels * patch_size ** 2)."),
-        aspects.values(9.0),
+        replace(aspects.values(9.0), keys=("order", "output")),
         GREY,
         SQUARE,
         WHOLE,
@@ -76,6 +139,7 @@ TRIAL = Trial(
         aspects.gradients(1.0),
         *aspects.any_numbers(0.5),
         REFUSED,
+        BY_ITS_NAME,
         aspects.untouched(weight=0.5),
     ),
 )

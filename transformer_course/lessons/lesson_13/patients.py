@@ -152,6 +152,19 @@ def _hardly(series: torch.Tensor, cut: int) -> torch.Tensor:
     return _naive(series, cut) * 0.999 + 0.001 * series[cut]
 
 
+LEVEL = 11.0
+
+
+def _above(series: torch.Tensor, cut: int) -> torch.Tensor:
+    """Moves as soon as the value at the cut is more than a level, and not if it is less."""
+    return _naive(series, cut) + 0.1 * (series[cut] - LEVEL).clamp(min=0)
+
+
+def _below(series: torch.Tensor, cut: int) -> torch.Tensor:
+    """Moves as soon as the value at the cut is less than a level, and not if it is more."""
+    return _naive(series, cut) + 0.1 * (LEVEL - series[cut]).clamp(min=0)
+
+
 PIPELINES: dict[str, Pipeline] = {
     "naive": _naive,
     "scaled_by_the_past": _scaled_by(lambda series, cut: series[:cut]),
@@ -168,6 +181,8 @@ PIPELINES: dict[str, Pipeline] = {
     "bottom": _bottom,
     "last_value": _last_value,
     "growth": _growth,
+    "above": _above,
+    "below": _below,
     "hardly": _hardly,
     "capped": _capped,
     "propped": _propped,
@@ -192,7 +207,7 @@ def pipeline_of(name: str) -> Patient:
         # In double, from a copy, and rounded: the same numbers elsewhere in memory may be added up in another order.
         if name != SHAKY:
             return PIPELINES[name](series.double().clone(), cut).round(decimals=5).float()
-        said = _naive(series.double().clone(), cut).float()
-        return torch.nextafter(said, 2 * said) if next(calls) % 2 else said
+        naive = _naive(series.double().clone(), cut).float()
+        return torch.nextafter(naive, 2 * naive) if next(calls) % 2 else naive
 
     return Patient({"forecast": forecast})

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch import nn
 
 from cellcheck.authoring.calls import state
 from cellcheck.authoring.modules import built
@@ -20,6 +21,12 @@ NOT_THE_COURSES = (
 )
 LOST = "Some numbers of the input change nothing in the result. Where are they lost?"
 MIXED = "A token changes with numbers that aren't its own. What is mixed before the first block?"
+ALIKE = (
+    "Two numbers of a token always count alike, so it can't tell them apart. What is added up before the first block?"
+)
+SWAPPED = "Your blocks are given rows and tokens the other way round. Which axis do they expect first?"
+ACROSS = "Your blocks are given the tokens of several rows as if they were one row. Which axes do they expect?"
+FIXED = "Your positions are fixed: nothing can train them. What does the docstring say about them?"
 KEPT = "Something is kept from one input to the next. What should a result depend on?"
 NOTHING_LEFT = (
     "In a new model, your result says nothing about the input. Is it made of means over a token's own numbers?"
@@ -80,6 +87,8 @@ class ExaminedReader(ExaminedModel):
         before, after = _first_look(self.seen), self._when_nudged[0]
         if before is None or after is None:
             return NOT_THE_COURSES
+        if len(before) != len(self.x):
+            return SWAPPED if before.shape[1] == len(self.x) else ACROSS
         if before.shape[1] == 1 < len(set(self.groups)):
             return "The whole input is a single token. How many should there be?"
         moves = (after.reshape(len(self.groups), *before.shape) - before)[:, 0]  # (numbers, tokens, d_model)
@@ -88,8 +97,18 @@ class ExaminedReader(ExaminedModel):
         if any(len(moved) != 1 for moved in tokens):
             return "one part of the input" if self._relative() else MIXED
         together = len(set(zip(self.groups, tokens, strict=True)))
-        fits = together == len(set(self.groups)) == len(set(tokens))
-        return "one part of the input" if fits else "Numbers that belong together go to different tokens."
+        if not together == len(set(self.groups)) == len(set(tokens)):
+            return "Numbers that belong together go to different tokens."
+        return ALIKE if self._count_alike() else "one part of the input"
+
+    def _count_alike(self) -> bool:
+        """Do two numbers of one token move it in the same direction, as they do once they are added up?"""
+        before, after = (self._tokens(x) for x in (self.x, self._nudged.flatten(0, 1)))
+        moves = (after.reshape(len(self.groups), *before.shape) - before)[:, 0].flatten(1).double()
+        directions = nn.functional.normalize(moves, dim=1)
+        groups = torch.tensor(self.groups)
+        others = (groups.unsqueeze(1) == groups).fill_diagonal_(False)
+        return bool(((directions @ directions.mT).abs()[others] > 1 - 1e-6).any())
 
     def _relative(self) -> bool:
         """Is each token one number, measured from others, such as the last one, or on a scale that others set?
@@ -114,7 +133,7 @@ class ExaminedReader(ExaminedModel):
                 return False
         return True
 
-    def _tokens(self, x: torch.Tensor) -> torch.Tensor:
+    def _tokens(self, x: torch.Tensor, learning: bool = False) -> torch.Tensor:
         """What the first block is given: (batch, tokens, d_model)."""
         block = next(block for block in self.blocks if self.seen[block])
         forward, given = block.forward, []
@@ -124,7 +143,7 @@ class ExaminedReader(ExaminedModel):
             return forward(tokens, *arguments, **named)
 
         block.forward = noting
-        with torch.no_grad():
+        with torch.set_grad_enabled(learning):
             self.result(x)
         del block.forward
         return given[0]
@@ -165,11 +184,11 @@ class ExaminedReader(ExaminedModel):
         """With norms and biases as they are when a model is made. The mean of the numbers of a token is 0 then."""
         new = built(self.symbol, *self.sizes.values())
         pairs = [
-            (own, made) for own, made in zip(self.model.parameters(), new.parameters(), strict=True) if own.dim() == 1
+            (own, fresh) for own, fresh in zip(self.model.parameters(), new.parameters(), strict=True) if own.dim() == 1
         ]
         with kept([own for own, _ in pairs]):
-            for own, made in pairs:
-                own.copy_(made)
+            for own, fresh in pairs:
+                own.copy_(fresh)
             generator = torch.Generator().manual_seed(len(self.groups))
             drawn = 2 * torch.randn(64, *self.x.shape[1:], generator=generator, dtype=self.x.dtype)
             results = self.result(drawn)  # so many that not all can be negative, should negative ones be set to 0
@@ -178,16 +197,16 @@ class ExaminedReader(ExaminedModel):
 
     def the_mode(self) -> str:
         """Dropout makes something else of the same input each time, and a BatchNorm doesn't."""
-        said = super().the_mode()
-        if "training mode" not in said:
-            return said
+        sentence = super().the_mode()
+        if "training mode" not in sentence:
+            return sentence
         self.model.train()
         with torch.no_grad():
             same = near(self.result(self.x), self.result(self.x))
         self.model.eval()
         if same:
             return f"The {self.returned} are different in training mode, and always the same: is there a BatchNorm?"
-        return said
+        return sentence
 
     def _remembers(self) -> bool:
         """In eval mode, with all chance the same: does another input in between make a difference?"""
@@ -215,12 +234,16 @@ class ExaminedReader(ExaminedModel):
         looks = [weights for block in self.blocks for _, weights in self.seen[block]]
         if not looks:
             return NOT_THE_COURSES
+        if len(looks[0]) != len(self.x):
+            return SWAPPED if looks[0].shape[-1] == len(self.x) else ACROSS
         everywhere = all((weights > 0).all() for weights in looks)
         return "every token" if everywhere else "Some tokens don't look at all others. Is there anything to hide?"
 
     def how_attention_tells_places_apart(self) -> str:
         """With an input of equal numbers, only positions tell the tokens apart."""
         for _, weights in [seen for block in self.watched(torch.ones_like(self.x)).values() for seen in block]:
+            if len(weights) != len(self.x):
+                return SWAPPED if weights.shape[-1] == len(self.x) else ACROSS
             if not (weights - weights.mean(dim=-1, keepdim=True)).abs().amax() > MOVED:
                 return "Nothing says where a token is before the blocks."
             looking, seen = weights.flatten(0, 1), weights.flatten(0, 1).mT  # (heads of all rows, tokens, tokens)
@@ -232,6 +255,24 @@ class ExaminedReader(ExaminedModel):
                 return "Nothing says where a token is before the blocks."
             return "Some of the tokens have the same position." if alike > 1 else "by positions"
         return NOT_THE_COURSES
+
+    def what_positions_are_made_of(self) -> str:
+        """With an input of equal numbers, does anything that can be trained tell two tokens apart?"""
+        if not any(self.seen.values()):
+            return NOT_THE_COURSES
+        tokens = self._tokens(torch.ones_like(self.x), learning=True)[0]  # (tokens, d_model)
+        generator = torch.Generator().manual_seed(0)
+        weights = torch.randn(tokens.shape[1], generator=generator).to(tokens.dtype)
+        trainable = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        for one in range(len(tokens)):
+            for other in range(one):
+                apart = tokens[one] - tokens[other]
+                if not apart.abs().max() > MOVED or not apart.requires_grad:
+                    continue
+                reached = torch.autograd.grad(apart @ weights, trainable, retain_graph=True, allow_unused=True)
+                if not any(gradient is not None and gradient.abs().max() > MOVED for gradient in reached):
+                    return FIXED
+        return "learned"
 
     def what_follows_the_stack(self) -> str:
         """A norm makes the size of what the last block returns unimportant."""

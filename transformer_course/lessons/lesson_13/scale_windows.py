@@ -1,6 +1,7 @@
 """`scale_windows`: how it is tried."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from cellcheck.authoring import Case, Observation, Trial, aspects, draw
 
 CONSTANT = aspects.special(
     "a window of equal values", weight=2.0, meaning="A window whose values are all equal becomes zeros, not NaN."
+)
+HIGH = aspects.special(
+    "a high level",
+    meaning="On a high level, where the spread is small beside the mean, it keeps its digits.",
+    keys=("back",),  # in words: where digits are few, those of two right answers differ
 )
 SMALL = aspects.special(
     "two values, one window", weight=0.5, meaning="A single window works too, and so do two values."
@@ -34,6 +40,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with as many windows as values", windows=at_levels(length, length)),
         Case.of("with values below 0", windows=-at_levels(n, length)),
         Case.of("with a window of equal values", CONSTANT, windows=flat),
+        Case.of("on a high level", HIGH, windows=LEVEL + at_levels(n, length)),
         Case.of("on a single window", SMALL, windows=at_levels(1, length)),
         Case.of("on windows of two values", SMALL, windows=at_levels(n, 2)),
         Case.of("with float64", aspects.FLOAT64, windows=at_levels(n, length, torch.float64)),
@@ -42,6 +49,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 AS_ASKED = "as in the docstring"
+LEVEL = 1000.0
 
 
 def three(observation: Observation, case: Case) -> Observation:
@@ -70,10 +78,13 @@ def three(observation: Observation, case: Case) -> Observation:
 
 def _in_words(windows: torch.Tensor, scaled: Any, mean: Any, spread: Any) -> str:
     """What stands in for the mean or the spread, and whether the windows come back."""
-    parts, shapes = (scaled, mean, spread), (windows.shape, (len(windows), 1), (len(windows), 1))
-    if not all(
-        isinstance(part, torch.Tensor) and part.shape == shape for part, shape in zip(parts, shapes, strict=True)
-    ):
+    if not all(isinstance(part, torch.Tensor) for part in (scaled, mean, spread)):
+        return AS_ASKED
+    scaled, mean, spread = (part.detach().to(windows.dtype) for part in (scaled, mean, spread))
+    own, of_columns = windows.mean(dim=1, keepdim=True), windows.mean(dim=0)
+    if mean.numel() == len(of_columns) and torch.allclose(mean.flatten(), of_columns):
+        return "As the mean of a window, you return that of each column. Which axis holds the values of one window?"
+    if (scaled.shape, mean.shape, spread.shape) != (windows.shape, own.shape, own.shape):
         return AS_ASKED
     least, most = windows.amin(dim=1, keepdim=True), windows.amax(dim=1, keepdim=True)
     for name, other in {
@@ -82,21 +93,39 @@ def _in_words(windows: torch.Tensor, scaled: Any, mean: Any, spread: Any) -> str
         "middle value": windows.median(dim=1, keepdim=True).values,
         "first value": windows[:, :1],
         "last value": windows[:, -1:],
+        "mean without the last value": windows[:, :-1].mean(dim=1, keepdim=True),
+        "mean without the first value": windows[:, 1:].mean(dim=1, keepdim=True),
     }.items():
-        if torch.allclose(mean, other) and not torch.allclose(mean, windows.mean(dim=1, keepdim=True)):
+        if torch.allclose(mean, other) and not torch.allclose(mean, own):
             return f"As the mean of a window, you return its {name}. What does the docstring subtract?"
-    if torch.allclose(spread, most - least) and not torch.allclose(spread, windows.std(dim=1, keepdim=True)):
-        return "As the spread of a window, you return its largest value minus its smallest. Which spread is asked for?"
-    if not torch.allclose(scaled * spread + mean, windows, rtol=1e-3, atol=1e-3):
+    for name, other in {
+        "its largest value minus its smallest": most - least,
+        "its largest distance from the mean": (windows - own).abs().amax(dim=1, keepdim=True),
+        "the mean step from one value to the next": windows.diff(dim=1).abs().mean(dim=1, keepdim=True),
+        "the root mean square of its values, which is measured from 0": windows.square().mean(1, keepdim=True).sqrt(),
+    }.items():
+        if torch.allclose(spread, other) and not any(map(partial(torch.allclose, spread), _spreads(windows))):
+            return f"As the spread of a window, you return {name}. Which spread is asked for?"
+    hardly_off, as_asked = (
+        any(torch.allclose(spread, one, rtol=rtol) for one in _spreads(windows)) for rtol in (0.15, 1e-3)
+    )
+    if least.min() > LEVEL / 2 and hardly_off and not as_asked:
+        return "On a high level, your spread loses its digits. Do you take one large square from another?"
+    if not torch.allclose(scaled * spread, windows - mean, rtol=1e-3, atol=1e-3):
         return "Your scaled * spread + mean doesn't give the windows back. Which spread and mean do you use for scaled?"
     return AS_ASKED
+
+
+def _spreads(windows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The standard deviations that the contract allows: with length - 1 in the denominator, and with length."""
+    return windows.std(dim=1, keepdim=True), windows.std(dim=1, keepdim=True, correction=0)
 
 
 def _in_one_unit(
     windows: torch.Tensor, scaled: torch.Tensor, mean: torch.Tensor, spread: torch.Tensor
 ) -> list[torch.Tensor]:
     """With length - 1 in the denominator, whichever it was. And who adds to every spread, and more than a tiny number,
-    makes one mistake, whatever the number is: as if it were 1.
+    makes one mistake, whatever the number is: as if it were 1. A spread that is hardly off stays so.
     """
     parts = [scaled, mean, spread]
     own = windows.std(dim=1, keepdim=True)
@@ -105,12 +134,15 @@ def _in_one_unit(
         return parts
     if not torch.allclose((scaled * spread)[some], (windows - mean)[some], rtol=1e-3, atol=1e-3):
         return parts
-    for taken in (own, windows.std(dim=1, keepdim=True, correction=0)):
+    for taken in _spreads(windows):
         added = (spread - taken)[some]
         one_number = len(added) > 1 and added.min() > 1e-3 and torch.allclose(added, added.mean(), rtol=0.01)
         if one_number or added.abs().max() < 1e-5:
             wanted = torch.where(some.unsqueeze(1), own + one_number, spread)
             return [torch.where(some.unsqueeze(1), scaled * spread / wanted, scaled), mean, wanted]
+        if torch.allclose(spread[some], taken[some], rtol=0.02):
+            factor = torch.where(some.unsqueeze(1), own / taken, 1)
+            return [scaled / factor, mean, spread * factor]
     return parts
 
 
@@ -126,6 +158,7 @@ TRIAL = Trial(
         ),
         replace(aspects.values(8.0), keys=("back", "output")),
         CONSTANT,
+        HIGH,
         SMALL,
         aspects.also("dtype kept", "dtypes", weight=0.5, meaning="All three keep the dtype of the windows."),
         replace(aspects.FLOAT64, weight=0.5),

@@ -22,6 +22,9 @@ REFUSED = aspects.special(
     meaning="Where a series is too short for one window, your own error says so, and not one from within PyTorch.",
     keys=("refusal",),
 )
+BY_ITS_NAME = aspects.special(
+    "by a ValueError", "a series that is too short", 0.5, "The error is the one that the docstring names.", ("kind",)
+)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -75,7 +78,7 @@ def pair(observation: Observation, case: Case) -> Observation:
         return {"where": alike, **observation, "output": lists}
     series, (i, h) = case.inputs["series"], (case.inputs["input_length"], case.inputs["horizon"])
     places = len(series) - i - h + 1
-    forms = [_form("inputs", output[0], series, i), _form("targets", output[1], series, h)]
+    forms = [_form("inputs", output[0], series, i, places), _form("targets", output[1], series, h, places)]
     where = [_where("inputs", output[0], series, i, 0, places), _where("targets", output[1], series, h, i, places)]
     for place, one in enumerate(output):
         if where[place] and len(one) != places:
@@ -87,10 +90,16 @@ def pair(observation: Observation, case: Case) -> Observation:
     }
 
 
-def _form(which: str, windows: Any, series: torch.Tensor, length: int) -> str:
+def _form(which: str, windows: Any, series: torch.Tensor, length: int, places: int) -> str:
     """What is wrong with the shape of windows of these many values; nothing where they have it."""
-    if not isinstance(windows, torch.Tensor) or series.dim() > 1 or not windows.dim():
+    if not isinstance(windows, torch.Tensor) or not windows.dim():
         return ""
+    if series.dim() > 1:
+        if windows.shape[1:] == (length * series.shape[1],):
+            return f"Your {which} have no axis for the channels. Which axes does the docstring give them?"
+        return ""
+    if windows.shape == (places,) and length > 1:
+        return f"Your {which} are single values, one for each example. How many values has each of them?"
     if windows.dim() == 1:
         return f"Your {which} lie end to end in one row. Which function puts one window below the other?"
     if windows.dim() > 2 or windows.shape[1] == length:
@@ -107,14 +116,22 @@ def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: i
     pieces = series.unfold(0, length, 1)
     if series.dim() > 1:
         pieces = pieces.transpose(1, 2)
+    if length > 1 and _all_there(windows.flip(1), pieces) and not _all_there(windows, pieces):
+        return f"Within each example, your {which} run backwards in time. Which of its values comes first?"
     begin = [next(iter((pieces == one).flatten(1).all(dim=1).nonzero().flatten().tolist()), -1) for one in windows]
     if -1 in begin or begin == [*range(first, first + places)]:
         return ""
+    if not begin:
+        return f"There are no {which}, though a window fits. At how many places does it?"
     listed = ", ".join(map(str, begin[:3])) + (f" ... {begin[-1]}" if len(begin) > 3 else "")
     return (
         f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}. After which values does a "
         "target begin, and at which places could a window begin?"
     )
+
+
+def _all_there(windows: torch.Tensor, pieces: torch.Tensor) -> bool:
+    return all((pieces == one).flatten(1).all(dim=1).any() for one in windows)
 
 
 TRIAL = Trial(
@@ -123,7 +140,11 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=pair,
-    called={"where": "where your windows begin", "refusal": "the answer to a series that is too short"},
+    called={
+        "where": "where your windows begin",
+        "refusal": "the answer to a series that is too short",
+        "kind": "the error",
+    },
     aspects=(
         aspects.shape("a pair of the right shapes", "You return inputs and targets, one row of each for every window."),
         replace(aspects.values(10.0), keys=("where", "output")),
@@ -134,6 +155,7 @@ TRIAL = Trial(
         replace(aspects.FLOAT64, weight=0.5),
         replace(aspects.LAYOUT, weight=0.5),
         REFUSED,
+        BY_ITS_NAME,
         aspects.untouched(weight=0.5),
     ),
 )

@@ -1,23 +1,28 @@
 """`PlaceEmbedding`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, integers, normal, with_gaps
 from cellcheck.authoring.modules import built, followed
 
-NOWHERE = aspects.special(
-    "tokens without a place", weight=11.0, meaning="Plus and padding, at place 0, get zeros, whatever the start is."
+NOWHERE = aspects.central(
+    aspects.special(
+        "tokens without a place", weight=11.0, meaning="Plus and padding, at place 0, get zeros, whatever the start is."
+    )
 )
-STARTS = aspects.special(
-    "a start for each row",
-    weight=11.0,
-    meaning="Each row of the batch has a start of its own, in training and in eval mode.",
-    keys=("output", "later"),
+STARTS = aspects.central(
+    aspects.special(
+        "a start for each row",
+        weight=11.0,
+        meaning="Each row of the batch has a start of its own, in training and in eval mode.",
+        keys=("output", "later"),
+    )
 )
 ENDS = aspects.special("the first and the last row", weight=2.0, meaning="Rows of the table are used up to its last.")
 SMALLEST = aspects.special("one row, one token", weight=0.5, meaning="A single row and a single token work too.")
@@ -80,14 +85,45 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return seen
 
 
+VALUES = aspects.values(6.0)
+AS_ASKED = "as in the docstring"
+
+
+def rows_in_words(observation: Observation, case: Case) -> Observation:
+    """Which row of the table a token gets, where that isn't the one asked for."""
+    if "output" not in observation:
+        return observation
+    return {"row": _row(observation["output"], **case.inputs) or AS_ASKED, **observation}
+
+
+def _row(output: Any, places: torch.Tensor, start: torch.Tensor, weights: Mapping[str, torch.Tensor]) -> str:
+    """What is to be said of the first token that gets another row; nothing where not every digit gets one."""
+    table = weights["vectors.weight"]
+    if not isinstance(output, torch.Tensor) or output.shape != (*places.shape, table.shape[1]):
+        return ""
+    same = torch.isclose(output.detach().to(table.dtype).unsqueeze(2), table).all(dim=3)  # (batch, length, rows)
+    if not same.any(dim=2)[places > 0].all():
+        return ""
+    rows, wanted = same.int().argmax(dim=2), places + start
+    for batch, token in (same.any(dim=2) & ((places == 0) | (rows != wanted))).nonzero().tolist():
+        place, first, row = int(places[batch, token]), int(start[batch, 0]), int(rows[batch, token])
+        what = "Which row does the docstring ask for?" if place else "What should a token without a place get?"
+        return f"A token at place {place} with a start of {first} gets row {row} of the table. {what}"
+    return ""
+
+
 TRIAL = Trial(
     module="transformer_course.length_generalization.positions",
     points=2,
     cases=cases,
     probe=probe,
-    called={"later": "what it returns later on, in eval mode and with another start"},
+    canonical=rows_in_words,
+    called={"row": "which row a token gets", "later": "what it returns later on, in eval mode and with another start"},
     aspects=(
-        *aspects.of_module(STARTS, NOWHERE, ENDS, SMALLEST, values_weight=6.0),
+        *(
+            replace(aspect, keys=("row", *aspect.keys)) if aspect in (STARTS, NOWHERE, ENDS, VALUES) else aspect
+            for aspect in aspects.of_module(STARTS, NOWHERE, ENDS, SMALLEST, values_weight=VALUES.weight)
+        ),
         aspects.also("call after call", "later", meaning="In eval mode, and when it is called again, it is right too."),
     ),
 )

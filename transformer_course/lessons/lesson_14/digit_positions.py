@@ -37,13 +37,14 @@ def cases(generator: np.random.Generator) -> list[Case]:
     marked = [f"^{sums((a,))[0]}.", f"^{sums((b + 4,))[0]}."]
     between = [f"{sums((b,))[0]}.{sums((a,))[0]}", f"{sums((a,))[0]}^{sums((c,))[0]}.{sums((b,))[0]}"]
     scattered = [f"_{sums((2, 1))[0]}", f"{sums((b,))[0]}__{sums((c,))[0]}"]
+    padded = a + b + 7  # or a row that is full would go on in the next one, by chance
     return [
         Case.of("on sums of numbers with different lengths", tokens=_ids(*sums((a, b), (b, c), (c, a)))),
         Case.of("on sums of two numbers of one length", tokens=_ids(*sums((a, a), (a, a)))),
         Case.of("on rows with much padding", tokens=_ids(*sums((a, b + 3), (1, 1)), columns=a + b + 8)),
         Case.of("on sums of three numbers", tokens=_ids(*sums((a, b, c), (c, b, a)))),
         Case.of("on numbers of many digits", LONG, tokens=_ids(*sums((31, 28), (27, 33)))),
-        Case.of("on numbers that hold zeros", DIGITS, tokens=_ids(*zeros, *sums((a, b), without="9"))),
+        Case.of("on numbers that hold zeros", DIGITS, tokens=_ids(*zeros, *sums((a, b), without="9"), columns=padded)),
         Case.of("on numbers that hold nines", DIGITS, tokens=_ids(*nines, *sums((c, b), without="0"))),
         Case.of("on numbers of one digit", SMALLEST, tokens=_ids(*sums((1, 1), (1, 1)))),
         Case.of("on a single row", SMALLEST, tokens=_ids(*sums((b, a)))),

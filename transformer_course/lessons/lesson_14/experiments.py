@@ -179,7 +179,7 @@ def lines(table: pd.DataFrame, recipes: Sequence[str], kind: str = "exact") -> d
     return {name: {int(length): float(share) for length, share in means[name].items()} for name in recipes}
 
 
-def by_digits(found: Mapping[str, Mapping[int, float]], title: str) -> Picture:
+def by_digits(lines: Mapping[str, Mapping[int, float]], title: str) -> Picture:
     """The length plot for sums: one line a model, {digits: share right}. What training had seen is shaded.
 
     >>> by_digits({"mine": {5: 1.0, 6: 0.25}}, "Sums")
@@ -187,9 +187,9 @@ def by_digits(found: Mapping[str, Mapping[int, float]], title: str) -> Picture:
     mine: 1 at 5, 0.25 at 6
     trained on numbers of at most 5 digits
     """
-    known = sorted({digits for line in found.values() for digits in line})
+    known = sorted({digits for line in lines.values() for digits in line})
     picture = plots.curves(
-        {name: [line.get(digits, float("nan")) for digits in known] for name, line in found.items()},
+        {name: [line.get(digits, float("nan")) for digits in known] for name, line in lines.items()},
         x_names=[str(digits) for digits in known],
         title=title,
         x_label="digits of the numbers",
@@ -237,10 +237,10 @@ def letters_used(texts: Sequence[str]) -> dict[str, int]:
 def on_paper(model: Adder, digits: int, seed: int = 7) -> str:
     """One long sum as it is written on paper, with the adder's answer; the first wrong digit is pointed at."""
     first, second = addition.draw_pairs(seed, 1, digits, min_digits=digits)[0]
-    said = write_answers(model, [(first, second)])[0]
-    shown, right = "no number" if said is None else str(said), str(first + second)
+    answer = write_answers(model, [(first, second)])[0]
+    shown, right = "no number" if answer is None else str(answer), str(first + second)
     width = max(digits + 1, len(shown), len(right))
-    verdict = "right" if said == first + second else f"wrong, it is\n {right:>{width}}"
+    verdict = "right" if answer == first + second else f"wrong, it is\n {right:>{width}}"
     return f" {first:>{width}}\n+{second:>{width}}\n={shown:>{width}}\n{verdict}"
 
 
@@ -372,14 +372,14 @@ def right_above_chains(model: Adder, digits: int, longest: int, *, count: int = 
     column for sums with a carry from below the chain, and one for sums without.
     """
     place = longest + 2
-    found: dict[str, dict[int, float]] = {"a carry comes from below": {}, "no carry comes": {}}
+    shares: dict[str, dict[int, float]] = {"a carry comes from below": {}, "no carry comes": {}}
     for chain in range(longest + 1):
-        for name, carry in zip(found, (True, False), strict=True):
+        for name, carry in zip(shares, (True, False), strict=True):
             pairs = sums_with_a_chain(digits, place, chain, carry, count, seed)
-            said = write_answers(model, pairs)
-            same = [_digit(one, place) == _digit(sum(pair), place) for one, pair in zip(said, pairs, strict=True)]
-            found[name][chain] = sum(same) / count
-    return pd.DataFrame(found).rename_axis("places that sum to 9")
+            answers = write_answers(model, pairs)
+            same = [_digit(one, place) == _digit(sum(pair), place) for one, pair in zip(answers, pairs, strict=True)]
+            shares[name][chain] = sum(same) / count
+    return pd.DataFrame(shares).rename_axis("places that sum to 9")
 
 
 def _digit(number: int | None, place: int) -> int | None:
@@ -392,10 +392,10 @@ def wrong_digits(model: Adder, pairs: Sequence[addition.Pair], title: str) -> Pi
     """
     digits = max(len(str(number)) for pair in pairs for number in pair)
     shown = np.zeros((len(pairs), digits + 1))
-    for row, (pair, said) in enumerate(zip(pairs, write_answers(model, pairs), strict=True)):
+    for row, (pair, answer) in enumerate(zip(pairs, write_answers(model, pairs), strict=True)):
         for place in range(1, digits + 2):
             passing = _digit(pair[0], place) + _digit(pair[1], place) == 9 and _carried(pair, place)  # type: ignore[operator]
-            wrong = _digit(said, place) != _digit(sum(pair), place)
+            wrong = _digit(answer, place) != _digit(sum(pair), place)
             shown[row, digits + 1 - place] = 1 if wrong else 0.3 if passing else 0
     names = [str(place) for place in range(digits + 1, 0, -1)]
     picture = plots.heatmap(

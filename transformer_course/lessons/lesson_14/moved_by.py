@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects
-from transformer_course.lessons.lesson_14.patients import EACH, Moves, model_of
+from transformer_course.lessons.lesson_14.patients import EACH, TWINS, VOCAB, Moves, model_of
 
 SOME = aspects.special("some digits alone", weight=5.0, meaning="A model may tell one digit from all the others.")
 EITHER_WAY = aspects.special(
@@ -26,6 +26,7 @@ ENDS = aspects.special("a 0 and a 9", weight=2.0, meaning="The digits 0 and 9 ar
 SMALLEST = aspects.special("one digit, one answer", meaning="The smallest sums give the right result too.")
 
 
+BOTH = Moves(up=range(9), down=range(9, VOCAB))
 SMALL = Moves(size=3e-5, falls=True)
 EITHER = (SMALL, Moves(up=[6]), Moves(up=[0], size=0.1), Moves(up=[0, 3], down=[5, 8]), Moves(falls=True), SMALL)
 """One for each answer: a logit in the middle, the first one, as much up as down, down only; and a little, where the
@@ -63,8 +64,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
         sight[first + 1 + second :] = 1
         inputs = {"source": source, "target_input": target_input}
         tags = about[0].tags if about else aspects.USUAL
-        made = partial(model_of, sight, source, moves=moves, notices_others=others, **model)
-        return Case(label, inputs, tags, made)
+        patient = partial(model_of, sight, source, moves=moves, notices_others=others, **model)
+        return Case(label, inputs, tags, patient)
 
     return [
         case("with a model whose logits rise with some digits", second=2),
@@ -73,7 +74,14 @@ def cases(generator: np.random.Generator) -> list[Case]:
         case("with a model whose logits move in different ways", EITHER_WAY, moves=EITHER),
         case("with a model that rounds differently each time", TREMBLES, moves=[Moves(size=0.01)], trembles=True),
         case("with a model in which each answer looks for a different digit", SOME, looks=EACH),
-        case("with a model that looks at plus, padding and any other token too", OTHERS, padding=2, others=True),
+        case("with a model to which every digit looks like one other digit", SOME, looks=TWINS, moves=[BOTH]),
+        case(
+            "with a model that looks at plus, padding and any other token too",
+            OTHERS,
+            padding=2,
+            others=True,
+            moves=[BOTH],
+        ),
         case("with numbers of one digit", SMALLEST, first=1),
     ]
 

@@ -10,6 +10,8 @@ from cellcheck.authoring.patients import Patient
 VOCAB = 14
 Looking = Callable[[torch.Tensor], torch.Tensor]
 """Of ids (batch, source_length), what is looked at: a number for each."""
+TWINS = "two digits alike"
+"""A way of looking: 0 and 5 are the same, 1 and 6, and so on, so one other digit changes nothing."""
 EACH = "a digit for each answer"
 """A way of looking, too: each target position tells another digit from the rest."""
 
@@ -23,6 +25,7 @@ LOOKS: Mapping[str, Looking] = {
     "nines": _only(9),
     "fives": _only(5),
     "zeros": _only(0),
+    TWINS: lambda source: (source % 5).double(),
 }
 
 

@@ -164,6 +164,7 @@ TRIAL = Trial(
             ("offsets",),
             KNOWN,
             weight=6.0,
+            central=True,
             tags=USUAL,
             meaning="All offsets from 0 to max_length - length occur, both included, and no others.",
         ),

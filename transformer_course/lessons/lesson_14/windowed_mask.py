@@ -1,6 +1,7 @@
 """`windowed_mask`: how it is tried."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -46,12 +47,45 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "positions, by the window"
+
+
 def canonical(observation: Observation, case: Case) -> Observation:
     """Ones and zeros are one mistake, whatever kind of numbers they are."""
-    output = observation.get("output")
+    if "output" not in observation:
+        return observation
+    output = observation["output"]
+    observation = {"compared": _compared(output, **case.inputs) or AS_ASKED, **observation}
     if isinstance(output, torch.Tensor) and output.dtype != torch.bool and ((output == 0) | (output == 1)).all():
         return {**observation, "output": output.long()}
     return observation
+
+
+def _compared(output: Any, positions: torch.Tensor, window: int) -> str:
+    """What the mask compares instead, if that can be seen: other positions, or the same with another window."""
+
+    def masks(ranks: torch.Tensor) -> torch.Tensor:
+        """Those of all windows that make a difference, (windows, n, n): all False first, all True last."""
+        distances = (ranks.unsqueeze(1) - ranks).abs()
+        return distances < torch.arange(int(distances.max()) + 2)[:, None, None]
+
+    distances = (positions.unsqueeze(1) - positions).abs()
+    wanted = distances < window
+    if not isinstance(output, torch.Tensor) or output.dtype != torch.bool or output.shape != wanted.shape:
+        return ""
+    if torch.equal(output, wanted) or output.all() or not output.any():
+        return ""
+    fits = (output == masks(positions)).flatten(1).all(dim=1).nonzero().flatten().tolist()
+    if fits:
+        return f"Differences of {fits[0] - 1} are seen, and of {fits[-1]} aren't. Which should be, with this window?"
+    sentences = {
+        "You sort the positions first. Which token does each row belong to then?": positions.sort().values,
+        "Your mask compares indices in the row. Which numbers does the docstring compare?": torch.arange(
+            len(positions)
+        ),
+    }
+    others = (words for words, ranks in sentences.items() if (output == masks(ranks)).flatten(1).all(dim=1).any())
+    return next(others, "")
 
 
 TRIAL = Trial(
@@ -59,11 +93,12 @@ TRIAL = Trial(
     points=1,
     cases=cases,
     canonical=canonical,
+    called={"compared": "what is compared"},
     aspects=(
         aspects.right_kind(
             "shape (n, n), boolean", "The result is a boolean tensor with a row and a column for each token."
         ),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("compared", "output")),
         TWICE,
         NARROW,
         WIDE,

@@ -21,6 +21,7 @@ SOUND, HEAD, OTHERS, LATER, STATE = aspects.tells_apart(
     others="other heads are touched",
     later="later layers notice nothing",
     state="the model isn't as it was",
+    central=("later",),
 )
 TRIED: tuple[tuple[str, Aspect, str, int, int], ...] = (
     ("sound", SOUND, "with sound code, and a head of the middle layer", 1, 2),

@@ -12,7 +12,8 @@ from cellcheck.authoring.battery import Battery
 from cellcheck.authoring.calls import in_order
 from cellcheck.authoring.draw import dims
 from transformer_course.lessons.lesson_15.drawing import attention, silenced, targets
-from transformer_course.lessons.wordings import only_usually
+from transformer_course.lessons.watching import Unwatched, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 NOTHING = aspects.special(
     "no target anywhere", weight=2.0, meaning="Where no position has a target, the result is zeros, not NaN."
@@ -24,6 +25,7 @@ UNEVEN = aspects.special(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     b, h, n = dims(generator, 3, 3, 7)
 
@@ -70,33 +72,48 @@ AS_ASKED = "1 for all of it"
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """A plain call; and in words what comes out if each position gives all it has to these targets."""
-    heads = inputs["weights"].shape[1]
-    return {"all_of_it": _all_of_it(symbol, inputs["targets"], heads), **in_order(symbol, inputs)}
+    inputs, in_words = without_the_wish(inputs)
+    if not in_words:
+        return in_order(symbol, inputs)
+    targets, heads = inputs["targets"], inputs["weights"].shape[1]
+    words = first_said(lambda: _all_of_it(symbol, targets, heads), as_asked=AS_ASKED)
+    return {"all_of_it": words, **in_order(symbol, inputs)}
 
 
 def _all_of_it(symbol: Any, targets: torch.Tensor, heads: int) -> str:
-    if not targets.any():
-        return AS_ASKED
-    each, asked = targets.sum(dim=-1).double(), targets.any(dim=-1)
-    shares = targets * torch.arange(1.0, targets.shape[-1] + 1)  # no two targets of a position get the same
+    each, having = targets.sum(dim=-1).double(), targets.any(dim=-1)
+    places = torch.arange(targets.shape[-1])
+    shares = targets * (1.0 + (7 * places + 5 * places.unsqueeze(1)) % 11)  # of a position's targets, one has most
     shares = shares / shares.sum(dim=-1, keepdim=True).clamp(min=1)
-    weights = torch.where(asked.unsqueeze(-1), shares, 1.0 / targets.shape[-1])
-    try:
-        scores = symbol(weights.unsqueeze(1).repeat(1, heads, 1, 1), targets.clone())
-    except Exception:  # a learner's own, which the case itself shows
-        return AS_ASKED
+    weights = torch.where(having.unsqueeze(-1), shares, 1.0 / targets.shape[-1])
+    scores = asked(symbol, weights.unsqueeze(1).repeat(1, heads, 1, 1), targets.clone())
     if not isinstance(scores, torch.Tensor) or scores.shape != (heads,):
-        return AS_ASKED
-    number = int(asked.sum())
+        raise Unwatched
+    number = int(having.sum())
     ways = {
         "": 1.0,
-        "What you add up is divided by the number of all positions.": number / asked.numel(),
+        "What you add up is divided by the number of all positions.": number / having.numel(),
         "What you add up is divided by the number of all targets.": number / float(each.sum()),
         "You divide by the number of heads, too.": 1 / heads,
         "You count one position too many.": number / (number + 1),
-        "Rows without a target count as well, each as much as the others.": float(asked.any(dim=1).double().mean()),
-        "You take the mean of what a position gives to its targets.": float((1 / each[asked]).mean()),
+        "Rows without a target count as well, each as much as the others.": float(having.any(dim=1).double().mean()),
+        "You take the mean of what a position gives to its targets.": float((1 / each[having]).mean()),
         "You count the positions that are a target, not those that have one.": number / int(targets.any(dim=-2).sum()),
+        "What goes to the targets doesn't count at all.": 0.0,
+        "Of several targets you take the first one only.": float(
+            shares.gather(-1, targets.int().argmax(-1, keepdim=True)).sum()
+        )
+        / number,
+        "Of several targets you take the last one only.": float(
+            shares.flip(-1).gather(-1, targets.flip(-1).int().argmax(-1, keepdim=True)).sum()
+        )
+        / number,
+        "Of several targets you take the one with the least attention.": float(
+            shares.masked_fill(~targets, 2.0).amin(dim=-1)[having].sum()
+        )
+        / number,
+        "You swap who looks and who is looked at.": float((weights * targets.mT).sum())
+        / int(targets.any(dim=-2).sum()),
     }
     fits = [words for words, size in ways.items() if abs(float(scores[0]) - size) < 1e-5]
     if "" in fits:
@@ -112,7 +129,6 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
-    canonical=lambda observation, case: only_usually(observation, case, "all_of_it"),
     called={"all_of_it": "the score of heads that give all to the targets"},
     aspects=(
         aspects.shape("shape (heads,)", "The result has the shape (heads,): one number for each head."),

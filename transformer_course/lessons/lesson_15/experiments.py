@@ -148,7 +148,7 @@ def scores(model: AttentionOnly, tools: Tools = OURS, seed: int = 5) -> pd.DataF
     with torch.no_grad():
         weights = model.trace(tokens).weights
     followers = tools.follower_mask(tokens)
-    found = {
+    by_head = {
         name_of(layer, head): {
             "position before": float(tools.previous_token_score(of_layer)[head]),
             "two before": float(back(of_layer, 2)[head]),
@@ -157,7 +157,7 @@ def scores(model: AttentionOnly, tools: Tools = OURS, seed: int = 5) -> pd.DataF
         for layer, of_layer in enumerate(weights)
         for head in range(model.num_heads)
     }
-    return pd.DataFrame(found).T
+    return pd.DataFrame(by_head).T
 
 
 def name_of(layer: int, head: int) -> str:
@@ -190,10 +190,10 @@ def fewest_heads(model: AttentionOnly, share: float = 0.9, tools: Tools = OURS) 
     heads = names(model)
     for size in range(len(heads) + 1):
         enough = []
-        for kept in combinations(heads, size):
-            gone = [pair for pair in heads if pair not in kept]
+        for rest in combinations(heads, size):
+            gone = [pair for pair in heads if pair not in rest]
             if right_by_how_often(model, tools.without_heads(gone))["all"] >= share:
-                enough.append(list(kept))
+                enough.append(list(rest))
         if enough:
             return enough
     return []
@@ -276,8 +276,8 @@ def guessed_text(model: AttentionOnly, text: str) -> str:
     """The text, and below each letter what the model expected there."""
     tokens = as_tokens(text[:LENGTH])
     with torch.no_grad():
-        said = model(tokens)[0].argmax(dim=-1).tolist()
-    return "".join(SYMBOLS[one] for one in tokens[0]) + "\n " + "".join(SYMBOLS[one] for one in said[:-1])
+        guesses = model(tokens)[0].argmax(dim=-1).tolist()
+    return "".join(SYMBOLS[one] for one in tokens[0]) + "\n " + "".join(SYMBOLS[one] for one in guesses[:-1])
 
 
 def with_others_between(model: AttentionOnly, between: int, row: int = 12, seed: int = 3) -> float:
@@ -303,12 +303,12 @@ def votes(model: AttentionOnly, tools: Tools = OURS, seed: int = 5) -> dict[str,
             logits = written[:, -ROW:-1] @ model.readout.weight.T  # (batch, row - 1, vocab_size)
             return (logits.gather(-1, right.unsqueeze(-1)).squeeze(-1) - logits.mean(dim=-1)).mean().item()
 
-        found = {"embedding": more(trace.stream[0])}
+        adds = {"embedding": more(trace.stream[0])}
         for layer, attention in enumerate(model.attention):
             weight = cast(MultiHeadAttention, attention).output.weight
             written = tools.head_writes(trace.heads[layer], weight)
-            found |= {name_of(layer, head): more(written[:, head]) for head in range(model.num_heads)}
-    return found
+            adds |= {name_of(layer, head): more(written[:, head]) for head in range(model.num_heads)}
+    return adds
 
 
 def circuits_of(model: AttentionOnly, layer: int, tools: Tools = OURS) -> torch.Tensor:
@@ -381,10 +381,10 @@ def patched_everywhere(model: AttentionOnly, rows: Swapped, tools: Tools = OURS)
     """How much comes back by each head at each position."""
     length = rows.clean.shape[1]
     heads = names(model)
-    found = [[patched(model, rows, [pair], [place], tools) for place in range(length)] for pair in heads]
+    shares = [[patched(model, rows, [pair], [place], tools) for place in range(length)] for pair in heads]
     columns = [str(place) for place in range(length)]
     return plots.heatmap(
-        found,
+        shares,
         [name_of(*pair) for pair in heads],
         columns,
         title="How much of the clean answer comes back",
@@ -418,8 +418,8 @@ def probed(
 
 def probe_accuracy(weight: torch.Tensor, states: torch.Tensor, labels: torch.Tensor) -> float:
     """How often the largest entry of [state, 1] W is the label."""
-    said = torch.cat([states, torch.ones_like(states[:, :1])], dim=1) @ weight
-    return (said.argmax(dim=1) == labels).float().mean().item()
+    scores = torch.cat([states, torch.ones_like(states[:, :1])], dim=1) @ weight
+    return (scores.argmax(dim=1) == labels).float().mean().item()
 
 
 def previous_symbol(tokens: torch.Tensor) -> torch.Tensor:
@@ -431,16 +431,16 @@ def probe_table(model: AttentionOnly, tools: Tools = OURS) -> dict[str, float]:
     """Where the symbol before can be read: in the embeddings, after layer 0, without a head, and the controls."""
     untrained = new_model(len(model.attention), seed=1234).eval()
     layer, head = previous_token_head(model, tools)
-    gone, kept = tools.without_heads([(layer, head)]), tools.without_heads([(layer, 1 - head)])
+    without_it, without_the_other = tools.without_heads([(layer, head)]), tools.without_heads([(layer, 1 - head)])
     places: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "before layer 0": lambda tokens: model.trace(tokens).stream[0],
         "after layer 0": lambda tokens: model.trace(tokens).stream[1],
-        "after layer 0, without the previous-token head": lambda tokens: model.trace(tokens, gone).stream[1],
-        "after layer 0, without the other head": lambda tokens: model.trace(tokens, kept).stream[1],
+        "after layer 0, without the previous-token head": lambda tokens: model.trace(tokens, without_it).stream[1],
+        "after layer 0, without the other head": lambda tokens: model.trace(tokens, without_the_other).stream[1],
         "after layer 0, untrained model": lambda tokens: untrained.trace(tokens).stream[1],
     }
-    found = {name: probed(states, previous_symbol, tools) for name, states in places.items()}
-    return found | {"after layer 0, shuffled labels": probed(places["after layer 0"], previous_symbol, tools, True)}
+    shares = {name: probed(states, previous_symbol, tools) for name, states in places.items()}
+    return shares | {"after layer 0, shuffled labels": probed(places["after layer 0"], previous_symbol, tools, True)}
 
 
 # --- the adder of lesson 14
@@ -479,17 +479,17 @@ def edited(model: Adder, part: str, edit: Edit) -> Iterator[None]:
 
 def adder_without(model: Adder, digits: int = 20, count: int = 100, seed: int = 0, tools: Tools = OURS) -> pd.DataFrame:
     """The share of sums that are right without each head, and without all heads of a part."""
-    found: dict[str, dict[str, float]] = {}
+    shares: dict[str, dict[str, float]] = {}
     for part in PARTS:
         sets = {f"head {head}": [(0, head)] for head in range(ADDER_HEADS)}
         sets["all four"] = [(0, head) for head in range(ADDER_HEADS)]
-        found[part] = {}
+        shares[part] = {}
         for name, pairs in sets.items():
             with edited(model, part, tools.without_heads(pairs)):
-                found[part][name] = right_by_length(
+                shares[part][name] = right_by_length(
                     model, [], lengths=(digits,), count=count, carries=False, seed=seed
                 )[digits]
-    return pd.DataFrame(found).T
+    return pd.DataFrame(shares).T
 
 
 def draw_without(table: pd.DataFrame, title: str) -> Picture:
@@ -582,7 +582,7 @@ def forged(model: Adder, digits: int = 20, count: int = 200, seed: int = 0) -> d
     or with what is written? The keys say so; the rest goes with neither.
     """
     place = digits // 2
-    found = {"the sum": 0, "what is written": 0}
+    counts = {"the sum": 0, "what is written": 0}
     for carry in (True, False):
         pairs = adders.sums_with_a_chain(digits, place, 1, carry, count // 2, seed)
         source, target = model.writing.tensors(pairs)
@@ -591,8 +591,8 @@ def forged(model: Adder, digits: int = 20, count: int = 200, seed: int = 0) -> d
         assert set(written.tolist()) == {1 if carry else 10}
         target_input[:, place - 1] = 11 - written
         with torch.no_grad():
-            said = model(source, target_input)[:, place - 1].argmax(dim=-1) - 1
+            digit = model(source, target_input)[:, place - 1].argmax(dim=-1) - 1
         above = torch.tensor([sum(number // 10 ** (place - 1) % 10 for number in pair) for pair in pairs])
-        found["the sum"] += int((said == (above + int(carry)) % 10).sum())
-        found["what is written"] += int((said == (above + int(not carry)) % 10).sum())
-    return {name: right / (2 * (count // 2)) for name, right in found.items()}
+        counts["the sum"] += int((digit == (above + int(carry)) % 10).sum())
+        counts["what is written"] += int((digit == (above + int(not carry)) % 10).sum())
+    return {name: right / (2 * (count // 2)) for name, right in counts.items()}

@@ -85,6 +85,11 @@ def _place(mask: Any, tokens: torch.Tensor) -> str:
         return bool((tokens[row[inside], places] == tokens[row[inside], asked]).all()) and bool(inside.any())
 
     if always(-1):
+        if later := [f"[{q}, {k}]" for q, k in zip(query.tolist(), key.tolist(), strict=True) if k > q]:
+            return (
+                f"Your entry {later[0]} is True: position {later[0][1:-1].partition(', ')[2]} comes later. Which "
+                "positions follow an earlier occurrence?"
+            )
         return AS_ASKED
     for offset, where in ((0, "k itself"), (1, "k + 1"), (-2, "k - 2")):
         if always(offset):

@@ -6,9 +6,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import with_gaps
-from transformer_course.lessons.lesson_15.edits import CALLED, KIND, OF_EVERY_EDIT, SMALLEST, observed, results
+from transformer_course.lessons.lesson_15.edits import (
+    CALLED,
+    KIND,
+    OF_EVERY_EDIT,
+    SMALLEST,
+    in_words,
+    observed,
+    results,
+    told,
+)
 
 SEVERAL = aspects.special(
     "several heads", weight=2.0, meaning="All heads that are named are put in, in one layer or in several."
@@ -43,7 +52,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case.of("with a head of the first layer at one position", **drawn([(0, 2)], [3])),
         Case.of("with a head of the second layer at two positions", **drawn([(1, 3)], [4, 1])),
-        Case.of("with the first head of the last layer", **drawn([(2, 0)], [0, 5], b=2)),
+        Case.of("with the first head of the last layer", **drawn([(2, 0)], [1, 4], b=2)),
         Case.of("with as many heads as rows and tokens", **drawn([(1, 2)], [3], b=4, n=4)),
         Case.of("with two heads of one layer", SEVERAL, **drawn([(1, 3), (1, 0)], [2])),
         Case.of("with heads of two layers", SEVERAL, **drawn([(2, 1), (0, 3)], [2, 4])),
@@ -65,18 +74,23 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return observed(symbol(clean, which, *positions), inputs, clean, which, *positions)
 
 
+def with_words(observation: Observation, case: Case) -> Observation:
+    return in_words(observation, case, case.inputs["clean"], "the other run")
+
+
 TRIAL = Trial(
     module="transformer_course.circuits.intervening",
     points=3,
     cases=cases,
     probe=probe,
+    canonical=with_words,
     called=CALLED,
     aspects=(
         KIND,
-        aspects.values(10.0),
-        SEVERAL,
-        ALL,
-        NONE,
+        told(aspects.values(10.0)),
+        told(SEVERAL),
+        told(ALL),
+        told(NONE),
         *OF_EVERY_EDIT,
     ),
 )

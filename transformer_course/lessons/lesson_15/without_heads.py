@@ -6,9 +6,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import strided
-from transformer_course.lessons.lesson_15.edits import CALLED, KIND, OF_EVERY_EDIT, SMALLEST, observed, results
+from transformer_course.lessons.lesson_15.edits import (
+    CALLED,
+    KIND,
+    OF_EVERY_EDIT,
+    SMALLEST,
+    in_words,
+    observed,
+    results,
+    told,
+)
 
 SEVERAL = aspects.special(
     "several heads", weight=3.0, meaning="All heads that are named are taken out, in one layer or in several."
@@ -44,17 +53,22 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return observed(symbol(which), inputs, which)
 
 
+def with_words(observation: Observation, case: Case) -> Observation:
+    return in_words(observation, case, [torch.zeros_like(one) for one in case.inputs["heads"]], "zeros")
+
+
 TRIAL = Trial(
     module="transformer_course.circuits.intervening",
     points=2,
     cases=cases,
     probe=probe,
+    canonical=with_words,
     called=CALLED,
     aspects=(
         KIND,
-        aspects.values(8.0),
-        SEVERAL,
-        NONE,
+        told(aspects.values(8.0)),
+        told(SEVERAL),
+        told(NONE),
         *OF_EVERY_EDIT,
     ),
 )

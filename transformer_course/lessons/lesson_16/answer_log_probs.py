@@ -41,7 +41,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def without_what_says_nothing(observation: Observation, case: Case) -> Observation:
     """Of a single number, or of one for every token of the row, the shape says it all. Where logits are large, it
-    doesn't matter at which number somebody cuts off."""
+    doesn't matter at which number somebody cuts off. Nor does it how much is added to all probabilities."""
     output, (rows, n) = observation.get("output"), case.inputs["tokens"].shape
     if not isinstance(output, torch.Tensor):
         return observation
@@ -49,6 +49,12 @@ def without_what_says_nothing(observation: Observation, case: Case) -> Observati
         return {**observation, "output": torch.zeros_like(output), "gradients": "of another shape"}
     if case.tags & LARGE.tags and output.numel() and -100 < output.min() < -15:
         return {**observation, "output": "cut off", "gradients": "cut off"}
+    if output.shape == (rows, case.inputs["length"]):
+        length = output.shape[1]
+        chances = torch.softmax(case.inputs["logits"][:, -length - 1 : -1].double(), dim=-1)
+        added = output.detach().exp() - chances.gather(-1, case.inputs["tokens"][:, -length:, None])[..., 0]
+        if bool(((added - added.median()).abs() < 0.2 * added.median()).all()) and 5e-7 < added.median() < 0.1:
+            return {**observation, "output": "a little added", "gradients": "a little added"}
     return observation
 
 

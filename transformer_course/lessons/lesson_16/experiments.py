@@ -194,9 +194,9 @@ def estimates(pays: torch.Tensor, baseline: float, count: int = 10_000, seed: in
     return (pays[drawn] - baseline).unsqueeze(1) * towards
 
 
-def typical_error(found: torch.Tensor, exact: torch.Tensor) -> float:
+def typical_error(estimates: torch.Tensor, exact: torch.Tensor) -> float:
     """The root of the mean squared distance of an estimate from the exact gradient."""
-    return (found - exact).square().sum(dim=1).mean().sqrt().item()
+    return (estimates - exact).square().sum(dim=1).mean().sqrt().item()
 
 
 def final(table: pd.DataFrame, lines: Sequence[str]) -> str:
@@ -217,10 +217,10 @@ def best(table: pd.DataFrame, lines: Sequence[str]) -> str:
 
 def by_seconds(table: pd.DataFrame, lines: Sequence[str], title: str) -> Picture:
     """Lines over the processor time that they took, the mean of both seeds."""
-    found = {line: of_line(table, line) for line in lines}
+    runs = {line: of_line(table, line) for line in lines}
     return plots.fits(
         {},
-        {line: (run["seconds"].tolist(), run["right"].tolist()) for line, run in found.items()},
+        {line: (run["seconds"].tolist(), run["right"].tolist()) for line, run in runs.items()},
         title=title,
         x_label="processor seconds",
         y_label="share of the test that is right",

@@ -61,11 +61,31 @@ def _large(b: int, n: int) -> torch.Tensor:
 
 
 def canonical(observation: Observation, case: Case) -> Observation:
-    """However little somebody gives to the impossible, it is one slip."""
+    """However little somebody gives to the impossible, it is one slip. So is a beta with a floor, wherever it is."""
     output, impossible = observation.get("output"), case.inputs["reference"] == 0
     if isinstance(output, torch.Tensor) and output.shape == impossible.shape and bool((output[impossible] > 0).any()):
         return {**observation, "output": "the impossible has become possible"}
+    if case.tags & SHORT.tags and isinstance(output, torch.Tensor) and output.shape == impossible.shape:
+        larger = _beta_of(output, case)
+        if larger is not None and larger > 2 * case.inputs["beta"]:
+            return {**observation, "output": "as with a larger beta"}
     return observation
+
+
+def _beta_of(output: torch.Tensor, case: Case) -> float | None:
+    """The beta with which these probabilities would be right; None where there is none."""
+    reference, rewards = case.inputs["reference"], case.inputs["rewards"]
+    seen = reference > 0
+    if not bool((output[seen] > 0).all()):
+        return None
+    gained = torch.where(seen, output / reference, 1.0).log()
+    best = rewards.masked_fill(~seen, -torch.inf).argmax(dim=-1, keepdim=True)
+    behind = (rewards.gather(-1, best) - rewards)[seen]
+    lost = (gained.gather(-1, best) - gained)[seen]
+    slope = (lost @ behind) / (behind @ behind)
+    if slope <= 0 or not torch.allclose(lost, slope * behind, rtol=1e-2, atol=1e-3):
+        return None
+    return float(1 / slope)
 
 
 TRIAL = Trial(

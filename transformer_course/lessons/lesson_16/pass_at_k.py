@@ -1,10 +1,11 @@
 """`pass_at_k`: how it is tried."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from transformer_course.lessons.lesson_10.probes import A_FLOAT, number_and_kind
 
 ONE = aspects.special("one answer drawn", meaning="With k = 1, it is the share of right answers.")
@@ -50,11 +51,23 @@ def probe(symbol: Any, inputs: Any) -> dict[str, Any]:
     return number_and_kind(symbol(**inputs))
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """Where the chance of failing is a product that lacks one of its factors, it doesn't matter which."""
+    output, (samples, right, k) = observation.get("output"), case.inputs.values()
+    factors = [(samples - right - drawn) / (samples - drawn) for drawn in range(k)]
+    if not isinstance(output, float) or min(factors) <= 0 or abs(1 - output - math.prod(factors)) < 1e-9:
+        return observation
+    if any(abs((1 - output) * factor - math.prod(factors)) < 1e-9 for factor in factors):
+        return {**observation, "output": "one draw fewer than k"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.groups",
     points=1,
     cases=cases,
     probe=probe,
+    canonical=in_words,
     called={"kind": "what is returned"},
     aspects=(A_FLOAT, aspects.values(8.0), ONE, NONE, FEW_WRONG, JUST_ENOUGH, ALL_OF_THEM, MANY),
 )

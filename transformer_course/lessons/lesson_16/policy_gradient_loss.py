@@ -27,10 +27,19 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def without_numbers(observation: Observation, case: Case) -> Observation:
-    """Of more than one number, the shape says it all."""
-    output = observation.get("output")
+    """Of more than one number, the shape says it all. Advantages that have been centred and scaled are just that, in
+    whatever way; of a single one nothing is left."""
+    output, gradients = observation.get("output"), observation.get("gradients")
     if isinstance(output, torch.Tensor) and output.dim() > 0:
         return {**observation, "output": torch.zeros_like(output), "gradients": "of another shape"}
+    if isinstance(gradients, torch.Tensor) and gradients.shape == case.inputs["log_probs"].shape:
+        advantages = case.inputs["advantages"].to(gradients)
+        if len(advantages) == 1 and not bool((gradients.abs() > 0).any()):
+            return {**observation, "output": "nothing", "gradients": "nothing"}
+        used, centred = -2 * gradients.sum(dim=1) * len(advantages), advantages - advantages.mean()
+        factor = (used @ centred) / (centred @ centred)
+        if abs(factor - 1) > 1e-3 and torch.allclose(used, factor * centred, rtol=1e-3, atol=1e-5):
+            return {**observation, "output": "centred and scaled", "gradients": "centred and scaled"}
     return observation
 
 

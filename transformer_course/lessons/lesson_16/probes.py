@@ -16,7 +16,7 @@ def first_learns(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     one, two = inputs.values()
     before = [one.clone(), two.clone()]
     output = symbol(one, two)
-    leaf, other = one.detach().clone().requires_grad_(), two.detach().clone().requires_grad_()
+    leaf, other = (part.detach().clone().requires_grad_() for part in before)
     seen = {"output": output, "arguments": [[*before], [one, two]]}
     try:
         result = symbol(leaf, other)
@@ -89,7 +89,7 @@ def _how_often(drawn: torch.Tensor) -> str:
         words = f"{'less' if share < 1 / 16 else 'more'} than one time in sixteen"
     if share > 0.6:
         words = "most of the time"
-    never = [str(column + 1) for column, found in enumerate(drawn.any(dim=0).tolist()) if not found]
+    never = [str(column + 1) for column, ever in enumerate(drawn.any(dim=0).tolist()) if not ever]
     return f"{words}, never as token {' or '.join(never)}" if never else words
 
 

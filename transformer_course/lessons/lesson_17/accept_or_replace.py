@@ -17,6 +17,7 @@ from transformer_course.lessons.lesson_17.drawing import chances
 REPEATS = 1500
 NEITHER = "not whole numbers and a yes or no for each row"
 ON_MORE_AXES = "one of each for each row, but on more than one axis"
+EXCHANGED = "yes and no first, and then the tokens"
 ACCEPTED, REPLACED = "how_often_each_token_is_accepted", "what_rejected_tokens_become"
 
 Rule = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
@@ -179,6 +180,8 @@ def as_shares(observation: Observation, case: Case) -> Observation:
         isinstance(t, torch.Tensor) and t.numel() == len(case.inputs["proposed"]) for t in (tokens, accepted)
     ):
         return {**seen, ACCEPTED: ON_MORE_AXES, REPLACED: ON_MORE_AXES}
+    if fine and tokens.dtype == torch.bool and accepted.dtype != torch.bool:
+        return {**seen, ACCEPTED: EXCHANGED, REPLACED: EXCHANGED}
     if not fine or tokens.is_floating_point() or not bool(((accepted == 0) | (accepted == 1)).all()):
         return {**seen, ACCEPTED: NEITHER, REPLACED: NEITHER}
     v, accepted = target.shape[1], accepted.bool()  # 0 and 1 cost an aspect of their own
@@ -190,12 +193,13 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     if mixed or bool(((tokens < 0) | (tokens >= v)).any()):
         return {**seen, ACCEPTED: "accepted tokens aren't those proposed" if mixed else "ids out of range", REPLACED: 0}
     ids = torch.where(accepted, v, tokens).reshape(-1, groups)
-    found = torch.nn.functional.one_hot(ids, v + 1).sum(0)[:, :v].double()
+    others = torch.nn.functional.one_hot(ids, v + 1).sum(0)[:, :v].double()
     some = _ratio(target, draft, proposed) < 1
-    if not bool((found[some].sum(-1) > 0).all()):
-        return {**seen, ACCEPTED: shares, REPLACED: "nothing was rejected" if found.sum() == 0 else "too few rejected"}
-    wanted = (rule(target, draft)[some] for rule in REPLACING.values())
-    return {**seen, ACCEPTED: shares, REPLACED: chance.settled(found[some], wanted)}
+    if not bool((others[some].sum(-1) > 0).all()):
+        return {**seen, ACCEPTED: shares, REPLACED: "nothing was rejected" if others.sum() == 0 else "too few rejected"}
+    wanted = [rule(target, draft)[some] for rule in REPLACING.values()]
+    wanted.append(wanted[0][:1].expand_as(wanted[0]))  # what the first row has left, for all
+    return {**seen, ACCEPTED: shares, REPLACED: chance.settled(others[some], wanted)}
 
 
 TRIAL = Trial(

@@ -13,6 +13,6 @@ def chances(generator: np.random.Generator, *shape: int, dtype: torch.dtype = to
 
 def with_zeros(chances: torch.Tensor, *tokens: int) -> torch.Tensor:
     """The same rows, in which these tokens have no chance."""
-    kept = chances.clone()
-    kept[..., list(tokens)] = 0.0
-    return kept / kept.sum(-1, keepdim=True)
+    thinned = chances.clone()
+    thinned[..., list(tokens)] = 0.0
+    return thinned / thinned.sum(-1, keepdim=True)

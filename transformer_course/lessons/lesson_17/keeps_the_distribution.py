@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from cellcheck.authoring.aspects import also, tells_apart
-from cellcheck.authoring.spec import Aspect, Case, Trial
+from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_17.patients import SAMPLERS, sampler
 
 SOUND, ACCEPTS, REPLACES, SMALL = tells_apart(
@@ -145,10 +145,19 @@ def _faults(p: torch.Tensor, q: torch.Tensor) -> list[torch.Tensor]:
     return [(SAMPLERS[name](p, q) - p).abs() for name in FAULTS]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """A wrong answer about a sampler that was handed target and draft the wrong way round."""
+    seen = {name: value for name, value in observation.items() if name != "handed over"}
+    if "handed over" in observation and observation.get("output") is not (case.tags == SOUND.tags):
+        return {**seen, "output": "an answer about target and draft exchanged"}
+    return seen
+
+
 TRIAL = Trial(
     module="transformer_course.fast_answers.speculative",
     points=3,
     cases=cases,
+    canonical=in_words,
     called={"drawn": "how many tokens you ask for before you say True"},
     aspects=(SOUND, ENOUGH, ACCEPTS, REPLACES, SMALL),
 )

@@ -22,11 +22,11 @@ def _accept_or_replace(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return {"chance": source_of_randomness(drawn, inputs["seed"])}
     before = [t.clone() for t in given]
     tokens, accepted = symbol(*given, torch.Generator().manual_seed(inputs["seed"]))
-    kept = all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
+    untouched = all(torch.equal(one, other) for one, other in zip(before, given, strict=True))
     return {
         "output": [tokens, accepted],
         "kind": [_kind(tokens, "whole numbers"), _kind(accepted, "booleans")],
-        "kept": "as they were" if kept else "changed",
+        "kept": "as they were" if untouched else "changed",
     }
 
 
@@ -95,17 +95,24 @@ def _texts(step: Any, call: Inputs, draft: _Chain, generator: torch.Generator) -
 
 
 def _keeps_the_distribution(symbol: Any, inputs: Inputs) -> dict[str, Any]:
-    ask, drawn, largest = inputs["patient"], [0], [0]
+    ask = inputs["patient"]
+    drawn: dict[int, int] = {}  # how many tokens, by what chance begins with
+    exchanged: list[bool] = []
 
     def speculate(target: Any, draft: Any, count: Any, generator: Any) -> Any:
-        drawn[0] += int(count)
-        largest[0] = max(largest[0], int(count))
         number = int(torch.randint(2**31, (1,), generator=generator))
+        drawn[number] = max(drawn.get(number, 0), int(count))  # the same seed draws the same tokens again
+        exchanged.append(_same(target, inputs["draft"]) and _same(draft, inputs["target"]))
         return ask("sample", target, draft, int(count), number)
 
     answer = plain_bool(symbol(speculate, inputs["target"], inputs["draft"]))
-    few = answer is True and drawn[0] < 20_000
-    return {"output": answer, "drawn": "fewer than 20,000" if few else "enough"}
+    few = answer is True and sum(drawn.values()) < 20_000
+    seen = {"output": answer, "drawn": "fewer than 20,000" if few else "enough"}
+    return {**seen, "handed over": "exchanged"} if exchanged and all(exchanged) else seen
+
+
+def _same(one: Any, other: torch.Tensor) -> bool:
+    return isinstance(one, torch.Tensor) and one.shape == other.shape and torch.equal(one.to(other.dtype), other)
 
 
 def _serve(symbol: Any, inputs: Inputs) -> dict[str, Any]:
@@ -131,7 +138,15 @@ def _serve(symbol: Any, inputs: Inputs) -> dict[str, Any]:
 
 def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     """Does what the case says, one thing after the other, and notes what comes back."""
-    caches = [symbol(*inputs["sizes"]) for _ in range(inputs.get("caches", 1))]
+    sizes = inputs["sizes"]
+    text = next(step[2] for step in inputs["script"] if len(step) > 2)
+    earlier = symbol(*sizes)
+    shared = _holds(earlier, text)
+    if not shared:
+        earlier.append(text, torch.ones(sizes[2]), torch.ones(sizes[2]))
+    caches = [symbol(*sizes) for _ in range(inputs.get("caches", 1))]
+    if shared or _holds(caches[0], text):
+        return {"output": ["a new cache isn't empty"], "kinds": [], "arguments": []}
     seen: list[Any] = []
     kinds: set[str] = set()
     given: list[torch.Tensor] = []
@@ -164,6 +179,14 @@ def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         elif what == "free":
             seen.append(int(cache.free()))
     return {"output": seen, "kinds": sorted(kinds), "arguments": given}
+
+
+def _holds(cache: Any, text: Any) -> bool:
+    """Whether a cache says that it has something of a text; many stop at a text that they don't know."""
+    try:
+        return bool(cache.read(text)[0].numel() > 0)
+    except Exception:
+        return False
 
 
 PROBES: dict[str, Probe] = {

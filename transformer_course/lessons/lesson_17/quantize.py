@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, strided
 from transformer_course.lessons.drawing import Inputs
 
@@ -92,11 +92,35 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {"output": numbers, "scales": scales, "kind": kind, "arguments": [before, weights]}
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """What is rounded in another direction is just that: the code of the largest weight hangs on its last digit. And
+    where a scale is that of the largest weight, it doesn't matter what becomes of a group with none above zero."""
+    codes, scales = observation.get("output"), observation.get("scales")
+    weights, bits, group = case.inputs["weights"].double(), case.inputs["bits"], case.inputs["group"]
+    if not isinstance(codes, torch.Tensor) or not isinstance(scales, torch.Tensor) or codes.shape != weights.shape:
+        return observation
+    grouped, top = weights.reshape(len(weights), -1, group), 2 ** (bits - 1) - 1
+    if scales.shape != grouped.shape[:2]:
+        return observation
+    largest, signed = grouped.abs().amax(-1), grouped.amax(-1)
+    above = signed > 0
+    if bool((signed < largest)[above].any()) and torch.allclose(scales.double()[above], signed[above] / top, rtol=1e-3):
+        return {**observation, "output": "by the largest, not the largest absolute value", "scales": "of the largest"}
+    exact = grouped / torch.where(largest > 0, largest / top, 1.0).unsqueeze(-1)
+    inside = grouped.abs() < largest.unsqueeze(-1)
+    if bool(inside.any()) and not torch.equal(codes.reshape(grouped.shape)[inside], exact[inside].round()):
+        for words, rounding in (("down", torch.floor), ("up", torch.ceil), ("towards zero", torch.trunc)):
+            if torch.equal(codes.reshape(grouped.shape)[inside], rounding(exact[inside])):
+                return {**observation, "output": f"rounded {words}"}
+    return observation
+
+
 TRIAL = Trial(
     module="transformer_course.fast_answers.quantized",
     points=2,
     cases=cases,
     probe=probe,
+    canonical=in_words,
     called={"output": "the codes", "scales": "the scales", "kind": "the kinds of number"},
     aspects=(
         aspects.shape(),

@@ -215,12 +215,12 @@ def _accepted(texts: Sequence[Sequence[int]]) -> str:
 
 def _source(tokens: Sequence[tuple[str, int]]) -> str:
     """Where tokens come from, by who says each of them."""
-    said = {who for who, _ in tokens}
-    if len(said) != 1 or said == {NEITHER}:
-        return "the target" if said == {BOTH, TARGET} else "something else" if said else "nothing"
+    speakers = {who for who, _ in tokens}
+    if len(speakers) != 1 or speakers == {NEITHER}:
+        return "the target" if speakers == {BOTH, TARGET} else "something else" if speakers else "nothing"
     if len(set(tokens)) == 1 < len(tokens):
         return "the same token each time"
-    return "what is left over" if said == {TARGET} else "the draft"
+    return "what is left over" if speakers == {TARGET} else "the draft"
 
 
 def _made(proposed: Sequence[int], half: int) -> Any:

@@ -16,9 +16,9 @@ SEEDS, STEPS, EVERY = (0, 1, 2), 2000, 250
 def test_05_digit_order() -> None:
     rows = []
     for seed in SEEDS:
-        found = by_digit_order(CausalSeq2SeqTransformer, WRITINGS, seed=seed, steps=STEPS, every=EVERY)
-        print(seed, found, flush=True)
-        for order, curves in found.items():
+        results = by_digit_order(CausalSeq2SeqTransformer, WRITINGS, seed=seed, steps=STEPS, every=EVERY)
+        print(seed, results, flush=True)
+        for order, curves in results.items():
             for place, shares in enumerate(zip(*(curves[test] for test in TESTS), strict=True)):
                 rows.append((order, seed, EVERY * place, *shares))
     table = pd.DataFrame(rows, columns=["order", "seed", "step", "random_sums", "long_carries"])

@@ -32,8 +32,8 @@ def test_05_many_sums() -> None:
         right = []
         for test in ("long carries", "no carry"):
             source, target = WRITING.tensors(pairs[test])
-            said = predict(models[0], source, target, start_id=START_ID).argmax(-1)
-            right.append((said == target).all(dim=1))
+            answers = predict(models[0], source, target, start_id=START_ID).argmax(-1)
+            right.append((answers == target).all(dim=1))
         both = float((right[0] & right[1]).float().mean())
         last = {test.replace(" ", "_"): shares[-1] for test, shares in curves.items()}
         rows.append({"seed": seed, **last, "both_right": both})

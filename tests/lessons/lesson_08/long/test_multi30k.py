@@ -29,7 +29,7 @@ def test_multi30k(tmp_path: Path) -> None:
                 (f"validation loss, {row['step']:.0f} steps", seed, row["validation loss"])
                 for _, row in curve.iterrows()
             ]
-            said = lab.translate(model, [one for one, _ in some], data.subwords)
-            scores, _ = lab.score_table({"model": said}, some)
+            translations = lab.translate(model, [one for one, _ in some], data.subwords)
+            scores, _ = lab.score_table({"model": translations}, some)
             rows += [(f"{score} of 200, {steps} steps", seed, scores[score][0]) for score in ("BLEU", "chrF")]
     write("08_multi30k", pd.DataFrame(rows, columns=["what", "seed", "value"]).round(4))

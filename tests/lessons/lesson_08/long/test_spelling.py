@@ -12,6 +12,6 @@ def test_spelling() -> None:
     for seed in (0, 1):
         words = spelling_task(seed)
         model, _ = lab.train_speller(words, seed=seed)
-        said = {**lab.baselines(words), "the model": lab.say_all(model, list(words.test), words.sounds)}
-        rows.append(lab.spelling_scores(said, words).assign(seed=seed))
+        spoken = {**lab.baselines(words), "the model": lab.say_all(model, list(words.test), words.sounds)}
+        rows.append(lab.spelling_scores(spoken, words).assign(seed=seed))
     write("08_spelling", pd.concat(rows))

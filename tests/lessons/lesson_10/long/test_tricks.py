@@ -15,12 +15,12 @@ SEEDS = (0, 1, 2)
 
 
 def test_10_tricks() -> None:
-    found = []
+    tables = []
     for seed in SEEDS:
         for recipes, rows in ((WITH_ENOUGH_ROWS, ENOUGH), (WITH_FEW_ROWS, FEW)):
-            found.append(compared(recipes, rows, seed))
-            print(found[-1].to_string(), flush=True)
-    table = pd.concat(found)
+            tables.append(compared(recipes, rows, seed))
+            print(tables[-1].to_string(), flush=True)
+    table = pd.concat(tables)
     write("10_tricks", table)
     plain = table[(table["trick"] == "plain") & (table["rows"] == ENOUGH)]
     assert (plain["tokens"] > 0.9987).sum() >= 2  # one seed of three learns more slowly

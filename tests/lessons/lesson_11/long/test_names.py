@@ -33,12 +33,12 @@ def test_11_names() -> None:
         note("nats, held out, standard error", seed, losses.std().item() / len(losses) ** 0.5)
         read, held_out = (set(corpus.decode(ids).split()) for ids in (corpus.train, corpus.held_out))
         texts = [lab.invented(run.model, corpus, count=200, seed=text) for text in range(1, 7)]
-        found = [lab.judged(text) for text in texts]
-        hits = [200 * share["in the list"] for share in found]
+        counts = [lab.judged(text) for text in texts]
+        hits = [200 * share["in the list"] for share in counts]
         note("in the list, of 200, least", seed, min(hits))
         note("in the list, of 200, most", seed, max(hits))
         note("in the list, of 200, mean", seed, sum(hits) / len(hits))
-        shaped = [share["new, and shaped like a name"] for share in found]
+        shaped = [share["new, and shaped like a name"] for share in counts]
         note("shaped like a name, mean", seed, sum(shaped) / len(shaped))
         note("hits among those read", seed, sum(name in read for text in texts for name in text))
         note("hits among those held out", seed, sum(name in held_out for text in texts for name in text))

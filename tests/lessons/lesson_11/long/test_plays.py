@@ -92,6 +92,6 @@ def _repeats(model: nn.Module, pairs: lab.Corpus) -> float:
 def _longest(model: nn.Module, pairs: lab.Corpus, plays: lab.Book, seed: int) -> int:
     """Of 500 characters that the model writes, the longest piece that it has read."""
     with torch.no_grad():
-        said = lab.continued(model, pairs, "ROMEO:\n", tokens=400, temperature=1.0, top_p=1.0, seed=seed)
-    assert len(said) >= 507
-    return len(lab.longest_copy(said[7:507], plays.to_learn))
+        text = lab.continued(model, pairs, "ROMEO:\n", tokens=400, temperature=1.0, top_p=1.0, seed=seed)
+    assert len(text) >= 507
+    return len(lab.longest_copy(text[7:507], plays.to_learn))

@@ -10,6 +10,6 @@ from transformer_course.tasks.shakespeare import shakespeare
 def test_12_parts() -> None:
     plays = lab.Book("Shakespeare", shakespeare())
     corpus = lab.in_byte_pairs(plays.title, plays.to_learn, plays.to_examine)
-    found = [lab.compared(corpus, 500, seed) for seed in (0, 1, 2)]
-    print(pd.concat(found).to_string(), flush=True)
-    write("12_parts", pd.concat(found))
+    tables = [lab.compared(corpus, 500, seed) for seed in (0, 1, 2)]
+    print(pd.concat(tables).to_string(), flush=True)
+    write("12_parts", pd.concat(tables))

@@ -92,9 +92,9 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     chances = bool(((logits.sum(dim=-1) - 1).abs() < 1e-4).all())
     logarithms = bool(((logits.exp().sum(dim=-1) - 1).abs() < 1e-4).all())
     signs = _choose(bool((logits < 0).any()), "any numbers", "Your logits are never below 0.")
-    said = "Your logits sum to 1 at each position, as probabilities do." if chances else signs
+    numbers = "Your logits sum to 1 at each position, as probabilities do." if chances else signs
     if logarithms:
-        said = "Your logits are the logarithms of probabilities."
+        numbers = "Your logits are the logarithms of probabilities."
     model.double().eval()
     with torch.no_grad():
         evaluated, states = model(source, target), model.encode(source)
@@ -106,7 +106,7 @@ def _usual(symbol: Any, inputs: Inputs) -> Seen:
     return {
         "shape_of_the_logits": f"Your logits have the shape {tuple(logits.shape)}: is that a logit for each symbol?",
         "shape_of_the_states": f"Your encoder states are {tuple(states.shape)}: is that a vector for each token?",
-        "the_logits": said,
+        "the_logits": numbers,
         "dtype": f"With float32 parameters, your logits are {_name_of(logits)}.",
         "dtype_of_a_float64_model": f"With float64 parameters, your logits are {_name_of(evaluated)}.",
         "the_two_steps": _choose(

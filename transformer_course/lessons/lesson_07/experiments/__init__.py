@@ -140,8 +140,8 @@ def side_by_side(source: torch.Tensor, answers: Mapping[str, torch.Tensor]) -> p
     >>> side_by_side(torch.tensor([[1, 2, 0]]), {"yours": torch.tensor([[2, 1, 12]])}).iloc[0].to_dict()
     {'source': 'ab', 'yours': 'ba.'}
     """
-    said = {name: [shown(row) for row in ids] for name, ids in answers.items()}
-    return pd.DataFrame({"source": [letters_of(row) for row in source]} | said)
+    texts = {name: [shown(row) for row in ids] for name, ids in answers.items()}
+    return pd.DataFrame({"source": [letters_of(row) for row in source]} | texts)
 
 
 # --- the models
@@ -190,8 +190,8 @@ def same_ids(one: torch.Tensor, other: torch.Tensor) -> bool:
 def scores(ids: torch.Tensor, target: torch.Tensor) -> dict[str, float]:
     """The share of tokens that are right, and of rows that are right as a whole; narrower ids are padded."""
     wide = as_wide_as(target, ids)
-    said = torch.nn.functional.one_hot(wide, reversal.VOCAB_SIZE).float()
-    return {"tokens": token_accuracy(said, target).item(), "rows": exact_match(ids, target).item()}
+    logits = torch.nn.functional.one_hot(wide, reversal.VOCAB_SIZE).float()
+    return {"tokens": token_accuracy(logits, target).item(), "rows": exact_match(ids, target).item()}
 
 
 # --- one distribution, and what samplers do to it
@@ -286,8 +286,8 @@ def pass_at(
     for _ in Progress(range(max(counts)), desc="sampling"):
         ids = sample_answers(sampler, model, source)
         right.append(((ids == target) | (target == 0)).all(dim=1))  # (n,)
-    found = torch.stack(right)  # (most, n)
-    return [found[:count].any(dim=0).float().mean().item() for count in counts]
+    by_draw = torch.stack(right)  # (most, n)
+    return [by_draw[:count].any(dim=0).float().mean().item() for count in counts]
 
 
 def vote_of(
@@ -302,7 +302,7 @@ def vote_of(
     answers = [[shown(row).rstrip("_") for row in sample_answers(sampler, model, source)] for _ in range(max(counts))]
     shares = []
     for count in counts:
-        votes = [Counter(said).most_common(1)[0][0] for said in zip(*answers[:count], strict=True)]
+        votes = [Counter(texts).most_common(1)[0][0] for texts in zip(*answers[:count], strict=True)]
         shares.append(sum(vote == right for vote, right in zip(votes, wanted, strict=True)) / len(wanted))
     return shares
 

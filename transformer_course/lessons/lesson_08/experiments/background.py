@@ -176,7 +176,7 @@ def influence_by_distance(
     output on that token, divided by the size of its gradient on the last token; the mean over some fresh layers, drawn
     by `seed`.
     """
-    found = {name: torch.zeros(len(distances)) for name in ("self-attention", "recurrent (GRU)")}
+    ratios = {name: torch.zeros(len(distances)) for name in ("self-attention", "recurrent (GRU)")}
     for place in range(layers):
         torch.manual_seed(seed * layers + place)
         for name, layer in (
@@ -187,5 +187,5 @@ def influence_by_distance(
             last = layer(x)[0][0, -1]  # (d_model,)
             (slopes,) = torch.autograd.grad(last @ torch.randn(d_model), x)
             sizes = slopes[0].norm(dim=-1)  # (length,)
-            found[name] += torch.stack([sizes[length - 1 - distance] / sizes[-1] for distance in distances]) / layers
-    return pd.DataFrame({"distance": distances, **{name: values.tolist() for name, values in found.items()}})
+            ratios[name] += torch.stack([sizes[length - 1 - distance] / sizes[-1] for distance in distances]) / layers
+    return pd.DataFrame({"distance": distances, **{name: values.tolist() for name, values in ratios.items()}})

@@ -57,8 +57,8 @@ def overfit_ten_pairs(
     model = TEN.build(english.size, german.size, build=build, seed=seed)
     batches = Batches(examples, TEN.max_tokens, seed)
     run = fit(model, batches, TEN, vocab_size=german.size, parts=parts, steps=steps, seed=seed, name="ten pairs")
-    said = write(model, [source for source, _ in examples], max_length=TEN.max_length)
-    written = [" ".join(german.decode(ids)) for ids in said]
+    ids_written = write(model, [source for source, _ in examples], max_length=TEN.max_length)
+    written = [" ".join(german.decode(ids)) for ids in ids_written]
     table = pd.DataFrame(PAIRS, columns=["source", "wanted"]).assign(written=written)
     return Learnt(model, run, table)
 
@@ -112,14 +112,14 @@ def reverse_letters(
     curve: list[dict[str, float]] = []
     written: list[str] = []
 
-    kept = LastWeights(model, KEPT)
+    last_weights = LastWeights(model, KEPT)
 
     def examine(step: int) -> None:
         written[:] = ["".join(LETTERS.decode(ids)) for ids in write(model, sources, max_length=recipe.max_length - 1)]
         curve.append({"step": step, **letter_scores(written, wanted)})
 
     def watch(step: int) -> None:
-        kept.keep()
+        last_weights.keep()
         if step % watch_every == 0:
             examine(step)
 
@@ -131,7 +131,7 @@ def reverse_letters(
     )  # fmt: skip
     examine(len(run.losses))
     alone = curve.pop()
-    kept.average()
+    last_weights.average()
     examine(len(run.losses))
     table = pd.DataFrame({"source": data.test, "wanted": wanted, "written": written})
     curves = pd.DataFrame(curve).drop_duplicates("step", keep="last")
@@ -158,10 +158,10 @@ def letter_scores(written: Sequence[str], wanted: Sequence[str]) -> dict[str, fl
     {'tokens': 0.8, 'rows': 0.5}
     """
     right = total = 0
-    for said, answer in zip(written, wanted, strict=True):
-        right += sum(one == other for one, other in zip(said + ".", answer + ".", strict=False))
+    for row, answer in zip(written, wanted, strict=True):
+        right += sum(one == other for one, other in zip(row + ".", answer + ".", strict=False))
         total += len(answer) + 1
-    rows = sum(said == answer for said, answer in zip(written, wanted, strict=True))
+    rows = sum(row == answer for row, answer in zip(written, wanted, strict=True))
     return {"tokens": right / total, "rows": rows / len(wanted)}
 
 
@@ -177,11 +177,11 @@ def rows_table(models: Mapping[str, Learnt]) -> pd.DataFrame:
 
 def norm_orders(build: Callable[..., nn.Module] = Transformer, **options: Any) -> dict[str, Learnt]:
     """Reversal with the paper's post-norm and with pre-norm, everything else the same."""
-    found = {}
+    runs = {}
     for name, norm_first in (("post-norm", False), ("pre-norm", True)):
 
         def ordered(*sizes: Any, order: bool = norm_first) -> nn.Module:
             return build(*sizes, norm_first=order)
 
-        found[name] = reverse_letters(ordered, **options)
-    return found
+        runs[name] = reverse_letters(ordered, **options)
+    return runs

@@ -51,18 +51,18 @@ def train_speller(
 
 def say_all(model: nn.Module, words: Sequence[str], sounds: Symbols) -> dict[str, list[str]]:
     """What the model says for each word. Anything but a letter from a to z is left out: it has never seen any."""
-    kept = {word: [letter for letter in word.lower() if letter in LETTERS.symbols] for word in words}
-    sources = [LETTERS.encode(letters) for letters in kept.values()]
-    said = write(model, sources, max_length=LONGEST + 1)
-    return {word: sounds.decode(ids) for word, ids in zip(kept, said, strict=True)}
+    spelt = {word: [letter for letter in word.lower() if letter in LETTERS.symbols] for word in words}
+    sources = [LETTERS.encode(letters) for letters in spelt.values()]
+    rows = write(model, sources, max_length=LONGEST + 1)
+    return {word: sounds.decode(ids) for word, ids in zip(spelt, rows, strict=True)}
 
 
-def spelling_scores(said: dict[str, dict[str, list[str]]], data: SpellingData) -> pd.DataFrame:
+def spelling_scores(by_speaker: dict[str, dict[str, list[str]]], data: SpellingData) -> pd.DataFrame:
     """A row for each way of saying the test words: the shares of right words and sounds, and the words alone split
     by whether the training words hold a relative ("whale" for "whales").
     """
     rows = []
-    for name, answers in said.items():
+    for name, answers in by_speaker.items():
         whole = score(answers, data.test)
         row = {"said by": name, "words": whole.words, "sounds": whole.sounds}
         for related in (True, False):
@@ -76,19 +76,19 @@ def spelling_scores(said: dict[str, dict[str, list[str]]], data: SpellingData) -
 
 def baselines(data: SpellingData) -> dict[str, dict[str, list[str]]]:
     """What the two letter look-ups say for the test words."""
-    found = {}
+    by_context = {}
     for name, context in (("one letter at a time", 0), ("with both neighbours", 1)):
         say = letter_lookup(data.train, context)
-        found[name] = {word: say(word) for word in data.test}
-    return found
+        by_context[name] = {word: say(word) for word in data.test}
+    return by_context
 
 
-def some_words(said: dict[str, list[str]], data: SpellingData, count: int = 8) -> pd.DataFrame:
+def some_words(answers: dict[str, list[str]], data: SpellingData, count: int = 8) -> pd.DataFrame:
     """The first test words: how they are said, what was written, and how far off that is."""
     rows = []
     for word in list(data.test)[:count]:
-        distance, best = min(((edits(said[word], one), one) for one in data.test[word]), key=lambda pair: pair[0])
-        rows.append({"word": word, "wanted": " ".join(best), "written": " ".join(said[word]), "edits": distance})
+        distance, best = min(((edits(answers[word], one), one) for one in data.test[word]), key=lambda pair: pair[0])
+        rows.append({"word": word, "wanted": " ".join(best), "written": " ".join(answers[word]), "edits": distance})
     return pd.DataFrame(rows)
 
 
@@ -97,11 +97,11 @@ def letters_looked_at(model: nn.Module, word: str, sounds: Symbols) -> tuple[dic
 
     The last row belongs to the end of the word. Both are empty where the model doesn't return what it looks at.
     """
-    (said,) = write(model, [LETTERS.encode(word)], max_length=LONGEST + 1)
-    written = [sounds.start_id, *said]
+    (ids,) = write(model, [LETTERS.encode(word)], max_length=LONGEST + 1)
+    written = [sounds.start_id, *ids]
     crossing = last_crossing(model, torch.tensor([LETTERS.encode(word)]), torch.tensor([written[:-1]]))
     if crossing is None:
         print(HIDDEN)
         return {}, []
     heads = {f"head {number}": weights for number, weights in enumerate(crossing)}
-    return {**heads, "mean of the heads": crossing.mean(dim=0)}, [*sounds.decode(said), "(end)"][: len(said)]
+    return {**heads, "mean of the heads": crossing.mean(dim=0)}, [*sounds.decode(ids), "(end)"][: len(ids)]

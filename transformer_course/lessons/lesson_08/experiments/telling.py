@@ -45,13 +45,13 @@ def train(path: Path, steps: int = TALES.steps) -> nn.Module:
     pairs = fairy_tales(TRAIN)
     subwords = MergedSubwords.learn((side for pair in pairs for side in pair), MERGES)
     model = TALES.build(subwords.size, subwords.size)
-    kept = LastWeights(model, KEPT)
+    last_weights = LastWeights(model, KEPT)
     batches = Batches(as_examples(subwords, pairs, TALES.max_length), TALES.max_tokens)
     fit(
-        model, batches, TALES, vocab_size=subwords.size, steps=steps, watch=lambda _: kept.keep(),
+        model, batches, TALES, vocab_size=subwords.size, steps=steps, watch=lambda _: last_weights.keep(),
         watch_every=KEEP_EVERY,
     )  # fmt: skip
-    kept.average()
+    last_weights.average()
     save(path, model, subwords, steps)
     return model
 
@@ -88,10 +88,10 @@ def teller(
         model = TALES.build(subwords.size, subwords.size, build=build)
         load(path, model, *_idle(model))
     except Exception as problem:  # whatever a learner's class may do
-        said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         print(
             "The trained weights don't fit your model, so here the course's Transformer takes its place. They need the "
-            f"parts and names of the docstrings, and the option share_embeddings. It stopped with: {said}"
+            f"parts and names of the docstrings, and the option share_embeddings. It stopped with: {reason}"
         )
         model = TALES.build(subwords.size, subwords.size)
         load_checkpoint(path, model, *_idle(model))
@@ -112,8 +112,8 @@ def tale_scores(told: Sequence[str], pairs: Sequence[Pair]) -> pd.DataFrame:
     look_up = word_by_word(fairy_tales(3_000))
     translations = {"word by word": [look_up(english) for english, _ in pairs], "your model": list(told)}
     flawless = [
-        sum(one == german for one, (_, german) in zip(said, pairs, strict=True)) / len(pairs)
-        for said in translations.values()
+        sum(one == german for one, (_, german) in zip(sentences, pairs, strict=True)) / len(pairs)
+        for sentences in translations.values()
     ]
     try:
         table, _ = score_table(translations, pairs)
@@ -142,14 +142,14 @@ def torn(model: nn.Module, subwords: MergedSubwords) -> pd.DataFrame:
             logits = model(
                 torch.tensor([source], device=device), torch.tensor([[subwords.start_id, *begun]], device=device)
             )
-        said = subwords.decode([int(logits[0, -1].argmax())])
+        word = subwords.decode([int(logits[0, -1].argmax())])
         follows = {IT[read.gender]: "the English noun", IT[written.gender]: "the German noun"}
         rows.append(
             {
                 "read": read.english,
                 "put into its mouth": written.german,
-                "writes": said,
-                "follows": follows.get(said, ""),
+                "writes": word,
+                "follows": follows.get(word, ""),
             }
         )
     return pd.DataFrame(rows)
@@ -166,11 +166,11 @@ def english_looks(
     """
     source = subwords.encode(sentence)
     maps = translation_maps(model, torch.tensor([source]), torch.tensor([[subwords.start_id]]))
-    found = [weights for weights in maps.values() if weights.shape[-2:] == (len(source), len(source))]
-    if not found:
+    self_attentions = [weights for weights in maps.values() if weights.shape[-2:] == (len(source), len(source))]
+    if not self_attentions:
         print(HIDDEN)
         return {}, []
-    return {f"head {number}": weights for number, weights in enumerate(found[-1][0])}, subwords.pieces(source)
+    return {f"head {number}": weights for number, weights in enumerate(self_attentions[-1][0])}, subwords.pieces(source)
 
 
 def tale_words() -> list[str]:

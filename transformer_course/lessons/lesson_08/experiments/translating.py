@@ -129,19 +129,19 @@ def baseline_translations(data: Corpus, pairs: Sequence[Pair]) -> dict[str, list
 def score_table(translations: dict[str, list[str]], pairs: Sequence[Pair]) -> tuple[pd.DataFrame, TranslationScore]:
     """BLEU and chrF of each kind of translation; the last score is returned too, for its signatures."""
     rows, last = [], None
-    for name, said in translations.items():
-        last = translation_score(said, [german for _, german in pairs])
+    for name, sentences in translations.items():
+        last = translation_score(sentences, [german for _, german in pairs])
         rows.append({"translated by": name, "BLEU": round(last.bleu, 1), "chrF": round(last.chrf, 1)})
     if last is None:
         raise ValueError("there is nothing to score")
     return pd.DataFrame(rows), last
 
 
-def hardest(said: Sequence[str], pairs: Sequence[Pair], count: int = 5) -> pd.DataFrame:
+def hardest(translations: Sequence[str], pairs: Sequence[Pair], count: int = 5) -> pd.DataFrame:
     """The sentences that went wrong the most, by chrF: English, wanted, written."""
     rows = [
         {"English": english, "wanted": german, "written": one, "chrF": round(sentence_chrf(one, german))}
-        for one, (english, german) in zip(said, pairs, strict=True)
+        for one, (english, german) in zip(translations, pairs, strict=True)
     ]
     return pd.DataFrame(rows).sort_values("chrF", kind="stable").head(count).reset_index(drop=True)
 
@@ -155,12 +155,12 @@ def words_looked_at(
     doesn't return what it looks at.
     """
     source = subwords.encode(sentence)
-    (said,) = write(model, [source], max_length=LONGEST)
+    (ids,) = write(model, [source], max_length=LONGEST)
     device = next(model.parameters()).device
-    shown = [subwords.start_id, *said[:-1]]
+    shown = [subwords.start_id, *ids[:-1]]
     crossing = last_crossing(model, torch.tensor([source], device=device), torch.tensor([shown], device=device))
     if crossing is None:
         print(HIDDEN)
         return {}, [], []
-    written = [*subwords.pieces(said), "(end)"][: len(said)]
+    written = [*subwords.pieces(ids), "(end)"][: len(ids)]
     return {f"head {number}": weights for number, weights in enumerate(crossing)}, written, subwords.pieces(source)

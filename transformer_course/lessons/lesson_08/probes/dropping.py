@@ -34,11 +34,11 @@ def layer_dropping(
     quiet = torch.zeros(ROWS, LENGTH, WIDTH)
     torch.default_generator.manual_seed(0)
     x = torch.randn(ROWS, LENGTH, WIDTH)
-    found: dict[str, Any] = {}
+    words: dict[str, Any] = {}
     with torch.no_grad():
         plain = make(0.0).eval()
         plain.load_state_dict(module.state_dict())
-        found["evaluation"] = say(
+        words["evaluation"] = say(
             torch.allclose(module.eval()(x, *others), plain(x, *others), atol=1e-5),
             "nothing is dropped",
             "another result than without dropout",
@@ -47,18 +47,18 @@ def layer_dropping(
         for speaking in parts:
             for name in parts:
                 _always_say(getattr(module, name), 3.0 if name == speaking else 0.0)
-            said = module(quiet, *others)
+            result = module(quiet, *others)
             # Without a norm behind the sum, it says so itself where nothing of the part is left.
-            arrives = normed or bool((said.abs() > 1e-3).any())
-            found[speaking] = _in_words(said) if arrives else "left out of the sum"
+            arrives = normed or bool((result.abs() > 1e-3).any())
+            words[speaking] = _in_words(result) if arrives else "left out of the sum"
         for name in parts:
             _always_say(getattr(module, name), 0.0)
         trained, read = _followed(module, parts, x, *others)
         evaluated, read_then = _followed(module.eval(), parts, x, *others)
-        found["x"] = say(torch.allclose(trained, evaluated, atol=1e-5), "whole", "dropped, too")
+        words["x"] = say(torch.allclose(trained, evaluated, atol=1e-5), "whole", "dropped, too")
         alike = len(read) == len(read_then) and all(map(torch.equal, read, read_then))
-        found["read"] = say(alike, "as in evaluation mode", "dropped before that")
-    return found
+        words["read"] = say(alike, "as in evaluation mode", "dropped before that")
+    return words
 
 
 def _followed(module: nn.Module, parts: Sequence[str], *given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
@@ -117,13 +117,13 @@ def network_dropping(make: Callable[[float], nn.Module], hand_in: Callable[[nn.M
     torch.default_generator.manual_seed(0)
     with torch.no_grad():
         trained, evaluated = module.train()(x), module.eval()(x)
-        found = _what_is_dropped(trained)
-        if "between the layers" in found:  # or numbers of x? Here hidden numbers are 1 whatever x is
+        dropped = _what_is_dropped(trained)
+        if "between the layers" in dropped:  # or numbers of x? Here hidden numbers are 1 whatever x is
             hand_in(module, weights | {"linear_in.weight": 0 * inwards, "linear_in.bias": torch.ones(2 * WIDTH)})
-            if _what_is_dropped(module.train()(x)) != found:
-                found = found.replace("between the layers", "of x")
+            if _what_is_dropped(module.train()(x)) != dropped:
+                dropped = dropped.replace("between the layers", "of x")
     return {
-        "in_training": found,
+        "in_training": dropped,
         "in_evaluation": say(
             bool(((evaluated - 2).abs() < 1e-4).all()), "nothing is dropped", "another result than without dropout"
         ),

@@ -95,11 +95,11 @@ def _followed(
     other: Mapping[str, str],
 ) -> Seen:
     """What `follow` sees of the layer, and how its parts are put together, said first where that is not as asked."""
-    kept: list[nn.Module] = []
+    layers: list[nn.Module] = []
 
     def noted(*sizes: Any) -> nn.Module:
-        kept.append(built(make, *sizes, 0.0))
-        return kept[-1]
+        layers.append(built(make, *sizes, 0.0))
+        return layers[-1]
 
     seen = follow(noted, inputs)
     if "forward_only" in inputs:
@@ -109,12 +109,12 @@ def _followed(
         parts = (*PARTS[name], "norm1", "norm2", "norm3")
         names = ["x", "encoder_states", *masks] if name == "DecoderLayer" else ["x", *masks]
         tensors = {key: in_double(inputs.get(key), follow=False) for key in names if key in inputs or key in masks}
-        text = wiring(kept[0], parts, tensors)
+        text = wiring(layers[0], parts, tensors)
     marks = {mask: f", {mask}" if mask in inputs else "" for mask in masks}
     right, exchanged = (order[name].format(**marks) for order in (asked, other))
-    said = {right: "as in the docstring", "": "as in the docstring", exchanged: "in the other order of norms"}
+    words = {right: "as in the docstring", "": "as in the docstring", exchanged: "in the other order of norms"}
     return {
-        "wiring": said.get(text, f"Your layer computes {text}. Which step does the docstring describe differently?"),
+        "wiring": words.get(text, f"Your layer computes {text}. Which step does the docstring describe differently?"),
         **seen,
     }
 
@@ -137,13 +137,13 @@ def _decoder_layer(make: Any, inputs: Inputs) -> Seen:
 
 def _dropping(name: str, symbol: Any, inputs: Inputs) -> Seen:
     sizes = (WIDTH, 2, inputs["d_ff"])
-    found: Seen = {}
+    looks: Seen = {}
     for prefix, make in (("", symbol), ("norm_first: ", with_option(symbol, "norm_first"))):
         if make is not None:
             maker = partial(lambda make, rate: built(make, *sizes, rate), make)
             seen = layer_dropping(maker, PARTS[name], states=name == "DecoderLayer", normed=not prefix)
-            found |= {f"{prefix}{key}": value for key, value in seen.items()}
-    return found
+            looks |= {f"{prefix}{key}": value for key, value in seen.items()}
+    return looks
 
 
 def _repeating(name: str, symbol: Any, inputs: Inputs) -> Seen:

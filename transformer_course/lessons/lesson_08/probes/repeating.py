@@ -25,12 +25,12 @@ def later_calls(model: nn.Module, calls: Mapping[str, Arguments], ways: Mapping[
     `ways` are those of calls that are no plain ones.
     """
     as_new = as_it_is(model)
-    made = {name: _made(model, arguments, (ways or {}).get(name)) for name, arguments in calls.items()}
-    if _found_in_one_batch(model, calls, made, as_new):
+    makers = {name: _made(model, arguments, (ways or {}).get(name)) for name, arguments in calls.items()}
+    if _found_in_one_batch(model, calls, makers, as_new):
         return BY_ITSELF
     as_new()
     first: dict[str, torch.Tensor] = {}
-    for name, call in made.items():
+    for name, call in makers.items():
         try:
             first[name] = call()
         except NotImplementedError:
@@ -41,10 +41,10 @@ def later_calls(model: nn.Module, calls: Mapping[str, Arguments], ways: Mapping[
             as_new()
     for name, expected in first.items():
         try:
-            found = made[name]()
+            result = makers[name]()
         except Exception as error:
             return f"{type(error).__name__}, when it comes {name}"
-        if not _alike(found, expected):
+        if not _alike(result, expected):
             return f"something else, when it comes {name}"
     return BY_ITSELF
 
@@ -53,14 +53,14 @@ def _made(model: nn.Module, arguments: Arguments, way: Way | None) -> Callable[[
     return lambda: (way(model, *arguments) if way else model(*arguments)) + 0.0
 
 
-def _alike(found: torch.Tensor, expected: torch.Tensor) -> bool:
-    return found.shape == expected.shape and torch.allclose(found, expected, rtol=1e-6, atol=1e-8)
+def _alike(result: torch.Tensor, expected: torch.Tensor) -> bool:
+    return result.shape == expected.shape and torch.allclose(result, expected, rtol=1e-6, atol=1e-8)
 
 
 def _found_in_one_batch(
     model: nn.Module,
     calls: Mapping[str, Arguments],
-    made: Mapping[str, Callable[[], torch.Tensor]],
+    makers: Mapping[str, Callable[[], torch.Tensor]],
     as_new: Callable[[], None],
 ) -> bool:
     """Whether the calls, made one after the other, find what a new model finds for all of a size in one batch.
@@ -68,14 +68,14 @@ def _found_in_one_batch(
     That is half the work. Where it is not so, this tells nothing: the model may mix up the rows of a batch.
     """
     try:
-        found = {name: call() for name, call in made.items()}
+        results = {name: call() for name, call in makers.items()}
         sizes: dict[Any, list[str]] = {}
         for name in [*calls][1:]:
             sizes.setdefault(_size(calls[name]), []).append(name)
         for names in sizes.values():
             as_new()
             batch = model(*_in_one_batch([calls[name] for name in names]))
-            if not _alike(torch.cat([found[name] for name in names]), batch):
+            if not _alike(torch.cat([results[name] for name in names]), batch):
                 return False
     except NotImplementedError:
         raise

@@ -106,14 +106,14 @@ class _Run:
 @contextmanager
 def _elsewhere(inputs: Inputs) -> Iterator[Any]:
     """A path in a folder that goes away again; the global generators seeded, and afterwards as they were."""
-    kept = random_state()
+    state = random_state()
     try:
         with _folder() as folder:
             _seed(inputs["seed"])
             path = Path(folder, "run.pt")
             yield str(path) if inputs["as_text"] else path
     finally:
-        set_random_state(kept)
+        set_random_state(state)
 
 
 def _folder() -> tempfile.TemporaryDirectory[str]:
@@ -171,7 +171,7 @@ def save(symbol: Any, inputs: Inputs) -> Seen:
 def _renames() -> Iterator[list[tuple[Path, Path]]]:
     """Notes what is renamed to what, by any of the ways in which Python does it; what is removed, to the empty path."""
     noted: list[tuple[Path, Path]] = []
-    kept = {name: getattr(os, name) for name in ("rename", "replace", "remove", "unlink")}
+    originals = {name: getattr(os, name) for name in ("rename", "replace", "remove", "unlink")}
 
     def noting(rename: Callable[..., None]) -> Callable[..., None]:
         def renaming(source: Any, *target: Any, **others: Any) -> None:
@@ -181,11 +181,11 @@ def _renames() -> Iterator[list[tuple[Path, Path]]]:
         return renaming
 
     try:
-        for name, rename in kept.items():
+        for name, rename in originals.items():
             setattr(os, name, noting(rename))
         yield noted
     finally:
-        for name, rename in kept.items():
+        for name, rename in originals.items():
             setattr(os, name, rename)
 
 
@@ -238,19 +238,19 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     return (kind, content) if isinstance(content, dict) else ("no dictionary", {})
 
 
-def _said(wanted: Any, found: Any) -> str:
-    if found is None:
+def _said(wanted: Any, value: Any) -> str:
+    if value is None:
         return "missing"
-    if isinstance(wanted, Mapping) and isinstance(found, nn.Module | torch.optim.Optimizer | _Schedule):
+    if isinstance(wanted, Mapping) and isinstance(value, nn.Module | torch.optim.Optimizer | _Schedule):
         return "the object itself, not its state"
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping) and found.keys() < wanted.keys():
+    if isinstance(wanted, Mapping) and isinstance(value, Mapping) and value.keys() < wanted.keys():
         return "there in part"
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping) and "param_groups" in found and "state" in wanted:
-        moments = _same(wanted["state"], found.get("state"))
+    if isinstance(wanted, Mapping) and isinstance(value, Mapping) and "param_groups" in value and "state" in wanted:
+        moments = _same(wanted["state"], value.get("state"))
         return say(
-            _same(wanted, found), "as it was", say(moments, "there, with another learning rate", "something else")
+            _same(wanted, value), "as it was", say(moments, "there, with another learning rate", "something else")
         )
-    return say(_same(wanted, found), "as it was", "something else")
+    return say(_same(wanted, value), "as it was", "something else")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -301,15 +301,15 @@ def _with_code(symbol: Any, inputs: Inputs) -> Seen:
     """Whether code that is hidden in a checkpoint is run as it is loaded."""
     with _elsewhere(inputs) as path:
         run = _Run(inputs["weights"], inputs["optimizer"])
-        made = Path(path).parent / "made"
-        torch.save({**run.content(), "step": inputs["step"], "more": _Code(str(made))}, path)
+        trace = Path(path).parent / "made"
+        torch.save({**run.content(), "step": inputs["step"], "more": _Code(str(trace))}, path)
         try:
             symbol(path, run.model, run.optimizer, run.schedule)
         except NotImplementedError:
             raise
         except Exception:  # to refuse such a file is what is asked for
             pass
-        return {"code_in_the_file": say(made.exists(), "run", "not run")}
+        return {"code_in_the_file": say(trace.exists(), "run", "not run")}
 
 
 _GPU = "cuda:63"
@@ -322,12 +322,12 @@ def _from_a_gpu(symbol: Any, inputs: Inputs) -> Seen:
         run, fresh = (_Run(inputs["weights"] + more, inputs["optimizer"]) for more in (0, 1))
         run.go(inputs["done"])
         fresh.go(1)
-        kept = torch.serialization.location_tag
+        location_tag = torch.serialization.location_tag
         torch.serialization.location_tag = lambda storage: _GPU
         try:
             torch.save({**run.content(), "step": inputs["step"]}, path)
         finally:
-            torch.serialization.location_tag = kept
+            torch.serialization.location_tag = location_tag
         try:
             symbol(path, fresh.model, fresh.optimizer, fresh.schedule)
         except NotImplementedError:
@@ -357,13 +357,13 @@ def load(symbol: Any, inputs: Inputs) -> Seen:
         fresh.go(1)
         stepped = [*fresh.model.parameters()]
         output = symbol(path, fresh.model, fresh.optimizer, fresh.schedule)
-        found = fresh.content()
+        loaded = fresh.content()
         seen: Seen = {"output": output}
-        seen |= {name: _said(wanted[name], found[name]) for name in ("model", "optimizer", "schedule")}
-        further = found["schedule"]["count"] - wanted["schedule"]["count"]
+        seen |= {name: _said(wanted[name], loaded[name]) for name in ("model", "optimizer", "schedule")}
+        further = loaded["schedule"]["count"] - wanted["schedule"]["count"]
         if further > 0:
             seen["schedule"] = "one step further on" if further == 1 else "further on"
-        seen |= {name: _said(wanted["random"][name], found["random"][name]) for name in ALSO_OF_GPUS}
+        seen |= {name: _said(wanted["random"][name], loaded["random"][name]) for name in ALSO_OF_GPUS}
         seen["something"] = _any_part(seen)
         still = len(stepped) == len([*fresh.model.parameters()])
         still = still and all(one is two for one, two in zip(stepped, fresh.model.parameters(), strict=True))
@@ -373,7 +373,7 @@ def load(symbol: Any, inputs: Inputs) -> Seen:
         seen["losses"] = say(fresh.go(FURTHER) == losses, "the same", "others")
         try:
             symbol(path, fresh.model, fresh.optimizer, fresh.schedule)
-            again = _same(found["random"], random_state())
+            again = _same(loaded["random"], random_state())
             seen["a_second_load"] = say(again, "the same random numbers", "other random numbers")
         except Exception:
             seen["a_second_load"] = "impossible"

@@ -212,10 +212,10 @@ def _norms(symbol: Any, inputs: Inputs) -> Seen:
     result = model(*_given(inputs))
     for handle in handles:
         handle.remove()
-    found = gradients(result, norms) if norms else []
-    if isinstance(found, str):
-        return {"norms": f"{len(norms)} norms", "norms_on_the_way": found}
-    passed = [n for n, gradient in enumerate(found) if gradient is not None and bool(gradient.abs().max() > 1e-9)]
+    of_norms = gradients(result, norms) if norms else []
+    if isinstance(of_norms, str):
+        return {"norms": f"{len(norms)} norms", "norms_on_the_way": of_norms}
+    passed = [n for n, gradient in enumerate(of_norms) if gradient is not None and bool(gradient.abs().max() > 1e-9)]
     words = {0: "no norm", 1: "a single norm"}.get(len(passed), f"{len(passed)} of {len(norms)} norms")
     if len(passed) == 1 < len(norms):
         words = _place(passed[0], calls, normalised)
@@ -424,16 +424,16 @@ def _dropping(symbol: Any, inputs: Inputs) -> Seen:
     # An eighth of what a pre-norm layer returns is 0 anyway: both of its parts and its input dropped in the same place.
     once_more = any(_gone(each) > 0.3 for each in [*layers.values()][1:])
     twice, again = half(*given), half.eval()(*given)
-    found = read
+    words = read
     if isinstance(read, torch.Tensor):
-        dropped, kept = (read == 0) & (whole != 0), (read - 2 * whole).abs() < 1e-5
-        found = say(
-            bool((dropped | kept).all() and dropped.any() and kept.any()), "half of it is gone", "something else"
+        dropped, doubled = (read == 0) & (whole != 0), (read - 2 * whole).abs() < 1e-5
+        words = say(
+            bool((dropped | doubled).all() and dropped.any() and doubled.any()), "half of it is gone", "something else"
         )
-        found = "nothing is gone" if torch.equal(read, whole) else found
+        words = "nothing is gone" if torch.equal(read, whole) else words
     nothing = _built(symbol, inputs, dropout=1.0, num_layers=1).train()(*given)
     return {
-        "the_sum_of_embedding_and_position": found,
+        "the_sum_of_embedding_and_position": words,
         "what_layers_return": say(once_more, "dropped once more", "not dropped again"),
         "states": say(_gone(once) > 0.3, "dropped, too", "whole"),
         "in_training": say(torch.equal(once, twice), "the same twice", "different each time"),

@@ -92,23 +92,23 @@ def _output_layer(model: nn.Module, source: torch.Tensor, target: torch.Tensor) 
     """
     reads_states = "reads the decoder's states, and its result is returned"
     parts = [getattr(model, name, None) for name in ("decoder", "output")]
-    kept: dict[nn.Module, tuple[Any, Any]] = {}
+    calls: dict[nn.Module, tuple[Any, Any]] = {}
     handles = [
-        part.register_forward_hook(lambda part, given, result: kept.update({part: (given, result)}))
+        part.register_forward_hook(lambda part, given, result: calls.update({part: (given, result)}))
         for part in parts
         if isinstance(part, nn.Module)
     ]
     logits = model(source, target)
     for handle in handles:
         handle.remove()
-    if len(kept) < 2:
+    if len(calls) < 2:
         return logits, reads_states
-    (_, states), ((*given,), made) = (kept[part] for part in parts if part is not None)
-    if not given or not all(isinstance(each, torch.Tensor) for each in (states, given[0], made, logits)):
+    (_, states), ((*given,), result_of_output) = (calls[part] for part in parts if part is not None)
+    if not given or not all(isinstance(each, torch.Tensor) for each in (states, given[0], result_of_output, logits)):
         return logits, reads_states
     if changed := _changed(states, given[0]):
         return logits, f"reads the decoder's states {changed}"
-    return logits, f"has its result {changed}" if (changed := _changed(made, logits)) else reads_states
+    return logits, f"has its result {changed}" if (changed := _changed(result_of_output, logits)) else reads_states
 
 
 def _changed(before: torch.Tensor, after: torch.Tensor) -> str:
@@ -293,14 +293,18 @@ def _sharing(symbol: Any, inputs: Inputs) -> Seen:
 
 def _matrices(model: Any, shape: tuple[int, int]) -> str:
     """How many matrices serve as embeddings and output layer."""
-    found = [parameter for parameter in model.parameters() if tuple(parameter.shape) == shape]
-    if len(found) == 2:
+    matrices = [parameter for parameter in model.parameters() if tuple(parameter.shape) == shape]
+    if len(matrices) == 2:
         return f"one matrix for {_pair(model)}, and another one"
-    if len(found) != 3:
-        return {1: "one matrix in three places"}.get(len(found), f"{len(found)} matrices")
-    if len({parameter.data_ptr() for parameter in found}) < 3:
+    if len(matrices) != 3:
+        return {1: "one matrix in three places"}.get(len(matrices), f"{len(matrices)} matrices")
+    if len({parameter.data_ptr() for parameter in matrices}) < 3:
         return "three parameters that write to the same memory"
-    alike = torch.equal(found[0], found[1]) or torch.equal(found[1], found[2]) or torch.equal(found[0], found[2])
+    alike = (
+        torch.equal(matrices[0], matrices[1])
+        or torch.equal(matrices[1], matrices[2])
+        or torch.equal(matrices[0], matrices[2])
+    )
     return "three matrices, copies of each other" if alike else "three matrices"
 
 

@@ -112,10 +112,10 @@ def accuracies(model: Any, asked: Sequence[tasks.Question]) -> pd.Series:
 def answered(model: Any, asked: Sequence[tasks.Question]) -> pd.DataFrame:
     """A table of questions, with what the model says and what is right."""
     tokens, answers = tasks.as_arrays(asked)
-    said = logits_of(model, tokens).argmax(axis=-1)
+    guesses = logits_of(model, tokens).argmax(axis=-1)
     rows = [
         (f"{name} {' '.join(map(str, digits))}", tasks.SYMBOLS[one], tasks.SYMBOLS[other], one == other)
-        for (name, digits), one, other in zip(asked, said, answers, strict=True)
+        for (name, digits), one, other in zip(asked, guesses, answers, strict=True)
     ]
     return pd.DataFrame(rows, columns=["question", "says", "right answer", "right"])
 
@@ -179,13 +179,13 @@ def without_head(model: Any, head: int, asked: Sequence[tasks.Question]) -> pd.S
     The model is afterwards as it was.
     """
     layer = [part for _, part in layers_of(model) if hasattr(part, "query") and hasattr(part, "output")][-1]
-    kept = layer.output.weight.copy()
-    width = kept.shape[0] // READER["num_heads"]
+    weight = layer.output.weight.copy()
+    width = weight.shape[0] // READER["num_heads"]
     try:
         layer.output.weight[head * width : (head + 1) * width] = 0
         return accuracies(model, asked)
     finally:
-        layer.output.weight[...] = kept
+        layer.output.weight[...] = weight
 
 
 class Rows(NamedTuple):
@@ -220,12 +220,12 @@ def letters_model(kind: Any, seed: int = 0, dtype: Any = np.float32) -> Any:
 
 def letters_scores(model: Any, rows: Rows) -> dict[str, float]:
     """The shares of tokens and of whole rows that are right, with a teacher and without one."""
-    found = sequence_scores(model, *rows, tasks.LETTER_END)
+    shares = sequence_scores(model, *rows, tasks.LETTER_END)
     return {
-        "tokens, with a teacher": found.tokens_with_teacher,
-        "rows, with a teacher": found.exact_with_teacher,
-        "tokens, on its own": found.tokens,
-        "rows, on its own": found.exact,
+        "tokens, with a teacher": shares.tokens_with_teacher,
+        "rows, with a teacher": shares.exact_with_teacher,
+        "tokens, on its own": shares.tokens,
+        "rows, on its own": shares.exact,
     }
 
 
@@ -267,8 +267,8 @@ def written(model: Any, words: Sequence[str]) -> pd.DataFrame:
     source = np.zeros((len(words), width), dtype=int)
     for row, word in zip(source, words, strict=True):
         row[: len(word)] = [tasks.LETTERS.index(letter) + 1 for letter in word]
-    said = [tasks.letters(ids) for ids in greedy(model, source, tasks.LETTER_START, tasks.LETTER_END, width + 1)]
-    rows = [(word, one, word[::-1], one == word[::-1]) for word, one in zip(words, said, strict=True)]
+    texts = [tasks.letters(ids) for ids in greedy(model, source, tasks.LETTER_START, tasks.LETTER_END, width + 1)]
+    rows = [(word, one, word[::-1], one == word[::-1]) for word, one in zip(words, texts, strict=True)]
     return pd.DataFrame(rows, columns=["row", "writes", "right", "same"])
 
 
@@ -279,7 +279,7 @@ def _memories(layer: Any) -> list[tuple[str, Any]]:
 
 def remembered(model: Any) -> int:
     """The bytes of all arrays that the layers of a model remember. Arrays that share their memory count once."""
-    found: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     for _, layer in layers_of(model):
         for _, value in _memories(layer):
             for array in value if isinstance(value, list | tuple) else (value,):
@@ -287,8 +287,8 @@ def remembered(model: Any) -> int:
                     whole = array
                     while isinstance(whole.base, np.ndarray):
                         whole = whole.base
-                    found[id(whole)] = whole.nbytes
-    return sum(found.values())
+                    sizes[id(whole)] = whole.nbytes
+    return sum(sizes.values())
 
 
 def watched(tape: type) -> Any:

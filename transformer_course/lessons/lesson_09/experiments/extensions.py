@@ -67,7 +67,7 @@ class Challenge:
     def shortcut(self) -> float:
         """The share of right answers for whoever reads the operation alone, and gives its most common answer."""
         seen = Counter(zip(self.train.inputs[0][:, 0].tolist(), map(tuple, self._wanted(self.train)), strict=True))
-        best = {operation: said for (operation, said), _ in reversed(seen.most_common())}
+        best = {operation: answer for (operation, answer), _ in reversed(seen.most_common())}
         asked = zip(self.validation.inputs[0][:, 0].tolist(), map(tuple, self._wanted(self.validation)), strict=True)
         return float(np.mean([best.get(operation) == wanted for operation, wanted in asked]))
 
@@ -79,14 +79,14 @@ class Challenge:
     def verdict(self, model: Any) -> pd.DataFrame:
         """Whether a model got there. The test questions are opened only for one that does on the validation ones."""
         shares = {"validation": self.score(model)}
-        found = shares["validation"]["all"]
-        if found < self.goal:
-            print(f"Not yet: {found:.1%} of the validation questions. The goal is {self.goal:.0%}.")
+        share = shares["validation"]["all"]
+        if share < self.goal:
+            print(f"Not yet: {share:.1%} of the validation questions. The goal is {self.goal:.0%}.")
         else:
             shares["test"] = self.score(model, self.test)
-            found = shares["test"]["all"]
-            start = "You got there" if found >= self.goal else "Nearly, but not on questions that nobody chose by"
-            print(f"{start}: {found:.1%} of {len(self.test)} test questions. The goal is {self.goal:.0%}.")
+            share = shares["test"]["all"]
+            start = "You got there" if share >= self.goal else "Nearly, but not on questions that nobody chose by"
+            print(f"{start}: {share:.1%} of {len(self.test)} test questions. The goal is {self.goal:.0%}.")
         print(f"Somebody who reads only the first token gets {self.shortcut():.0%}.")
         return pd.DataFrame(shares).round(3)
 

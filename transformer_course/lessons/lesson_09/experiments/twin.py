@@ -134,9 +134,9 @@ def _times(repeats: int) -> pd.DataFrame:
 
 def _fastest(step: Any, repeats: int) -> float:
     step()
-    found = []
+    times = []
     for _ in range(repeats):
         start = time.perf_counter()
         step()
-        found.append((time.perf_counter() - start) * 1000)
-    return min(found)
+        times.append((time.perf_counter() - start) * 1000)
+    return min(times)

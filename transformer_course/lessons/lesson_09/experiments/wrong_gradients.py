@@ -135,19 +135,19 @@ def _break_attention(layer: Any) -> None:
         q, k, v = (split_heads(each.forward(x), heads) for each, x in zip(projections, seen["inputs"], strict=True))
         back = split_heads(layer.output.backward(gradient), heads)
         scores = weights * (back @ v.mT) * q.shape[-1] ** -0.5  # here the sum over the row is missing
-        found = scores @ k, scores.mT @ q, weights.mT @ back
-        return tuple(each.backward(merge_heads(one)) for each, one in zip(projections, found, strict=True))
+        wrong_ones = scores @ k, scores.mT @ q, weights.mT @ back
+        return tuple(each.backward(merge_heads(one)) for each, one in zip(projections, wrong_ones, strict=True))
 
     layer.forward, layer.backward = remembering, wrong
 
 
 def _linear_layers(model: Any) -> list[Any]:
-    found = [model.output]
+    layers = [model.output]
     for block in model.blocks:
         attention, feed_forward = block.attention, block.feed_forward
-        found += [attention.query, attention.key, attention.value, attention.output]
-        found += [feed_forward.linear_in, feed_forward.linear_out]
-    return found
+        layers += [attention.query, attention.key, attention.value, attention.output]
+        layers += [feed_forward.linear_in, feed_forward.linear_out]
+    return layers
 
 
 def only_the_last_layer(model: Any) -> None:
@@ -156,9 +156,9 @@ def only_the_last_layer(model: Any) -> None:
 
     def wrong(gradient: np.ndarray) -> None:
         backward(gradient)
-        for name, found in gradients_of(model).items():
+        for name, array in gradients_of(model).items():
             if not name.startswith("output."):
-                found[...] = 0
+                array[...] = 0
 
     model.backward = wrong
 
@@ -214,7 +214,7 @@ def _loss_and_gradient(
     """The loss, and the gradients of all weights in one row."""
     loss, gradient = loss_function(model.forward(tokens), answers)
     model.backward(gradient)
-    return loss, np.concatenate([found.ravel() for found in gradients_of(model).values()])
+    return loss, np.concatenate([array.ravel() for array in gradients_of(model).values()])
 
 
 def direction(loss_function: Loss, name: str, parts: Parts | None = None, seed: int = 0) -> float:

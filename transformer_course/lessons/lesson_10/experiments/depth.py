@@ -48,7 +48,7 @@ def gradient_by_depth(layers: int = 8, seed: int = 0) -> dict[str, list[float]]:
 
     x is drawn at random, and so is the direction in which the output should move.
     """
-    found = {}
+    norms = {}
     for name, (norm, residual, size) in STACKS.items():
         torch.manual_seed(seed)
         blocks = nn.ModuleList(_Block(norm, residual) for _ in range(layers))
@@ -61,8 +61,8 @@ def gradient_by_depth(layers: int = 8, seed: int = 0) -> dict[str, list[float]]:
         for block in blocks:
             x = block(x)
         (x * wanted).mean().backward()  # type: ignore[no-untyped-call]
-        found[name] = [float(nn.utils.get_total_norm([p.grad for p in b.parameters()])) for b in blocks]  # type: ignore[misc]
-    return found
+        norms[name] = [float(nn.utils.get_total_norm([p.grad for p in b.parameters()])) for b in blocks]  # type: ignore[misc]
+    return norms
 
 
 def lost(norms: list[float]) -> float:

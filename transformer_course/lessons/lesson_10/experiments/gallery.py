@@ -227,7 +227,7 @@ def with_memory_cleared(what: Memory = "everything", seed: int = 0) -> pd.DataFr
 
         def step(self) -> None:
             self.taken += 1
-            before = {p: kept[name].clone() for p, kept in self.optimizer.state.items()} if name else {}
+            before = {p: memory[name].clone() for p, memory in self.optimizer.state.items()} if name else {}
             super().step()
             if self.taken % 50 != 30:
                 return

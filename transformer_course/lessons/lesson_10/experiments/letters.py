@@ -103,5 +103,5 @@ def said_by(model: nn.Module, rows: Tensors) -> list[str]:
     """What the model answers, row by row, as text up to the end mark."""
     inputs, _ = rows
     with evaluating(model):
-        said = model(inputs).argmax(-1)
-    return [ALPHABET.text(row).split(ALPHABET.text([END_ID]))[0] for row in said]
+        ids = model(inputs).argmax(-1)
+    return [ALPHABET.text(row).split(ALPHABET.text([END_ID]))[0] for row in ids]

@@ -132,10 +132,10 @@ def _sampled(x: Any, values: Any, most: int = 6) -> str:
 
 def answers(run: Run, data: Letters, count: int = 6) -> pd.DataFrame:
     """The first validation rows, what is wanted, and what the model says."""
-    said = said_by(run.model, (data.validation[0][:count], data.validation[1][:count]))
+    texts = said_by(run.model, (data.validation[0][:count], data.validation[1][:count]))
     rows = [
         (text, text[::-1], answer, "yes" if answer == text[::-1] else "")
-        for text, answer in zip(data.texts, said, strict=False)
+        for text, answer in zip(data.texts, texts, strict=False)
     ]
     return pd.DataFrame(rows, columns=["letters", "wanted", "said", "right?"])
 
@@ -194,10 +194,10 @@ def with_spread(table: pd.DataFrame, rows: int) -> pd.DataFrame:
     """The table of all tricks for one size of the training set: the mean over seeds, and the spread of each score."""
     some = table[table["rows"] == rows]
     plain = some[some["trick"] == "plain"].set_index("seed")
-    found = []
+    lines = []
     for trick in some["trick"].unique():
         runs = some[some["trick"] == trick].set_index("seed")
-        found.append(
+        lines.append(
             {
                 "trick": trick,
                 "time": _ratio(runs["milliseconds"], plain["milliseconds"]),
@@ -208,7 +208,7 @@ def with_spread(table: pd.DataFrame, rows: int) -> pd.DataFrame:
                 "exact match": _range(runs["exact"], 3),
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(lines)
 
 
 def _ratio(values: pd.Series, plain: pd.Series) -> str:

@@ -71,22 +71,22 @@ def _fused_forward(
 def saved_bytes(work: Callable[[], Any], model: nn.Module) -> int:
     """The most bytes that autograd keeps at once while `work()` runs: each storage once, no weights."""
     weights = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
-    kept: dict[int, tuple[int, int]] = {}  # the size of a storage, and for how many tensors it is kept
+    storages: dict[int, tuple[int, int]] = {}  # the size of a storage, and for how many tensors it is kept
     most = [0]
 
     def pack(tensor: torch.Tensor) -> "_Kept":
         storage = tensor.untyped_storage()
         place, held = storage._cdata, _Kept(tensor)
         if place not in weights:
-            kept[place] = (storage.nbytes(), kept.get(place, (0, 0))[1] + 1)
-            most[0] = max(most[0], sum(size for size, _ in kept.values()))
+            storages[place] = (storage.nbytes(), storages.get(place, (0, 0))[1] + 1)
+            most[0] = max(most[0], sum(size for size, _ in storages.values()))
             weakref.finalize(held, forget, place)
         return held
 
     def forget(place: int) -> None:
-        size, count = kept.pop(place)
+        size, count = storages.pop(place)
         if count > 1:
-            kept[place] = (size, count - 1)
+            storages[place] = (size, count - 1)
 
     with saved_tensors_hooks(pack, lambda held: held.tensor):
         result = work()  # while it lives, so does what is kept

@@ -179,7 +179,7 @@ def by_the_table(data: Letters, seed: int = 0) -> pd.DataFrame:
 
     The suspects are compared with a sound one of another seed: Ida with herself would prove nothing.
     """
-    found = [
+    diagnoses = [
         (f"run {letter}", read(run(letter, seed), sound(seed)), CAUSES[cause_of(letter)], NAMED[cause_of(letter)])
         for letter in BROKEN
     ]
@@ -190,8 +190,11 @@ def by_the_table(data: Letters, seed: int = 0) -> pd.DataFrame:
     }
     batch = one_batch(data)
     another = curve_of(sound_one(seed + 1), batch)
-    found += [
+    diagnoses += [
         (name, read(curve_of(suspect, batch), another), *people[name]) for name, suspect in suspects(seed).items()
     ]
-    rows = [(name, said, wrong, "yes" if said.startswith(named) else "") for name, said, wrong, named in found]
+    rows = [
+        (name, diagnosis, wrong, "yes" if diagnosis.startswith(named) else "")
+        for name, diagnosis, wrong, named in diagnoses
+    ]
     return pd.DataFrame(rows, columns=["run", "the table says", "what is wrong", "right?"])

@@ -92,12 +92,12 @@ def _one_step(recipe: Recipe, data: Letters, parts: Parts) -> tuple[nn.Module, C
 def compared(recipes: dict[str, Recipe], rows: int, seed: int = 0, parts: Parts = OURS) -> pd.DataFrame:
     """A row for each recipe: milliseconds a step, kilobytes, and the scores on the validation rows."""
     data = letters(rows, seed)
-    found = [
+    results = [
         {"trick": name, "rows": rows, "seed": seed}
         | row_of(train(recipe, data, parts, seed=seed, name=name), recipe, data, parts)
         for name, recipe in recipes.items()
     ]
-    return pd.DataFrame(found)
+    return pd.DataFrame(results)
 
 
 RATES, WARMUPS, SWEPT_STEPS = (0.005, 0.02, 0.08), (1, 20, 60), 120
@@ -106,14 +106,14 @@ RATES, WARMUPS, SWEPT_STEPS = (0.005, 0.02, 0.08), (1, 20, 60), 120
 def sweep(seed: int = 0, parts: Parts = OURS) -> pd.DataFrame:
     """The validation scores after 120 steps, for each peak rate and each length of the warm-up; then a cosine."""
     data = letters(ENOUGH, seed)
-    found = []
+    results = []
     for rate in RATES:
         for warmup in WARMUPS:
             recipe = Recipe(
                 steps=SWEPT_STEPS, rate=rate, warmup=warmup, schedule="warm-up and cosine", watch_every=SWEPT_STEPS
             )
             last = train(recipe, data, parts, seed=seed, name=f"{rate}, {warmup}").last
-            found.append(
+            results.append(
                 {"rate": rate, "warmup": warmup, "seed": seed, "loss": last["loss"], "exact": last["exact match"]}
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(results)

@@ -144,8 +144,8 @@ def next_chances(
         "top-p, p = 0.8": top_p_filter(logits, 0.8),
         "min-p, 0.1": min_p_filter(logits, 0.1),
     }
-    found = {name: kept.softmax(-1)[0, best].tolist() for name, kept in ways.items()}
-    return found, [repr(corpus.decode([i]))[1:-1].replace(" ", "_") for i in best.tolist()]
+    chances = {name: filtered.softmax(-1)[0, best].tolist() for name, filtered in ways.items()}
+    return chances, [repr(corpus.decode([i]))[1:-1].replace(" ", "_") for i in best.tolist()]
 
 
 SPEAKERS = ("ROMEO", "JULIET", "KING", "First Citizen", "GLOUCESTER", "MENENIUS", "LUCIO", "KATHARINA")
@@ -162,13 +162,13 @@ def choices(model: nn.Module, corpus: Corpus, read: Book, context: int, tokens: 
         for seed, speaker in enumerate(SPEAKERS):
             ids = corpus.encode(f"{speaker}:\n")
             passages.append(corpus.decode(chosen(model, ids, tokens, context=context, seed=seed, **settings)))
-        said = [_words(text.split(":\n", 1)[1])[:-1] for text in passages]
-        words = [word for passage in said for word in passage]
+        spoken = [_words(text.split(":\n", 1)[1])[:-1] for text in passages]
+        words = [word for passage in spoken for word in passage]
         rows.append(
             {
                 "chosen by": name,
                 "words in the book": sum(word in known for word in words) / max(len(words), 1),
-                "different words": sum(len(set(passage)) / max(len(passage), 1) for passage in said) / len(said),
+                "different words": sum(len(set(passage)) / max(len(passage), 1) for passage in spoken) / len(spoken),
                 "the first passage": " / ".join(passages[0].split("\n")),
             }
         )

@@ -98,15 +98,15 @@ def losses_of(model: nn.Module, ids: torch.Tensor, length: int) -> torch.Tensor:
     inputs, targets = ids[:-1], ids[1:]
     starts = list(range(0, max(1, len(inputs) - length + 1), half))
     whole = torch.stack([torch.arange(start, start + length) for start in starts if start + length <= len(inputs)])
-    found = torch.zeros(len(inputs))
+    losses = torch.zeros(len(inputs))
     with evaluating(model):
         for places in torch.split(whole, 64):
             logits = model(inputs[places].to(device)).cpu()
             loss = nn.functional.cross_entropy(logits.transpose(1, 2), targets[places], reduction="none")
             first = places[:, :1] == 0
             later = first | (torch.arange(length) >= half)  # in the first window all of them count
-            found[places[later]] = loss[later]
-    return found[: int(whole.max()) + 1]
+            losses[places[later]] = loss[later]
+    return losses[: int(whole.max()) + 1]
 
 
 def bits(
@@ -139,11 +139,11 @@ def context_losses(model: nn.Module, corpus: Corpus, length: int) -> torch.Tenso
     """
     windows = corpus.held_out.unfold(0, length + 1, 1)
     with evaluating(model):
-        found = [
+        parts = [
             nn.functional.cross_entropy(model(part[:, :-1]).transpose(1, 2), part[:, 1:], reduction="none")
             for part in torch.split(windows, 128)
         ]
-    losses, count = torch.cat(found), len(windows) - length + 1
+    losses, count = torch.cat(parts), len(windows) - length + 1
     return torch.stack([losses[length - read :, read - 1][:count] for read in range(1, length + 1)], dim=1)
 
 

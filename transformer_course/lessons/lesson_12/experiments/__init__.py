@@ -1,5 +1,6 @@
 """Lesson 12's experiments: one part at a time, the proof, the cache, a line, another style. Texts are lesson 11's."""
 
+from transformer_course.language_model.storyteller import published_sizes
 from transformer_course.lessons.lesson_11.experiments import (
     PAIRS,
     Book,
@@ -54,7 +55,6 @@ from transformer_course.lessons.lesson_12.experiments.stories import (
     held_against_published,
     kept,
     last_named,
-    published_sizes,
     remembered,
     some_stories,
     story_bits,

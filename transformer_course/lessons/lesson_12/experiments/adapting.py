@@ -51,5 +51,5 @@ def merged(model: nn.Module) -> nn.Module:
 
 def kilobytes(model: nn.Module, learning: bool = False) -> float:
     """What the parameters of a model take, or those of them that learn."""
-    kept = [parameter for parameter in model.parameters() if parameter.requires_grad or not learning]
-    return sum(parameter.numel() * parameter.element_size() for parameter in kept) / 1000
+    counted = [parameter for parameter in model.parameters() if parameter.requires_grad or not learning]
+    return sum(parameter.numel() * parameter.element_size() for parameter in counted) / 1000

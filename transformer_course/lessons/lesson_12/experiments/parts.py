@@ -121,7 +121,7 @@ def step_times(corpus: Corpus, rounds: int = 15, steps: int = 12) -> pd.DataFram
             model = mixed(parts, corpus.vocab_size, wanted)
             run = fit(model, corpus, steps, length=LENGTH, batch_size=16, name=name)
             times[name].append(1000 * run.seconds / steps)
-    return pd.DataFrame({"parts": list(times), "milliseconds": [min(found) for found in times.values()]})
+    return pd.DataFrame({"parts": list(times), "milliseconds": [min(rounds_of) for rounds_of in times.values()]})
 
 
 def block_of(

@@ -32,8 +32,8 @@ def trained(
     torch.manual_seed(seed)
     model = sized(corpus.vocab_size, d_model, kind)
     run = fit(model, corpus, steps, length=LENGTH, batch_size=16, seed=seed, name=f"width {d_model}, {steps} steps")
-    found = {"width": d_model, "seed": seed, "parameters": in_blocks(model), "steps": steps, "seconds": run.seconds}
-    return {**found, "bits": bits(model, corpus, LENGTH)}
+    settings = {"width": d_model, "seed": seed, "parameters": in_blocks(model), "steps": steps, "seconds": run.seconds}
+    return {**settings, "bits": bits(model, corpus, LENGTH)}
 
 
 def line(table: pd.DataFrame, x: str = "parameters") -> tuple[float, float]:

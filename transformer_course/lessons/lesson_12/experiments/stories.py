@@ -1,6 +1,5 @@
 """The storyteller: published weights in the learner's model, its stories, and whether they hang together."""
 
-import json
 import math
 import re
 from collections import Counter
@@ -16,8 +15,14 @@ from transformer_course.data import data_file
 from transformer_course.fitting import evaluating
 from transformer_course.language_model.cached import next_logits
 from transformer_course.language_model.modern import ModernLanguageModel
-from transformer_course.language_model.published import load_llama
-from transformer_course.lessons.lesson_12.experiments.words import Words
+from transformer_course.language_model.storyteller import (
+    END,
+    published_model,
+    published_sizes,
+    published_words,
+    story_ids,
+)
+from transformer_course.language_model.words import Words
 from transformer_course.libraries import quiet, try_to_import
 from transformer_course.sampling import sample_with_temperature, top_p_filter
 from transformer_course.tasks.stories import (
@@ -33,12 +38,6 @@ from transformer_course.tasks.stories import (
     hero_names,
 )
 
-END = 0
-"""The token before a story, and after it."""
-SIZES = (
-    "vocab_size", "hidden_size", "num_attention_heads", "num_key_value_heads", "intermediate_size", "num_hidden_layers",
-)  # fmt: skip
-"""What `transformers` calls the sizes of a `ModernLanguageModel`, in its order."""
 LONGEST = 450
 """Tokens after which a story is broken off: it has lost its way."""
 
@@ -49,44 +48,16 @@ def story_teller(kind: Callable[..., nn.Module] = ModernLanguageModel) -> tuple[
     Where the learner's model has other parts, or its parts other names, the course's model takes its place, and a
     sentence says so.
     """
-    words = Words(_merges())
+    words = published_words()
     try:
-        return _loaded(kind), words
+        return published_model(kind), words
     except Exception as problem:  # whatever a learner's class may do
-        said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         print(
             "The published weights don't fit your model, so here the course's takes its place. They need the parts and "
-            f"names of the docstrings. It stopped with: {said}"
+            f"names of the docstrings. It stopped with: {reason}"
         )
-        return _loaded(ModernLanguageModel), words
-
-
-def published_sizes() -> dict[str, int]:
-    """The sizes in the published `config.json`."""
-    said = json.loads(data_file("storyteller/config.json").read_text("utf-8"))
-    return {name: said[name] for name in SIZES}
-
-
-def _loaded(kind: Callable[..., nn.Module]) -> nn.Module:
-    sizes = published_sizes()
-    model = kind(*sizes.values())
-    load_llama(model, data_file("storyteller/model.safetensors"), sizes["num_attention_heads"])
-    return model.eval()
-
-
-def _merges() -> tuple[tuple[str, str], ...]:
-    """The byte pairs in the published `tokenizer.json`, which writes a space as Ġ and a line end as Ċ."""
-    content = json.loads(data_file("storyteller/tokenizer.json").read_text("utf-8"))
-    pairs = (pair if isinstance(pair, list) else pair.split(" ") for pair in content["model"]["merges"])
-    one, other = "Ġ", "Ċ"
-    plain = ([part.replace(one, " ").replace(other, "\n") for part in pair] for pair in pairs)
-    return tuple((first, second) for first, second in plain)
-
-
-def story_ids(words: Words, text: str) -> torch.Tensor:
-    """A story from beginning to end, in ids."""
-    end = torch.tensor([END])
-    return torch.cat([end, words.encode(text), end])
+        return published_model(), words
 
 
 def held_against_published(model: nn.Module, words: Words, text: str) -> pd.DataFrame | None:
@@ -166,12 +137,12 @@ PAST = {past.format(their=FORMS[they][2]): call for call, past in CALLS.items() 
 
 def kept(story: str) -> dict[str, bool]:
     """Which of four things are at the end of a story what they were at its beginning."""
-    found = {}
+    same = {}
     for what, (early, late) in ABOUT.items():
         first, last = re.search(early, story), re.search(late, story)
         again = PAST.get(last[1], last[1]) if last else None
-        found[what] = bool(first) and first[1] == again  # type: ignore[index]
-    return found
+        same[what] = bool(first) and first[1] == again  # type: ignore[index]
+    return same
 
 
 def hang_together(stories: Iterable[str]) -> "pd.Series[float]":
@@ -187,8 +158,8 @@ TEMPERATURES = (0.5, 1.0, 1.5)
 def by_temperature(model: nn.Module, words: Words, count: int = 20, seed: int = 1) -> pd.DataFrame:
     """The same beginnings at each temperature: the share of stories in which each of the four stays what it was."""
     begun = beginnings(count, seed, new_names=False)
-    found = {f"temperature {t:g}": hang_together(told(model, words, begun, t, seed=seed)) for t in TEMPERATURES}
-    return pd.DataFrame(found).T
+    shares = {f"temperature {t:g}": hang_together(told(model, words, begun, t, seed=seed)) for t in TEMPERATURES}
+    return pd.DataFrame(shares).T
 
 
 def last_named(

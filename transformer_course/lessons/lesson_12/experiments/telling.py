@@ -17,10 +17,10 @@ from torch import nn
 from transformer_course.byte_pairs import byte_pair_merges, byte_pair_vocabulary
 from transformer_course.language_model.modern import ModernLanguageModel
 from transformer_course.language_model.published import to_llama
+from transformer_course.language_model.storyteller import END, story_ids
+from transformer_course.language_model.words import PIECE, Words, pieces
 from transformer_course.lessons.lesson_11.experiments import Corpus, Run, fit
-from transformer_course.lessons.lesson_12.experiments.stories import END, story_ids
 from transformer_course.lessons.lesson_12.experiments.widths import gated_width
-from transformer_course.lessons.lesson_12.experiments.words import PIECE, Words, pieces
 from transformer_course.tasks.stories import Storyteller
 
 WIDTH, HEADS, KV_HEADS, LAYERS = 128, 4, 2, 3
@@ -34,8 +34,8 @@ LONGEST = 512
 def learnt() -> Words:
     """The byte pairs of the stories."""
     teller = Storyteller(seed=1_000_000)
-    found = byte_pair_merges([piece for _ in range(LEARNT_FROM) for piece in pieces(teller.story().text)], MERGES)
-    return Words(tuple(found))
+    merges = byte_pair_merges([piece for _ in range(LEARNT_FROM) for piece in pieces(teller.story().text)], MERGES)
+    return Words(tuple(merges))
 
 
 def trained(words: Words, steps: int = STEPS) -> Run:

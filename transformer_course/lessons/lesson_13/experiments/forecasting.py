@@ -41,12 +41,12 @@ OURS = Parts()
 
 def both_series() -> dict[str, torch.Tensor]:
     """The passengers, if they can be had, and the carbon dioxide."""
-    found = {}
+    series = {}
     try:
-        found["passengers"] = passengers()
+        series["passengers"] = passengers()
     except NotAvailable as problem:
         print(problem)
-    return found | {"carbon dioxide": carbon_dioxide()}
+    return series | {"carbon dioxide": carbon_dioxide()}
 
 
 def origins(series: torch.Tensor) -> list[int]:
@@ -192,19 +192,19 @@ def pipelines(parts: Parts = OURS, seed: int = 0) -> dict[str, Pipeline]:
 
 def compare(series: Mapping[str, torch.Tensor], forecasts: Mapping[str, Pipeline]) -> pd.DataFrame:
     """Scaled errors: a row for each forecast, a column for each year of each series."""
-    found: dict[tuple[str, int], dict[str, float]] = {
+    table: dict[tuple[str, int], dict[str, float]] = {
         (name, int(years(values, name)[cut])): {} for name, values in series.items() for cut in origins(values)
     }
     for name, values in series.items():
         for how, pipeline in forecasts.items():
             for cut, error in zip(origins(values), errors(pipeline, values), strict=True):
-                found[name, int(years(values, name)[cut])][how] = error
-    return pd.DataFrame(found)
+                table[name, int(years(values, name)[cut])][how] = error
+    return pd.DataFrame(table)
 
 
-def means(found: pd.DataFrame) -> pd.DataFrame:
+def means(table: pd.DataFrame) -> pd.DataFrame:
     """MASE: a row for each forecast, a column for each series. Below 1 is better than last year's value used to be."""
-    return found.T.groupby(level=0, sort=False).mean().T
+    return table.T.groupby(level=0, sort=False).mean().T
 
 
 def drawn(name: str, series: torch.Tensor, forecasts: Mapping[str, Pipeline], title: str) -> Picture:

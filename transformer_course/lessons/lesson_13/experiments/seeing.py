@@ -37,9 +37,9 @@ def close_in_the_file(data: Handwriting, seed: int = 0, lines: int = 70) -> tupl
     """
     order = shuffled_lines(seed)
     asked, known = order[: len(data.test[1])], order[len(data.test[1]) :]
-    found = (known[nearest(data)] - asked).abs() <= lines
+    close = (known[nearest(data)] - asked).abs() <= lines
     anybody = (known - asked.unsqueeze(1)).abs() <= lines
-    return found.float().mean().item(), anybody.float().mean().item()
+    return close.float().mean().item(), anybody.float().mean().item()
 
 
 def beside_its_neighbour(data: Handwriting, place: int) -> Picture:
@@ -53,13 +53,13 @@ def beside_its_neighbour(data: Handwriting, place: int) -> Picture:
     return plots.heatmaps(shown, low=0, high=1)
 
 
-def wrong_answers(data: Handwriting, said: torch.Tensor, count: int = 4) -> Picture:
+def wrong_answers(data: Handwriting, read: torch.Tensor, count: int = 4) -> Picture:
     """The first test images that somebody got wrong, with what they are and what was said."""
     images, digits = data.test
-    places = (said != digits).nonzero()[:count, 0].tolist()
+    places = (read != digits).nonzero()[:count, 0].tolist()
     return plots.heatmaps(
         {
-            f"{i + 1}: {'an' if digits[place] == 8 else 'a'} {int(digits[place])}, read as {int(said[place])}": images[
+            f"{i + 1}: {'an' if digits[place] == 8 else 'a'} {int(digits[place])}, read as {int(read[place])}": images[
                 place, 0
             ]
             for i, place in enumerate(places)
@@ -109,8 +109,8 @@ def in_thirds(
     """
     right: dict[str, dict[str, list[torch.Tensor]]] = {}
 
-    def note(reader: str, kind: str, said: torch.Tensor, data: Handwriting) -> None:
-        right.setdefault(reader, {}).setdefault(kind, []).append(said == data.test[1])
+    def note(reader: str, kind: str, read: torch.Tensor, data: Handwriting) -> None:
+        right.setdefault(reader, {}).setdefault(kind, []).append(read == data.test[1])
 
     for data in thirds:
         for kind, images in (("as they are", data.test[0]), ("moved", moved(data.test[0]))):

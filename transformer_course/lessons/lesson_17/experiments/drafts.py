@@ -10,10 +10,11 @@ from torch import nn
 
 from transformer_course.fast_answers.speculative import acceptance_rate
 from transformer_course.language_model.modern import ModernLanguageModel
+from transformer_course.language_model.storyteller import END, story_ids
+from transformer_course.language_model.words import Words
 from transformer_course.lessons.lesson_11.experiments import Corpus, Run, fit
-from transformer_course.lessons.lesson_12.experiments.stories import END, some_stories, story_ids, story_teller
+from transformer_course.lessons.lesson_12.experiments.stories import some_stories, story_teller
 from transformer_course.lessons.lesson_12.experiments.widths import gated_width
-from transformer_course.lessons.lesson_12.experiments.words import Words
 from transformer_course.tasks.stories import Storyteller
 
 Draft = Callable[[torch.Tensor], torch.Tensor]
@@ -54,11 +55,11 @@ class Counts:
         if context not in self.known:
             even = torch.full((self.vocab_size,), 1 / self.vocab_size)
             shorter = self.chances(context[1:]) if context else even
-            found = self.counts.get(context)
-            if found:
+            followers = self.counts.get(context)
+            if followers:
                 shorter = shorter.clone()
-                shorter[list(found)] += torch.tensor([float(n) for n in found.values()])
-                shorter = shorter / (1 + sum(found.values()))
+                shorter[list(followers)] += torch.tensor([float(n) for n in followers.values()])
+                shorter = shorter / (1 + sum(followers.values()))
             self.known[context] = shorter
         return self.known[context]
 

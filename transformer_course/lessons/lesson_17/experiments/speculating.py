@@ -12,7 +12,8 @@ from transformer_course import plots
 from transformer_course.fast_answers.engine import Blocks, new_caches, read_on
 from transformer_course.fast_answers.serving import BlockCache
 from transformer_course.fast_answers.speculative import accept_or_replace, speculative_step
-from transformer_course.lessons.lesson_12.experiments.stories import beginnings, published_sizes, story_ids
+from transformer_course.language_model.storyteller import published_sizes, story_ids
+from transformer_course.lessons.lesson_12.experiments.stories import beginnings
 from transformer_course.lessons.lesson_17.experiments.drafts import Counts, target_and_words
 from transformer_course.plots import Picture
 from transformer_course.sampling import sample_with_temperature
@@ -169,12 +170,12 @@ def with_counts(
             told, accepted = accept_or_replace(
                 wanted[:-1], torch.stack(guesses), torch.tensor(proposed[len(ids) :]), generator
             )
-            kept = count if bool(accepted.all()) else int((~accepted).nonzero()[0])
-            if kept == count:
+            agreed = count if bool(accepted.all()) else int((~accepted).nonzero()[0])
+            if agreed == count:
                 new = [*told.tolist(), int(torch.multinomial(wanted[-1], 1, generator=generator))]
             else:
-                new = told[: kept + 1].tolist()
-            cached = len(ids) + kept
+                new = told[: agreed + 1].tolist()
+            cached = len(ids) + agreed
             for cache in caches:
                 cache.truncate("story", cached)
             ids = ids + new

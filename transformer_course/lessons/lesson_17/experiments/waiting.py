@@ -11,14 +11,8 @@ import torch
 from transformer_course import plots
 from transformer_course.fast_answers.engine import new_caches, read_on
 from transformer_course.fast_answers.serving import BlockCache, serve
-from transformer_course.lessons.lesson_12.experiments.stories import (
-    END,
-    LONGEST,
-    beginnings,
-    published_sizes,
-    some_stories,
-    story_ids,
-)
+from transformer_course.language_model.storyteller import END, published_sizes, story_ids
+from transformer_course.lessons.lesson_12.experiments.stories import LONGEST, beginnings, some_stories
 from transformer_course.lessons.lesson_17.experiments.drafts import target_and_words
 from transformer_course.plots import Picture
 

@@ -26,6 +26,7 @@ PRE_NORM = Aspect(
     kinds=KNOWN | CONTENT,
     tags=tagged("norm_first"),
     weight=18.0,
+    central=True,
     meaning="With norm_first=True, what goes into each sub-layer is normalised, and the sums aren't.",
 )
 STARTS = Aspect(
@@ -108,8 +109,8 @@ def forward_only(cases: Sequence[Case], *followed: frozenset[str]) -> list[Case]
 
     Those with one of these sets of tags are left as they are, and so are the usual ones.
     """
-    kept = (VALUES.tags, *followed)
-    return [case if case.tags in kept else modules.forward_only(case) for case in cases]
+    full = (VALUES.tags, *followed)
+    return [case if case.tags in full else modules.forward_only(case) for case in cases]
 
 
 def looks(case: Case) -> list[Case]:

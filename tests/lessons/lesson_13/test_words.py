@@ -1,0 +1,184 @@
+"""Wrong answers that no mistake has: the cards still say what they do, in words, whatever the seed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from tests.lessons.marks import judge_of
+from tests.nightly import both_seeds
+from transformer_course.beyond import forecasting, series, vision
+
+LESSON = "13_beyond_language"
+Pair = tuple[torch.Tensor, torch.Tensor]
+Three = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def next_id_counted(tokens: torch.Tensor, vocab_size: int, pad_id: int = 0) -> torch.Tensor:
+    counts = (tokens[:, :, None] == torch.arange(1, vocab_size + 1)).sum(1)
+    counts[:, pad_id] = 0
+    return counts
+
+
+def runs_counted(tokens: torch.Tensor, vocab_size: int, pad_id: int = 0) -> torch.Tensor:
+    rows = [torch.bincount(torch.unique_consecutive(row), minlength=vocab_size) for row in tokens]
+    counts = torch.stack(rows)
+    counts[:, pad_id] = 0
+    return counts
+
+
+def mean_of_the_others(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    others = ~mask
+    return (x * others[..., None]).sum(1) / others.sum(1, keepdim=True)
+
+
+def one_left_out(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    parts = [row[real][:-1] for row, real in zip(x, mask, strict=True)]
+    return torch.stack([part.sum(0) / max(len(part), 1) for part in parts])
+
+
+def one_step_ahead(values: torch.Tensor, input_length: int, horizon: int) -> Pair:
+    inputs, targets = series.windows(values, input_length, horizon)
+    return inputs, targets[:, -1]
+
+
+def no_window(values: torch.Tensor, input_length: int, horizon: int) -> Pair:
+    inputs, targets = series.windows(values, input_length, horizon)
+    return (inputs[:0], targets[:0]) if len(inputs) == 1 else (inputs, targets)
+
+
+def inputs_in_one_row(values: torch.Tensor, input_length: int, horizon: int) -> Pair:
+    inputs, targets = series.windows(values, input_length, horizon)
+    return inputs.flatten(1), targets
+
+
+def measured_from_0(windows: torch.Tensor) -> Three:
+    mean = windows.mean(1, keepdim=True)
+    spread = windows.square().mean(1, keepdim=True).sqrt()
+    return (windows - mean) / spread, mean, spread
+
+
+def columns(windows: torch.Tensor) -> Three:
+    mean, spread = windows.mean(0), windows.std(0, correction=0)
+    return (windows - mean) / spread, mean[:, None], spread[:, None]
+
+
+def another_spread_returned(windows: torch.Tensor) -> Three:
+    scaled, mean, spread = series.scale_windows(windows)
+    return scaled * spread / (spread + 0.01), mean, spread
+
+
+def large_squares(windows: torch.Tensor) -> Three:
+    mean = windows.mean(1, keepdim=True)
+    spread = (windows.square().mean(1, keepdim=True) - mean.square()).clamp(min=0).sqrt()
+    spread = torch.where(spread > 0, spread, 1)
+    return (windows - mean) / spread, mean, spread
+
+
+def from_below(images: torch.Tensor, patch_size: int) -> torch.Tensor:
+    patches = vision.patchify(images, patch_size)
+    across = images.shape[3] // patch_size
+    rows = patches.reshape(len(images), -1, across, patches.shape[2])
+    return rows.flip(1).reshape(patches.shape)
+
+
+def channels_backwards(images: torch.Tensor, patch_size: int) -> torch.Tensor:
+    return vision.patchify(images.flip(1), patch_size)
+
+
+def a_token_for_each_channel(images: torch.Tensor, patch_size: int) -> torch.Tensor:
+    vision.patchify(images, patch_size)  # refuses what doesn't fit
+    return (
+        images.unfold(2, patch_size, patch_size)
+        .unfold(3, patch_size, patch_size)
+        .reshape(len(images), -1, patch_size**2)
+    )
+
+
+SAID: list[tuple[str, Callable[..., Any], str]] = [
+    ("bag_of_words", next_id_counted, "Every count is one column too far to the left."),
+    ("bag_of_words", runs_counted, "A word that comes several times in a row counts once."),
+    ("masked_mean", mean_of_the_others, "You take the mean of the vectors that don't count."),
+    ("masked_mean", one_left_out, "The last vector that counts is left out."),
+    ("windows", one_step_ahead, "Your targets are single values, one for each example."),
+    ("windows", no_window, "There are no inputs, though a window fits."),
+    ("windows", inputs_in_one_row, "Your inputs have no axis for the channels."),
+    ("scale_windows", measured_from_0, "you return the root mean square of its values, which is measured from 0."),
+    ("scale_windows", columns, "As the mean of a window, you return that of each column."),
+    ("scale_windows", another_spread_returned, "Your scaled * spread + mean doesn't give the windows back."),
+    ("scale_windows", large_squares, "On a high level, your spread loses its digits."),
+    ("patchify", from_below, "The patches are right, but they come in another order: counted from 0, 6, 7, 4, 5"),
+    (
+        "patchify",
+        channels_backwards,
+        "Each patch has the right numbers, but in another order: counted from 0, 4, 5, 6, 7",
+    ),
+    ("patchify", a_token_for_each_channel, "Each channel of a square is a token of its own."),
+]
+
+
+@both_seeds
+@pytest.mark.parametrize(("symbol", "answer", "sentence"), SAID, ids=[answer.__name__ for _, answer, _ in SAID])
+def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
+    judge = judge_of(LESSON, symbol, seed)
+    verdict = judge.verdict(judge.observe(answer))
+    assert verdict.score < verdict.max_score
+    assert sentence in verdict.message
+
+
+class Waves(nn.Module):
+    """Sinusoids for positions, which nothing trains."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        length, d_model = x.shape[1:]
+        angles = torch.arange(length)[:, None] / 100 ** (torch.arange(d_model) / d_model)
+        return x + angles.sin().to(x.dtype)
+
+
+class ForecasterOfWaves(forecasting.Forecaster):
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.positions: Any = Waves()
+
+
+class VisionOfWaves(vision.VisionTransformer):
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.positions: Any = Waves()
+
+
+class Grey(vision.VisionTransformer):
+    """Two channels count with different weights, and are one then."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        shares = torch.linspace(0.3, 0.7, images.shape[1]).to(images.dtype)[:, None, None]
+        return super().forward((images * shares).sum(1, keepdim=True).expand_as(images))
+
+
+class AcrossRows(forecasting.Forecaster):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        tokens = self.positions(self.embedding(x.unsqueeze(-1))).flatten(0, 1)[None]
+        for block in self.blocks:
+            tokens = block(tokens)
+        tokens = tokens[0].unflatten(0, x.shape)
+        forecast: torch.Tensor = self.head(self.final_norm(tokens).flatten(1))
+        return forecast
+
+
+@both_seeds
+@pytest.mark.parametrize(
+    ("symbol", "model", "sentence"),
+    [
+        ("Forecaster", ForecasterOfWaves, "they are fixed: nothing can train them"),
+        ("VisionTransformer", VisionOfWaves, "they are fixed: nothing can train them"),
+        ("VisionTransformer", Grey, "so red and green look alike"),
+        ("Forecaster", AcrossRows, "The tokens of all rows are in one long row"),
+    ],
+)
+def test_a_card_says_what_the_model_does(symbol: str, model: type[nn.Module], sentence: str, seed: int) -> None:
+    judge = judge_of(LESSON, symbol, seed)
+    verdict = judge.verdict(judge.observe(model))
+    assert verdict.score < verdict.max_score
+    assert sentence in verdict.message
