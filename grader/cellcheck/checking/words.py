@@ -171,7 +171,7 @@ def _say_changed(path: str) -> str:
     return "An argument isn't what it was before the call. Work on a copy, or use operations that make a new one."
 
 
-_CHANGED_IN_PLACE = "leaf Variable that requires grad is being used in an in-place operation"
+_CHANGED_IN_PLACE = "that requires grad is being used in an in-place operation"
 
 
 def _say_no_gradient(got: str | None) -> str:
