@@ -151,6 +151,20 @@ def test_a_core_that_holds_in_one_case_counts_as_work() -> None:
     assert passed(judged) == ["shape", "leaves its input alone"]
 
 
+def test_what_else_goes_wrong_is_told_unless_nan_is_the_reason() -> None:
+    """A probe's own sentence stands for itself, but of NaN nothing comes out right."""
+
+    def in_words(observation: Observation, case: Case) -> Observation:
+        output, x = observation.get("output"), case.inputs["x"]
+        fits = isinstance(output, torch.Tensor) and bool((output.sum() - x.mean(dim=1).sum()).abs() < 1e-4)
+        return {**observation, "sums": "as asked" if fits else "Your means have another sum."}
+
+    aspects = (*ASPECTS, Aspect("sums", keys=("sums",), tags=frozenset({"wide"})))
+    exercise = replace(EXERCISE, aspects=aspects, canonical=in_words, mistakes=())
+    assert "Your means have another sum." in verdict(lambda x: x.mean(dim=1) + 1, exercise).message
+    assert "Your means" not in verdict(lambda x: x.mean(dim=1) * torch.nan, exercise).message
+
+
 def test_without_a_central_aspect_an_answer_is_half_done_at_most() -> None:
     """What is left of 5 points is 4 without gradients and 3 without its input, too: whichever of two is missed."""
 

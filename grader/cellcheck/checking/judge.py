@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self
 
 import numpy as np
 
-from cellcheck.authoring.arrays import is_array, size_of
+from cellcheck.authoring.arrays import is_array, numbers, size_of
 from cellcheck.authoring.aspects import SETTINGS_UNTOUCHED
 from cellcheck.authoring.calls import Probe
 from cellcheck.authoring.observe import Opaque, observe
@@ -384,6 +384,8 @@ class Judge:
         """
         if diagnosis.recast or len(diagnosis.mistakes) > 1:
             return None
+        if told and told[1].kind == "nan" and is_array(told[1].got) and bool(np.isnan(numbers(told[1].got)).all()):
+            return None  # whatever is worked out of NaN is wrong as well
         known = told[1].key if told else ""
         spoilt = set().union(*(self._spoilt_by(mistake, expected) for mistake in diagnosis.mistakes))
         for aspect in self.exercise.aspects:
