@@ -56,3 +56,14 @@ def test_a_dropout_that_nobody_asked_for_is_told_in_words_wherever_it_is() -> No
 
     seen = followed(Dropping(3, 3), {"weight": torch.eye(3)}, [torch.ones(1, 3)])
     assert seen["output"].startswith("Your module draws random numbers")
+
+
+def test_a_dropout_written_by_hand_may_draw_numbers_where_it_drops_nothing() -> None:
+    class Own(nn.Linear):
+        rate = 0.0
+
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            return super().forward(input * (torch.rand_like(input) >= self.rate) / (1 - self.rate))
+
+    seen = followed(Own(3, 3), {"weight": torch.eye(3)}, [torch.ones(1, 3)])
+    assert isinstance(seen["output"], torch.Tensor)

@@ -14,7 +14,7 @@ from cellcheck.authoring import aspects
 from cellcheck.authoring.calls import call, in_order
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.patients import Patient
-from cellcheck.authoring.spec import Case, Combination, Exercise, Mistake
+from cellcheck.authoring.spec import Aspect, Case, Combination, Exercise, Mistake, Observation
 from cellcheck.checking.check import Checker
 from cellcheck.checking.diagnose import MOST_COMBINATIONS
 from cellcheck.checking.judge import PASSED, Judge, Verdict
@@ -342,6 +342,49 @@ def test_a_test_that_always_says_the_same_is_not_taken_for_two_mistakes() -> Non
     assert "What of" not in _two_overlooked("a cough", "a limp", "fever").message
 
 
+def _mean_and_count(factor: int, more: int, more_in_float64: int) -> Callable[[torch.Tensor, float], Any]:
+    """Row means, and how many there are: so many times, and so many more."""
+
+    def answer(x: torch.Tensor, weight: float) -> tuple[torch.Tensor, int]:
+        more_here = more_in_float64 if x.dtype == torch.float64 else more
+        return factor * row_means(x, weight), len(x) + more_here
+
+    return answer
+
+
+def test_what_makes_up_for_a_mistake_is_no_second_one() -> None:
+    """Where an answer is right although one of the two would be wrong by itself, nobody made them both."""
+    counted = Mistake("counted", _mean_and_count(2, 1, 1), "Why twice?")
+    less = Mistake("less", _mean_and_count(1, 0, -1), "One less?")
+    both = Mistake("both", _mean_and_count(2, 1, 0), "")
+    exercise = replace(
+        EXERCISE,
+        references=(_mean_and_count(1, 0, 0),),
+        canonical=lambda observation, case: (
+            dict(zip(("output", "count"), observation["output"], strict=True))
+            if "output" in observation
+            else observation
+        ),
+        aspects=(*EXERCISE.aspects, Aspect("count", keys=("count",))),
+        mistakes=(counted, less),
+        combinations=lambda surprise: [[Combination((counted, less), both)]],
+    )
+    judged = verdict(both.implementation, exercise)
+    assert judged.diagnosis == "counted"
+    assert "second mistake" not in judged.message
+
+
+def test_the_same_is_not_said_twice() -> None:
+    twice = replace(
+        SPOKEN,
+        canonical=lambda observation, case: (seen := _in_words(observation, case)) | {"again": seen.get("words")},
+        aspects=(*SPOKEN.aspects, Aspect("again", keys=("again",))),
+        mistakes=(),
+    )
+    message = verdict(lambda x, weight: 3 * row_means(x, weight), twice).message
+    assert message.count("Yours is 3 times what it should be.") == 1
+
+
 # --- what is shown of a case ---------------------------------------------------------------------------------------
 
 
@@ -361,6 +404,33 @@ def test_an_author_chooses_what_is_shown_and_how_it_is_called() -> None:
     assert "(p of shape (2,), seed 7)" in judged.message
     assert judged.evidence.called == "the share of each row"
     assert list(judged.evidence.beside) == ["p", "seed"]
+
+
+def _in_words(observation: Observation, case: Case) -> Observation:
+    """How much too large the result is in all, in a sentence."""
+    total = float(row_means(**case.inputs).sum()) if "output" in observation else 0.0
+    times = float(observation["output"].sum()) / total if total else 1.0
+    words = "as in the docstring" if abs(times - 1) < 1e-4 else f"Yours is {times:.3g} times what it should be."
+    return observation if "error" in observation else {"words": words, **observation}
+
+
+SPOKEN = replace(
+    EXERCISE, canonical=_in_words, aspects=(aspects.shape(), replace(aspects.values(), keys=("words", "output")))
+)
+
+
+def test_what_a_sentence_speaks_of_is_shown_and_not_the_sentence() -> None:
+    judged = verdict(lambda x, weight: 3 * row_means(x, weight), SPOKEN)
+    assert judged.message.startswith("Yours is 3 times what it should be.")
+    assert judged.evidence is not None
+    assert isinstance(judged.evidence.got, torch.Tensor)
+
+
+def test_numbers_in_sentences_are_the_same_up_to_rounding() -> None:
+    """What comes out of another order of sums may be rounded to another last digit."""
+    thrice = Mistake("thrice", lambda x, weight: 3.1248 * row_means(x, weight), "Why three times?")
+    judged = verdict(lambda x, weight: 3.12502 * row_means(x, weight), replace(SPOKEN, mistakes=(thrice,)))
+    assert judged.diagnosis == "thrice"
 
 
 def _halves(x: torch.Tensor) -> torch.Tensor:

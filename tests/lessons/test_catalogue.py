@@ -6,6 +6,7 @@ Everything here runs on whatever lessons there are; nothing is written per exerc
 import inspect
 import re
 from copy import copy
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -15,9 +16,8 @@ import torch
 from cellcheck.authoring.spec import Case, Exercise
 from cellcheck.checking.compare import compare
 from cellcheck.checking.judge import MISSING, Judge, Verdict
-from cellcheck.syllabus import lesson_names, load_lesson
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from cellcheck.testing import SEEDS
-from tests.lessons import marks
 
 NAMES = [(lesson, exercise.symbol) for lesson in lesson_names() for exercise in load_lesson(lesson).exercises]
 every_exercise = pytest.mark.parametrize(
@@ -25,16 +25,18 @@ every_exercise = pytest.mark.parametrize(
 )
 
 
-@cache
-def judge_of(lesson: str, symbol: str, seed: int) -> Judge:
-    """A judge who looks for no two mistakes at once: a name costs nobody points, and to find none takes long."""
-    return marks.judge_of(lesson, symbol, seed, combinations=0)
+def _judge(lesson: str, symbol: str, seed: int) -> Judge:
+    """A judge who knows no mistakes: a name costs nobody points, and to find none takes long."""
+    return Judge(replace(load_lesson(lesson)[symbol], mistakes=()), load_probes(lesson)[symbol], seed, combinations=0)
+
+
+judge_of = cache(_judge)
 
 
 @cache
 def drawn_again(lesson: str, symbol: str) -> Judge:
-    """Another judge with the cases of seed 0. Only references are asked to answer them."""
-    return marks.judge_of(lesson, symbol, 0)
+    """Another judge with the cases of seed 0."""
+    return _judge(lesson, symbol, 0)
 
 
 def verdict(judge: Judge, implementation: Any) -> Verdict:

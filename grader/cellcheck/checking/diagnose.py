@@ -7,7 +7,7 @@ names, mistakes that are edits of the right answer are made together: two that t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain, islice
 
@@ -16,6 +16,7 @@ import numpy as np
 from cellcheck.authoring.arrays import as_tensor, is_array, is_tensor, numbers
 from cellcheck.authoring.spec import Aspect, Case, Combination, Exercise, Mistake, Observation, Surprise, Value
 from cellcheck.checking.compare import Comparing, Difference, compare, concerns
+from cellcheck.checking.words import reads_alike, reports
 
 SURVEYED = 3
 """How many cases say which two mistakes are tried first."""
@@ -45,6 +46,8 @@ class Diagnosis:
     mistakes: tuple[Mistake, ...] = ()
     recast: bool = False
     """Whether the first was only recognised in another kind of container: a NumPy array where a tensor should be."""
+    unexplained: frozenset[str] = frozenset()
+    """The names of the aspects in which the answer is wrong, and the one mistake that was recognised, if any, isn't."""
 
 
 def diagnose(
@@ -80,35 +83,42 @@ class _Search:
             if self._same_everywhere(mistake):
                 return Diagnosis((mistake,))
         diagnosis = self._by_aspects()
-        return diagnosis if len(diagnosis.mistakes) > 1 else self._combined(diagnosis.mistakes) or diagnosis
+        if len(diagnosis.mistakes) > 1:
+            return diagnosis
+        if combined := self._combined(diagnosis.mistakes):
+            return combined
+        spoilt = (self._spoilt_in(mistake, place) for mistake in diagnosis.mistakes for place in self.places)
+        return replace(diagnosis, unexplained=self.failing.difference(*spoilt))
 
     def _combined(self, known: tuple[Mistake, ...]) -> Diagnosis | None:
         """Mistakes that together do the same in every case, the one that is known first; few are looked at."""
         if self._says_one_word(self.got) or not self.catalogue.combinations:  # many pairs end in True, always
             return None
-        kinds = self.exercise.combinations(self._surprise())  # of one mistake, in another right answer, and of two
+        kinds = self.exercise.combinations(self._surprise(known))  # of one mistake, in another right answer, and of two
         few = chain.from_iterable(islice(kind, self.catalogue.combinations) for kind in kinds)
         for combination in few:
             if self._same_everywhere(combination.answer) and self._each_shows(combination):
                 return Diagnosis(tuple(sorted(combination.mistakes, key=lambda mistake: mistake not in known)))
         return None
 
-    def _surprise(self) -> Surprise:
+    def _surprise(self, known: tuple[Mistake, ...]) -> Surprise:
         """In how many observations the answer is wrong where none of the mistakes is, or the reverse.
 
         To try what two mistakes do together is expensive, and most pairs can be ruled out: where neither of them shows,
-        the answer is right, and where only one of them does, the answer does the same.
+        the answer is right, and where only one of them does, the answer does the same. Pairs of one that is known come
+        first.
         """
         surveyed = self.places[:SURVEYED]
-        wrong = [{each.key for each in self.comparing(self.expected[p], self.got[p])} for p in surveyed]
+        wrong = [_keys(self.comparing(self.expected[place], self.got[place])) for place in surveyed]
+        most = sum(map(len, self.expected))  # no sum of surprises is larger
 
         @cache
         def spoilt(mistake: Mistake) -> list[set[str]]:
-            return [{each.key for each in self._spoilt_at(mistake, place)} for place in surveyed]
+            return [_keys(self._spoilt_at(mistake, place)) for place in surveyed]
 
         @cache
         def unlike(mistake: Mistake) -> list[set[str]]:
-            return [{each.key for each in self._apart(mistake, place)} for place in surveyed]
+            return [_keys(self._apart(mistake, place)) for place in surveyed]
 
         def surprise(mistakes: tuple[Mistake, ...]) -> int | None:
             if len(mistakes) == 1:  # in another right answer it may look otherwise, but not quite
@@ -122,12 +132,13 @@ class _Search:
                 if got - first - second or (first - second) & unlike(one)[at] or (second - first) & unlike(other)[at]:
                     return None
                 sum_of_both += len(got ^ (first | second))
-            return sum_of_both
+            return sum_of_both if known and known[0] in mistakes else sum_of_both + most
 
         return surprise
 
     def _each_shows(self, combination: Combination) -> bool:
-        """Whether each of two mistakes shows: somewhere the answer is wrong, in a way that tells, as the other is not.
+        """Whether each of two mistakes shows, wherever it would by itself, and the answer is wrong somewhere, in a way
+        that tells, as the other is not.
 
         Two mistakes often leave little of an answer: the same for every row, say. Unless one of them does that by
         itself, other ways lead there, too.
@@ -135,6 +146,8 @@ class _Search:
         mistakes = combination.mistakes
         if len(mistakes) == 1:
             return True
+        if any(self._is_spared(mistake, place) for mistake in mistakes for place in self.places):
+            return False
         alone = [[self.catalogue.seen_of(mistake, place) for place in range(len(self.got))] for mistake in mistakes]
         if any(self._says_one_word(seen) for seen in alone):  # this answer doesn't
             return False
@@ -146,6 +159,15 @@ class _Search:
             and (not self._says_nothing(self.got, place) or any(self._says_nothing(seen, place) for seen in alone))
         ]
         return all(any(self._apart(mistake, place) for place in telling) for mistake in mistakes)
+
+    def _is_spared(self, mistake: Mistake, place: int) -> bool:
+        """Whether an answer is right in one case under a name under which this mistake is wrong.
+
+        A second mistake may make up for the first there. But then nobody made the two: this form of a slip does some
+        harm that the answer's doesn't.
+        """
+        wrong = {difference.key for difference in self.comparing(self.expected[place], self.got[place])}
+        return "error" not in wrong and bool(_keys(self._spoilt_at(mistake, place)) - wrong)
 
     def _by_aspects(self) -> Diagnosis:
         first = self._of_the_core()
@@ -242,7 +264,7 @@ class _Search:
             return [] if same else [Difference("error", "error", seen["error"], got["error"])]
         if recast:
             return compare(_as_in(expected, seen, keys), _as_in(expected, got, keys))
-        return self.comparing(seen, got, keys)
+        return [difference for difference in self.comparing(seen, got, keys) if not reads_alike(difference)]
 
     def _same_everywhere(self, mistake: Mistake, keys: tuple[str, ...] = ()) -> bool:
         """Whether it does the same in every case, under these keys if given, and is wrong somewhere."""
@@ -374,6 +396,11 @@ class _Search:
             name for place in self.places for name in self._concerned(place, self._apart(mistake, place, recast=recast))
         }
         return frozenset(a.name for a in self.exercise.aspects) - apart
+
+
+def _keys(differences: Sequence[Difference]) -> set[str]:
+    """Where there are differences, but for sentences beside the result: of two mistakes they may tell one."""
+    return {each.key for each in differences if not (reports(each) and isinstance(each.expected, str))}
 
 
 def _parts(value: Value) -> list[Value]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -344,7 +345,7 @@ class Judge:
         told = first
         if first and not diagnosis.recast and (advice or (patients and first[1].kind == "values")):
             told = None
-        another = self._another(diagnosis, told, expected, differences)
+        another = self._another(diagnosis, told, differences)
         if another:
             advice = without_praise(advice)
         sentences = [advice] if advice else []
@@ -364,52 +365,41 @@ class Judge:
             " ".join(sentences),
             results,
             diagnosis.mistakes[0].name if diagnosis.mistakes else None,
-            self._evidence(*first, expected, got) if first and _can_be_shown(first[1]) else None,
+            self._evidence(*seen, expected, got)
+            if first and (seen := self._to_be_shown(*first, differences))
+            else None,
             advice,
             diagnosis.mistakes[0].reported_in.partition("#")[0] if diagnosis.mistakes else "",
             patients,
         )
 
     def _another(
-        self,
-        diagnosis: Diagnosis,
-        told: tuple[int, Difference] | None,
-        expected: list[Observation],
-        differences: list[list[Difference]],
+        self, diagnosis: Diagnosis, told: tuple[int, Difference] | None, differences: list[list[Difference]]
     ) -> tuple[int, Difference] | None:
         """What goes wrong besides what is told of the answer anyway, if that can be told in a sentence of its own.
 
         Of two slips often one only has a name, or none, and the other is known by what it does. It does it where the
         one that has a name does no harm: in aspects in which that mistake is right.
         """
-        if diagnosis.recast or len(diagnosis.mistakes) > 1:
+        if diagnosis.recast:
             return None
         if told and told[1].kind == "nan" and is_array(told[1].got) and bool(np.isnan(numbers(told[1].got)).all()):
             return None  # whatever is worked out of NaN is wrong as well
-        known = told[1].key if told else ""
-        spoilt = set().union(*(self._spoilt_by(mistake, expected) for mistake in diagnosis.mistakes))
+        key, sentence = (told[1].key, told[1].got if reports(told[1]) else "") if told else ("", "")
         for aspect in self.exercise.aspects:
-            if aspect.name in spoilt:
+            if aspect.name not in diagnosis.unexplained:
                 continue
             for index, (case, in_case) in enumerate(zip(self.cases, differences, strict=True)):
                 for difference in in_case:
                     if not concerns(aspect, case, difference) or not speaks_for_itself(difference):
                         continue
-                    if diagnosis.mistakes and (case.patient is None or difference.kind != "error"):
-                        return index, difference
-                    if not diagnosis.mistakes and reports(difference) and difference.key != known:
+                    if diagnosis.mistakes:
+                        is_news = case.patient is None or difference.kind != "error"
+                    else:
+                        is_news = reports(difference) and difference.key != key and difference.got != sentence
+                    if is_news:
                         return index, difference
         return None
-
-    def _spoilt_by(self, mistake: Mistake, expected: list[Observation]) -> set[str]:
-        """The names of the aspects in which a mistake is wrong."""
-        return {
-            aspect.name
-            for place, (case, right) in enumerate(zip(self.cases, expected, strict=True))
-            for difference in self._catalogue.comparing(right, self._seen_of(mistake, place))
-            for aspect in self.exercise.aspects
-            if concerns(aspect, case, difference)
-        }
 
     def _say(self, index: int, first: Difference) -> str:
         """What is wrong in a case, and what the case is."""
@@ -417,6 +407,23 @@ class Judge:
         inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
         where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
         return f"{say(first, self.exercise.called)} {where}"
+
+    def _to_be_shown(
+        self, index: int, first: Difference, differences: list[list[Difference]]
+    ) -> tuple[int, Difference] | None:
+        """What is put beside what was expected, in the case that is told of.
+
+        An error is nothing to look at, and neither is a probe's own sentence. What that speaks of may be, unless it
+        stands in place of a result.
+        """
+        if first.kind == "error" or (is_array(first.expected) and reports(first)):
+            return None
+        if not reports(first):
+            return index, first
+        case = self.cases[index]
+        looked_at = (d for d in differences[index] for a in self.exercise.aspects if concerns(a, case, d))
+        to_look_at = sorted((d for d in looked_at if not reports(d)), key=lambda d: not is_array(d.got))
+        return (index, to_look_at[0]) if to_look_at else None
 
     def _evidence(self, index: int, first: Difference, expected: list[Observation], got: list[Observation]) -> Evidence:
         """The array that differs; where a list, a text or a dict differs somewhere, all of it."""
@@ -461,14 +468,14 @@ class Judge:
 
 
 def _cause(difference: Difference, in_case: list[Difference]) -> Difference:
-    """Numbers differ where a module has no bias; that it has none says more."""
-    return next(filter(names_a_missing_part, in_case), difference) if difference.kind == "values" else difference
+    """What says most of all that differs in a case: numbers or a shape are what comes of it.
 
-
-def _can_be_shown(difference: Difference) -> bool:
-    """Whether there is something to put beside what was expected: an error is none, nor is a probe's own sentence in
-    place of an array."""
-    return difference.kind != "error" and not (is_array(difference.expected) and reports(difference))
+    Numbers differ where a module has no bias; that it has none says more. So does a probe's own sentence.
+    """
+    if difference.kind not in ("shape", "mask", "values") or reports(difference):
+        return difference
+    missing = filter(names_a_missing_part, in_case if difference.kind == "values" else ())
+    return next(chain(missing, filter(reports, in_case)), difference)
 
 
 def _shows(aspect: Aspect, expected: Observation, differences: list[Difference]) -> bool:

@@ -1,5 +1,6 @@
 """Sentences about a difference, for people: what came, what was expected, and how the two are related."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,8 @@ from cellcheck.plain import harmless
 _NAMES = {"output": "the result", "gradients": "the gradients"}
 _DIGITS = (6, 10, 17)  # as few as show that two numbers differ; 17 tell any two apart
 _MAX_TEXT = 60
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
+_LAST_DIGIT = 0.0101  # of 1.01, where three are written
 
 
 def place(path: str, called: Mapping[str, str] | None = None) -> str:
@@ -97,6 +100,15 @@ def reports(difference: Difference) -> bool:
     if not isinstance(got, str) or (difference.key in _NAMES and isinstance(difference.expected, str)):
         return False
     return " " in got and got[:1].isupper() and got.endswith((".", "?"))
+
+
+def reads_alike(difference: Difference) -> bool:
+    """Whether two sentences of a probe's differ in the last digit of a number only: sums in another order do that."""
+    one, other = difference.expected, difference.got
+    if not (isinstance(one, str) and reports(difference) and _NUMBER.sub("", one) == _NUMBER.sub("", other)):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return all(a == b or ("." in a + b and math.isclose(float(a), float(b), rel_tol=_LAST_DIGIT)) for a, b in pairs)
 
 
 def speaks_for_itself(difference: Difference) -> bool:

@@ -100,7 +100,7 @@ def a_token_for_each_channel(images: torch.Tensor, patch_size: int) -> torch.Ten
 SAID: list[tuple[str, Callable[..., Any], str]] = [
     ("bag_of_words", next_id_counted, "Every count is one column too far to the left."),
     ("bag_of_words", runs_counted, "A word that comes several times in a row counts once."),
-    ("masked_mean", mean_of_the_others, "You take the mean of the vectors that don't count."),
+    ("masked_mean", mean_of_the_others, "the vectors that don't count. What does True mean in this mask?"),
     ("masked_mean", one_left_out, "The last vector that counts is left out."),
     ("windows", one_step_ahead, "Your targets are single values, one for each example."),
     ("windows", no_window, "There are no inputs, though a window fits."),

@@ -6,12 +6,13 @@ import numpy as np
 
 from cellcheck.authoring import Aspect, Case, Trial, aspects
 from cellcheck.authoring.draw import with_gaps
+from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words, with_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER
 from transformer_course.lessons.lesson_01.networks import Float, NetworkSizes, draw_network
 
 A_NETWORK = Aspect(
     "a network that can be trained",
-    ("parameters", "output", "gradients"),
+    ("parameters", COMPUTED, "output", "gradients"),
     aspects.KNOWN,
     weight=15.0,
     tags=aspects.USUAL,
@@ -36,6 +37,8 @@ TRIAL = Trial(
     module="transformer_course.mlp",
     points=3,
     cases=cases,
+    canonical=in_words,
+    called=CALLED,
     aspects=(
         A_NETWORK,
         aspects.also(
@@ -51,7 +54,7 @@ TRIAL = Trial(
             weight=4.0,
             meaning="model.parameters() lists every weight and every bias, so that an optimiser can train them.",
         ),
-        aspects.values(),
+        with_words(aspects.values()),
         aspects.gradients(3.0),
         SINGLE_LAYER,
         aspects.BATCH_OF_ONE,

@@ -1,14 +1,15 @@
-"""`batched_dot`: how it is tried."""
+"""`batched_dot`: how it is tried. The probe is in `probes`: this module says what is right."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
-from cellcheck.authoring.calls import in_order_with_gradients
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal, with_gaps
+from transformer_course.lessons.watching import AS_ASKED
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -35,10 +36,45 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The dot products, and what they leave out, if that can be seen."""
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    return {"compared": _compared(observation["output"], **case.inputs), **observation}
+
+
+def _compared(output: Any, a: torch.Tensor, b: torch.Tensor) -> str:
+    products = a.unsqueeze(2) * b.unsqueeze(1)  # (batch, n, m, d)
+    right = products.sum(dim=-1)
+    if not isinstance(output, torch.Tensor) or output.shape != right.shape or output.dtype != right.dtype:
+        return AS_ASKED
+    wrong = ~torch.isclose(output, right, rtol=1e-4, atol=1e-5)
+    if not wrong.any() or not output.any():  # of zeros everywhere nothing else is to be said
+        return AS_ASKED
+    for at in range(a.shape[-1]):
+        if torch.allclose(output, right - products[..., at], rtol=1e-4, atol=1e-5):
+            return f"Number {at} of each row, counted from 0, never counts. Over which numbers does a dot product run?"
+    empty = wrong & (output == 0)
+    if torch.equal(empty, wrong) and torch.equal(wrong, wrong[:1, :1].expand_as(wrong)):
+        return _MISSING.format("b", wrong[0, 0].nonzero().flatten().tolist())
+    if torch.equal(empty, wrong) and torch.equal(wrong, wrong[:1, :, :1].expand_as(wrong)):
+        return _MISSING.format("a", wrong[0, :, 0].nonzero().flatten().tolist())
+    same = torch.eye(*right.shape[1:], dtype=torch.bool)
+    if torch.equal(empty, wrong) and torch.equal(wrong, ~same.expand_as(wrong)):
+        return "Row i of a only meets row i of b, and the rest of your result is 0. Which rows should it meet?"
+    return AS_ASKED
+
+
+_MISSING = "Your result is 0 wherever these rows of {} are compared: {}. Which rows does your loop run over?"
+
 TRIAL = Trial(
     module="transformer_course.tensors",
     points=2,
     cases=cases,
-    probe=in_order_with_gradients(0, 1),
-    aspects=aspects.of_tensors(aspects.BATCH_OF_ONE, aspects.LENGTH_ONE),
+    canonical=in_words,
+    called={"compared": "what is compared"},
+    aspects=tuple(
+        replace(aspect, keys=("compared", *aspect.keys)) if aspect.name == "values" else aspect
+        for aspect in aspects.of_tensors(aspects.BATCH_OF_ONE, aspects.LENGTH_ONE)
+    ),
 )

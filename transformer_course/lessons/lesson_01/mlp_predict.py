@@ -6,12 +6,13 @@ import numpy as np
 
 from cellcheck.authoring import Aspect, Case, Trial, aspects
 from cellcheck.authoring.draw import dims, with_gaps
+from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words, with_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER, learning
 from transformer_course.lessons.lesson_01.networks import NetworkSizes, draw_network
 
 A_NETWORK = Aspect(
     "a network that can learn",
-    ("output", "gradients"),
+    (COMPUTED, "output", "gradients"),
     aspects.CONTENT,
     weight=16.0,
     tags=aspects.USUAL,
@@ -34,10 +35,12 @@ TRIAL = Trial(
     module="transformer_course.mlp",
     points=1,
     cases=cases,
+    canonical=in_words,
+    called=CALLED,
     aspects=(
         A_NETWORK,
         aspects.shape(),
-        aspects.values(),
+        with_words(aspects.values()),
         *learning(3.0),  # what tensors can do that arrays can't
         SINGLE_LAYER,
         aspects.BATCH_OF_ONE,

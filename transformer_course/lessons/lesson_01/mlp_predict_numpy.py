@@ -6,6 +6,7 @@ import numpy as np
 
 from cellcheck.authoring.aspects import BATCH_OF_ONE, dtype, shape, special, untouched, values
 from cellcheck.authoring.spec import Case, Trial
+from transformer_course.lessons.lesson_01.computed import CALLED, in_words, with_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER
 from transformer_course.lessons.lesson_01.networks import Float, NetworkSizes, draw_arrays
 
@@ -25,5 +26,7 @@ TRIAL = Trial(
     module="transformer_course.mlp_numpy",
     points=2,
     cases=cases,
-    aspects=(shape(), values(), SINGLE_LAYER, BATCH_OF_ONE, dtype(), FLOAT32, untouched()),
+    canonical=in_words,
+    called=CALLED,
+    aspects=(shape(), with_words(values()), SINGLE_LAYER, BATCH_OF_ONE, dtype(), FLOAT32, untouched()),
 )

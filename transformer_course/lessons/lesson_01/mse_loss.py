@@ -1,19 +1,26 @@
 """`mse_loss`: how it is tried."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, with_gaps
+from transformer_course.lessons.lesson_01.computed import numbers_in
 from transformer_course.lessons.lesson_01.drawing import to_tensors
 from transformer_course.lessons.lesson_01.networks import draw_batch_of_arrays as draw_batch
 from transformer_course.lessons.lesson_01.single_number import ONE_NUMBER, one_number
+from transformer_course.lessons.watching import AS_ASKED
+from transformer_course.mlp_numpy import mlp_predict_numpy
 
 # The classic trap: (n, 1) against (n,) broadcasts without a word.
 ONE_OUTPUT = aspects.special(
     "one output", weight=8.0, meaning="With one output, each prediction is compared with its own target and no other."
 )
+
+CALLED = {"averaged": "what is averaged"}
+VALUES = replace(aspects.values(), keys=("averaged", "output"))
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -44,14 +51,49 @@ def in_arrays(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The one number, and what else is averaged, if that can be seen."""
+    if "output" not in observation:
+        return observation
+    observation = one_number(observation, case)
+    if not case.tags >= aspects.USUAL:
+        return observation
+    (inputs, targets), params = case.inputs["batch"], case.inputs["params"]
+    layers = [(numbers_in(W), numbers_in(b)) for W, b in params]
+    errors = mlp_predict_numpy(layers, numbers_in(inputs)) - numbers_in(targets)
+    return {"averaged": _averaged(errors, observation["output"]), **observation}
+
+
+def _averaged(errors: np.ndarray, output: Any) -> str:
+    squares = errors**2
+    number = numbers_in(output)
+    if number.shape != () or np.isclose(number, squares.mean(), rtol=1e-4):
+        return AS_ASKED
+    norm = np.sqrt(squares.sum())
+    counts = [
+        count for count in (errors.size, *errors.shape) if count > 1 and count**2 != errors.size
+    ]  # no root of a mean
+    if any(np.isclose(number, norm / count, rtol=1e-4) for count in counts):
+        return "Your result is the root of the sum of the squared errors, divided by a count. Does MSE have a root?"
+    for axis, name in enumerate(("row", "column")):
+        for at in range(errors.shape[axis]):
+            if np.isclose(number, squares.take(at, axis).mean(), rtol=1e-4):
+                return f"Only the errors of {name} {at} count. Over which entries does the docstring take the mean?"
+            others = np.delete(squares, at, axis)
+            if others.size and np.isclose(number, others.mean(), rtol=1e-4):
+                return f"The errors of {name} {at} don't count. Over which entries does the docstring take the mean?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.mlp",
     points=1,
     cases=cases,
-    canonical=one_number,
+    canonical=in_words,
+    called=CALLED,
     aspects=(
         ONE_NUMBER,
-        aspects.values(),
+        VALUES,
         aspects.gradients(13.0),
         replace(ONE_OUTPUT, weight=3.0),  # a squeeze costs gradients, too
         aspects.BATCH_OF_ONE,

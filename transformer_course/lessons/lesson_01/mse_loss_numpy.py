@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from cellcheck.authoring.aspects import BATCH_OF_ONE, FLOAT64, LAYOUT, untouched, values
+from cellcheck.authoring.aspects import BATCH_OF_ONE, FLOAT64, LAYOUT, untouched
 from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_01 import mse_loss
-from transformer_course.lessons.lesson_01.single_number import ONE_NUMBER, one_number
+from transformer_course.lessons.lesson_01.single_number import ONE_NUMBER
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -16,6 +16,7 @@ TRIAL = Trial(
     module="transformer_course.mlp_numpy",
     points=1,
     cases=cases,
-    canonical=one_number,
-    aspects=(ONE_NUMBER, values(), mse_loss.ONE_OUTPUT, BATCH_OF_ONE, FLOAT64, untouched()),
+    canonical=mse_loss.in_words,
+    called=mse_loss.CALLED,
+    aspects=(ONE_NUMBER, mse_loss.VALUES, mse_loss.ONE_OUTPUT, BATCH_OF_ONE, FLOAT64, untouched()),
 )

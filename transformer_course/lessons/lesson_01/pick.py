@@ -1,13 +1,14 @@
-"""`pick`: how it is tried."""
+"""`pick`: how it is tried. The probe is in `probes`: this module says what is right."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
-from cellcheck.authoring.calls import in_order_with_gradients
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, integers, normal, with_gaps
+from transformer_course.lessons.watching import AS_ASKED
 
 SINGLE_ROW = aspects.special("a single row", meaning="A single row gives the right result too.")
 ONE_ENTRY = aspects.special("rows of one entry", meaning="Rows with a single entry give the right result too.")
@@ -42,10 +43,53 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The picked entries, and where else than asked they come from, if that can be seen."""
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    return {"picked": _picked(observation["output"], **case.inputs), **observation}
+
+
+def _picked(output: Any, values: torch.Tensor, index: torch.Tensor) -> str:
+    entries = _entries(output)
+    rows = torch.arange(len(index))
+    if entries.shape != rows.shape or bool((entries == values[rows, index]).all()):
+        return AS_ASKED
+    places = [(values == entry).nonzero().tolist() for entry in entries]
+    if any(len(place) != 1 for place in places):
+        return AS_ASKED
+    from_rows, columns = torch.tensor([place for (place,) in places]).unbind(dim=1)
+    if torch.equal(from_rows, rows):
+        for name, taken in {"largest": values.argmax(dim=1), "smallest": values.argmin(dim=1)}.items():
+            if torch.equal(columns, taken):
+                return f"You pick the {name} entry of each row. Which argument says which one to pick?"
+        if bool((columns == columns[0]).all()):
+            return f"You pick from column {int(columns[0])} in every row. Which entry of index belongs to row i?"
+    at = int(((from_rows != rows) | (columns != index)).nonzero()[0])
+    row, column = int(from_rows[at]), int(columns[at])
+    question = "column" if row == at else "row and which column"
+    return (
+        f"Entry {at} of yours is values[{row}, {column}], and index[{at}] is {int(index[at])}. Which {question} should "
+        "it be from?"
+    )
+
+
+def _entries(output: Any) -> torch.Tensor:
+    """The picked entries in one row, whatever they came in; nothing where they are no numbers."""
+    try:
+        return torch.stack([torch.as_tensor(entry).detach() for entry in output]).squeeze(-1)
+    except (RuntimeError, TypeError, ValueError, IndexError):
+        return torch.zeros(0)
+
+
 TRIAL = Trial(
     module="transformer_course.tensors",
     points=1,
     cases=cases,
-    probe=in_order_with_gradients(0),
-    aspects=aspects.of_tensors(SINGLE_ROW, ONE_ENTRY),
+    canonical=in_words,
+    called={"picked": "what is picked"},
+    aspects=tuple(
+        replace(aspect, keys=("picked", *aspect.keys)) if aspect.name == "values" else aspect
+        for aspect in aspects.of_tensors(SINGLE_ROW, ONE_ENTRY)
+    ),
 )

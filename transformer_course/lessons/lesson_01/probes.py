@@ -9,6 +9,11 @@ from torch import nn
 from cellcheck.authoring.calls import Probe, gradients, in_order_with_gradients, plain_bool, state, tensors_in
 from cellcheck.authoring.modules import built
 
+RANDOM = (
+    "In training mode, your model draws random numbers: is there dropout in it? The same inputs should give the same "
+    "predictions."
+)
+
 
 def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     params, batch = inputs["params"], inputs["batch"]
@@ -19,6 +24,13 @@ def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
                 tensor.grad = torch.full_like(tensor, 0.5)
     output = symbol(params, batch)
     return {"output": output, "arguments": state((params, batch))}
+
+
+def _sgd_step(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    params, gradients = inputs["params"], inputs["gradients"]
+    old = tensors_in(params)  # the tensors themselves, even where the list gets others
+    output = symbol(params, gradients, inputs["learning_rate"])
+    return {"output": output, "arguments": [state((params, gradients)), old]}
 
 
 def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,12 +55,16 @@ def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         if layer.bias is not None:
             layer.bias.data = bias.clone()
     model.train()  # where a dropout that nobody asked for would show
+    chance = torch.get_rng_state()
     seen["output"] = model(x)
+    drawn = not torch.equal(chance, torch.get_rng_state())
     modes = [model.training]
     tracked = x.detach().clone().requires_grad_()
     biases = [layer.bias for layer in linears if layer.bias is not None]
     leaves = [tracked, *(layer.weight for layer in linears), *biases]
     model.eval()
+    if drawn and torch.equal(model(x), model(x)):  # in training mode only, as dropout does
+        seen["output"] = RANDOM
     try:
         seen["gradients"] = gradients(model(tracked), leaves)
     except Exception as error:
@@ -102,6 +118,9 @@ def _loss_is_sound(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 PROBES: dict[str, Probe] = {
+    "batched_dot": in_order_with_gradients(0, 1),
+    "pick": in_order_with_gradients(0),
+    "sgd_step": _sgd_step,
     "mlp_predict": in_order_with_gradients(0, 1),
     "mse_loss": in_order_with_gradients(0),
     "loss_gradients": _loss_gradients,

@@ -1,15 +1,18 @@
-"""`sgd_step`: how it is tried."""
+"""`sgd_step`: how it is tried. The probe is in `probes`: this module says what is right."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
-from cellcheck.authoring.calls import state, tensors_in
+from cellcheck.authoring import Case, Observation, Trial, aspects
+from cellcheck.authoring.calls import tensors_in
 from cellcheck.authoring.draw import dims, with_gaps
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER, WIDTH_ONE, draw_params
+from transformer_course.lessons.watching import AS_ASKED
+
+Pairs = list[tuple[torch.Tensor, torch.Tensor]]
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -34,21 +37,48 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    params, gradients = inputs["params"], inputs["gradients"]
-    old = tensors_in(params)  # the tensors themselves, even where the list gets others
-    output = symbol(params, gradients, inputs["learning_rate"])
-    return {"output": output, "arguments": [state((params, gradients)), old]}
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The new parameters, and how far they have moved, if each has moved along its own gradient."""
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    return {"moved": _moved(observation["output"], **case.inputs), **observation}
+
+
+def _moved(output: Any, params: Pairs, gradients: Pairs, learning_rate: float) -> str:
+    new, old, slopes = ([t.detach().double() for t in tensors_in(pairs)] for pairs in (output, params, gradients))
+    if [t.shape for t in new] != [t.shape for t in old]:
+        return AS_ASKED
+    rates = []
+    for after, before, slope in zip(new, old, slopes, strict=True):
+        rate = float(((before - after) * slope).sum() / slope.square().sum())
+        if not torch.allclose(after.detach(), before - rate * slope, rtol=1e-4, atol=1e-5):
+            return AS_ASKED
+        rates.append(rate)
+    steps = torch.tensor(rates).reshape(-1, 2)  # (layers, W and b)
+    right = torch.isclose(steps, torch.full_like(steps, learning_rate), rtol=1e-3)
+    still = (steps.abs() < 1e-5).all(dim=1)
+    if bool((right.all(dim=1) | still).all()) and still.any() and not still.all():
+        layers = " and ".join(str(layer) for layer in still.nonzero().flatten().tolist())
+        return f"Counted from 0, layer {layers} didn't move at all. Which layers does your loop run over?"
+    alike = bool(torch.isclose(steps, steps[0], rtol=1e-3).all())
+    if alike and right[0].sum() == 1 and bool((steps[0].abs() > 1e-5).all()):  # 0 is a mistake of its own
+        of_weights, of_biases = steps[0].tolist()
+        return (
+            f"Your weights move by {of_weights:.3g} times their gradients, your biases by {of_biases:.3g} times "
+            f"theirs, and learning_rate is {learning_rate:.3g}. How far should each of the two move?"
+        )
+    return AS_ASKED
 
 
 TRIAL = Trial(
     module="transformer_course.training",
     points=1,
     cases=cases,
-    probe=probe,
+    canonical=in_words,
+    called={"moved": "how far the parameters moved"},
     aspects=(
         aspects.shape(),
-        aspects.values(),
+        replace(aspects.values(), keys=("moved", "output")),
         SINGLE_LAYER,
         WIDTH_ONE,
         *aspects.any_numbers(),

@@ -69,12 +69,22 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 }
 
 
+# Plain SGD of one's own moves the weights just as the given one does, where that is plain.
+THE_GIVEN_ONE = "the optimizer that is passed in"
+NEVER = "The optimizer that is passed in never takes a step. Who moves the weights in your answer?"
+
+
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     x, targets = inputs["inputs"], inputs["targets"]
     model = ToyModel(inputs["params"])
     optimizer = OPTIMIZERS[inputs["optimizer"]](model.parameters())
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    steps: list[int] = []
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
     losses = symbol(model, x, targets, optimizer, inputs["steps"])
+    still = all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
     return {
+        "moved_by": THE_GIVEN_ONE if steps or still or inputs["optimizer"] == "sgd" else NEVER,
         "losses": losses,
         "kind_of_losses": _kinds(losses),
         "weights": list(model.parameters()),
@@ -103,10 +113,11 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=numbers,
+    called={"moved_by": "what moves the weights"},
     aspects=(
         aspects.main(
             "the model learns",
-            keys=("weights",),
+            keys=("moved_by", "weights"),
             meaning="After training, the weights are where the optimiser should have taken them.",
         ),
         Aspect(

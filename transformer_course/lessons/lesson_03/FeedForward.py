@@ -1,10 +1,12 @@
 """`FeedForward`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from cellcheck.authoring.aspects import FLOAT64, LAYOUT, of_module
 from cellcheck.authoring.draw import dims, normal, with_gaps
@@ -13,6 +15,7 @@ from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons import drawing
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
+from transformer_course.lessons.watching import AS_ASKED, asked, first_said
 
 ONE = special("a batch of one, a single token")
 
@@ -43,9 +46,35 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     x = inputs["x"]
-    return followed(built(symbol, x.shape[-1], inputs["d_ff"]), inputs["weights"], [x])
+    module = built(symbol, x.shape[-1], inputs["d_ff"])
+    seen = followed(module, inputs["weights"], [x])
+    return {"tokens": first_said(lambda: _tokens(module, x)), **seen}
+
+
+def _tokens(module: nn.Module, x: torch.Tensor) -> str:
+    """Whether the result of a token depends on other tokens, or on other rows of the batch."""
+    x = x.detach().double().clone()
+    before = asked(module, x)
+    if not isinstance(before, torch.Tensor) or before.shape != x.shape or not torch.equal(before, asked(module, x)):
+        return AS_ASKED
+    for axis, who in ((1, "the other tokens of its row"), (0, "the other rows of the batch")):
+        other = x.clone()
+        other.narrow(axis, 0, 1).add_(torch.linspace(-3, 4, x.shape[-1], dtype=x.dtype))
+        rest = x.shape[axis] - 1
+        after = asked(module, other)
+        if not torch.allclose(after.narrow(axis, 1, rest), before.narrow(axis, 1, rest)):
+            return f"A token's result depends on {who}. What should it be made from?"
+    return AS_ASKED
 
 
 TRIAL = Trial(
-    module="transformer_course.blocks", points=1, cases=cases, probe=probe, aspects=of_module(ONE, parts_weight=2.0)
+    module="transformer_course.blocks",
+    points=1,
+    cases=cases,
+    probe=probe,
+    called={"tokens": "what a token's result is made from"},
+    aspects=tuple(
+        replace(aspect, keys=("tokens", *aspect.keys)) if aspect.name == "values" else aspect
+        for aspect in of_module(ONE, parts_weight=2.0)
+    ),
 )

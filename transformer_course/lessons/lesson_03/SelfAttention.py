@@ -1,13 +1,14 @@
 """`SelfAttention`: how it is tried. The probe hands the weights in by name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.calls import given
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from cellcheck.authoring.modules import answered_rows, built, followed
@@ -16,6 +17,7 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import attention_weights, where_answered
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.again import AGAIN, after_other_calls
+from transformer_course.lessons.watching import AS_ASKED
 
 BROADCAST = special("masks that broadcast")
 ONE = special("a batch of one, a single token")
@@ -67,11 +69,40 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return followed(module, inputs["weights"], given(inputs, "x", "mask"), rows, pair=True)
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The result where a mask fixes it, and who is never looked at although nothing hides them."""
+    observation = where_answered(observation, case)
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    x, mask = case.inputs["x"], case.inputs.get("mask")
+    return {"looked_at": _looked_at(observation.get("weights"), x, mask), **observation}
+
+
+def _looked_at(weights: Any, x: torch.Tensor, mask: torch.Tensor | None) -> str:
+    pairs = (*x.shape[:2], x.shape[1])
+    if not isinstance(weights, torch.Tensor) or weights.shape != pairs:
+        return AS_ASKED
+    shown = torch.ones(pairs, dtype=torch.bool) if mask is None else mask.expand(pairs)
+    unseen = shown & (weights == 0)
+    for who, others in {
+        "at a token that comes after it": torch.ones_like(shown).triu(1),
+        "at a token that comes before it": torch.ones_like(shown).tril(-1),
+        "at itself": torch.eye(pairs[1], dtype=torch.bool).expand(pairs),
+    }.items():
+        if bool(unseen.any()) and torch.equal(unseen, shown & others):
+            return f"No token looks {who}, though nothing hides it. Which tokens should a token look at?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.attention",
     points=2,
     cases=cases,
     probe=probe,
-    canonical=where_answered,
-    aspects=aspects.of_module(BROADCAST, AGAIN, ONE, EMPTY, returned=[attention_weights()]),
+    canonical=in_words,
+    called={"looked_at": "which tokens are looked at"},
+    aspects=tuple(
+        replace(aspect, keys=("looked_at", *aspect.keys)) if aspect.name == "values" else aspect
+        for aspect in aspects.of_module(BROADCAST, AGAIN, ONE, EMPTY, returned=[attention_weights()])
+    ),
 )

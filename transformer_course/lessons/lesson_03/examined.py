@@ -16,6 +16,8 @@ SIZES = ("vocab_size", "max_length", "d_model", "num_heads", "d_ff", "num_layers
 
 CHANGED_LATER = "The scores are changed after the last layer, so they are no longer raw."
 
+SEES_ALL = "every real token and nothing else"
+
 
 class Second(NamedTuple):
     """What is seen of a second call on the same input."""
@@ -103,7 +105,7 @@ class ExaminedClassifier(ExaminedModel):
         looks = {self._looks(block) for block in self.blocks}
         if not looks:
             return "No block can be found among the model's modules, so its attention can't be seen."
-        return " ".join(sorted(looks))
+        return " ".join(sorted(looks - {SEES_ALL})) or SEES_ALL
 
     def _looks(self, block: Any) -> str:
         if not self.seen[block]:
@@ -115,7 +117,7 @@ class ExaminedClassifier(ExaminedModel):
                 return "In a block, attention looks at padding too."
             if not (weights[asked & keys] > 0).all():
                 return "In a block, attention looks at only some of the real tokens."
-        return "every real token and nothing else"
+        return SEES_ALL
 
     def the_order_of_the_tokens(self) -> str:
         changed = (self._turned != self.x).any(dim=1)

@@ -1,20 +1,19 @@
-"""`masked_softmax`: how it is tried."""
+"""`masked_softmax`: how it is tried. The probe is in `probes`: this module says what is right."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import FLOAT64, LAYOUT, of_tensors
-from cellcheck.authoring.calls import given
+from cellcheck.authoring.aspects import FLOAT64, LAYOUT, USUAL, of_tensors
 from cellcheck.authoring.draw import dims, normal, strided
-from cellcheck.authoring.modules import with_followed_rows
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import where_answered
 from transformer_course.lessons.drawing import mask, with_an_empty_row
+from transformer_course.lessons.watching import AS_ASKED
 
 BROADCAST = special("masks that broadcast", weight=2.0)
 EMPTY = special("a row with nothing allowed", weight=6.0)
@@ -65,18 +64,34 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    scores, allowed = inputs["scores"], inputs.get("mask")
-    # Entries, not rows, are weighed here: a row that allows nothing is left open as a whole.
-    rows = None if allowed is None else allowed.any(dim=-1).expand(scores.shape[:-1])
-    return with_followed_rows(symbol, given(inputs, "scores", "mask"), rows, of=(0,))
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The weights where a mask fixes them, and whether they are logarithms of what they should be."""
+    observation = where_answered(observation, case)
+    if "output" not in observation or not case.tags >= USUAL:
+        return observation
+    return {"returned": _returned(observation["output"], **case.inputs), **observation}
+
+
+def _returned(output: Any, scores: torch.Tensor, mask: torch.Tensor | None = None) -> str:
+    shown = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand(scores.shape)
+    shares = torch.where(shown, scores, -torch.inf).softmax(-1)
+    if not isinstance(output, torch.Tensor) or output.shape != shares.shape or not output.is_floating_point():
+        return AS_ASKED
+    if torch.allclose(output.double().exp()[shown], shares.double()[shown], rtol=1e-4) and bool(
+        (output[shown] <= 0).all()
+    ):
+        return "You return the logarithms of the weights. What should each row of them sum to?"
+    return AS_ASKED
 
 
 TRIAL = Trial(
     module="transformer_course.attention",
     points=2,
     cases=cases,
-    probe=probe,
-    canonical=where_answered,
-    aspects=of_tensors(BROADCAST, EMPTY, LARGE, HIGH, ONE_KEY, layout=0.5),
+    canonical=in_words,
+    called={"returned": "what is returned"},
+    aspects=tuple(
+        replace(aspect, keys=("returned", *aspect.keys)) if aspect.name == "values" else aspect
+        for aspect in of_tensors(BROADCAST, EMPTY, LARGE, HIGH, ONE_KEY, layout=0.5)
+    ),
 )

@@ -1,4 +1,4 @@
-"""How `ignores_padding` is called: its cases know what is right, and so its probe travels alone."""
+"""How those symbols of lesson 03 are called whose cases or words know what is right: their probes travel alone."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from cellcheck.authoring.calls import Probe, plain_bool, state
-from cellcheck.authoring.modules import StandIn
+from cellcheck.authoring.calls import Probe, call_and_follow, given, in_order_with_gradients, plain_bool, state
+from cellcheck.authoring.modules import StandIn, with_followed_rows
 from cellcheck.authoring.patients import Ask
+from transformer_course.lessons.refusing import refusal
 
 Inputs = Mapping[str, Any]
 
@@ -46,4 +47,24 @@ def _ignores_padding(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-PROBES: dict[str, Probe] = {"ignores_padding": _ignores_padding}
+def _split_heads(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    """The heads and their gradients; where heads don't fit, which error there is instead."""
+    x, num_heads = inputs["x"], inputs["num_heads"]
+    if x.shape[-1] % num_heads != 0:
+        return refusal(symbol, x, num_heads)
+    return call_and_follow(symbol, x, num_heads)
+
+
+def _masked_softmax(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    scores, allowed = inputs["scores"], inputs.get("mask")
+    # Entries, not rows, are weighed here: a row that allows nothing is left open as a whole.
+    rows = None if allowed is None else allowed.any(dim=-1).expand(scores.shape[:-1])
+    return with_followed_rows(symbol, given(inputs, "scores", "mask"), rows, of=(0,))
+
+
+PROBES: dict[str, Probe] = {
+    "ignores_padding": _ignores_padding,
+    "masked_softmax": _masked_softmax,
+    "merge_heads": in_order_with_gradients(0),
+    "split_heads": _split_heads,
+}

@@ -1,17 +1,14 @@
-"""`split_heads`: how it is tried."""
-
-from collections.abc import Mapping
-from typing import Any
+"""`split_heads`: how it is tried. The probe is in `probes`: this module says what is right."""
 
 import numpy as np
 import torch
 
 from cellcheck.authoring import Case, Trial, aspects
-from cellcheck.authoring.calls import call_and_follow
 from cellcheck.authoring.draw import integers, normal, with_gaps
 from transformer_course.lessons.drawing import Inputs
-from transformer_course.lessons.lesson_03.heads import ASPECTS, WHOLE
-from transformer_course.lessons.refusing import CALLED, refusal, refused
+from transformer_course.lessons.lesson_03.heads import ASPECTS, WHOLE, in_words
+from transformer_course.lessons.lesson_03.heads import CALLED as CALLED_FROM
+from transformer_course.lessons.refusing import CALLED, refused
 
 REFUSED, BY_ITS_NAME = refused("heads that don't fit are refused", weight=2.0)
 
@@ -41,19 +38,11 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The heads and their gradients; where heads don't fit, which error there is instead."""
-    x, num_heads = inputs["x"], inputs["num_heads"]
-    if x.shape[-1] % num_heads != 0:
-        return refusal(symbol, x, num_heads)
-    return call_and_follow(symbol, x, num_heads)
-
-
 TRIAL = Trial(
     module="transformer_course.attention",
     points=2,
     cases=cases,
-    probe=probe,
-    called=CALLED,
+    canonical=in_words,
+    called={**CALLED, **CALLED_FROM},
     aspects=(*ASPECTS, REFUSED, BY_ITS_NAME),
 )

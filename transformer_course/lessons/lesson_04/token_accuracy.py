@@ -62,6 +62,7 @@ def other_shares(logits: torch.Tensor, targets: torch.Tensor, pad_id: int = 0) -
         "of those neither padding nor said to be": right[real & (predicted != pad_id)],
         "of all but padding that is said": right[real | (predicted != pad_id)],
         "without the padding symbol": (without_padding.argmax(-1) == targets)[real],
+        "among the best two": (logits.topk(2, dim=-1).indices == targets.unsqueeze(-1)).any(dim=-1)[real],
         "chance above one half": (chances > 0.5)[real],
         "lowest logits": (logits.argmin(-1) == targets)[real],
         "best positions": (logits.argmax(1)[:, :1] == targets)[real],
@@ -86,7 +87,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
         return until_telling(lambda: draw_scored(generator, lengths, width, vocab, **more), names)
 
     def full(batch: int, width: int, vocab: int) -> dict[str, Any]:
-        return draw(OF_FULL, [width] * batch, width, vocab)
+        """Something else than padding comes first as well where the right symbol is second."""
+        while True:
+            inputs = draw(OF_FULL, [width] * batch, width, vocab)
+            others = other_shares(**inputs)
+            if abs(float(others["among the best two"]) - float(others["without the padding symbol"])) > 0.01:
+                return inputs
 
     def padded(batch: int, width: int, vocab: int, **more: Any) -> dict[str, Any]:
         return draw(OF_PADDED, ragged(generator, batch, width), width, vocab, **more)

@@ -1,5 +1,6 @@
 """`SinusoidalPositionalEncoding`: how it is tried."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,9 +76,26 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     seen["again"] = "the same result" if same else "another result"
     if same and not _as_after_a_shorter_row(other.eval(), x.clone(), seen["output"]):
         seen["again"] = "another result after a shorter row"
+    if table and not _reads_its_buffers(model, x, seen["output"]):
+        seen["buffers"] = NOT_READ
     seen["training_mode"] = [*modes, model.training]
     seen["arguments"] = [state(x), state(tracked)]
     return seen
+
+
+NOT_READ = "The numbers in your buffer could be any: forward never reads them. Where does it find its table?"
+
+
+def _reads_its_buffers(model: nn.Module, x: torch.Tensor, output: Any) -> bool:
+    """Whether other numbers in the buffers make another result. Where nothing can be seen, nothing is said."""
+    try:
+        other = copy.deepcopy(model).eval()
+        for buffer in other.buffers():
+            if buffer.is_floating_point():
+                buffer += 1.0
+        return not torch.equal(other(x.clone()), output)
+    except Exception:
+        return True
 
 
 def _as_after_a_shorter_row(model: nn.Module, x: torch.Tensor, output: Any) -> bool:

@@ -1,6 +1,7 @@
 """`rotary_embedding`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import torch
 from cellcheck.authoring.aspects import FLOAT64, LAYOUT, gradients, shape, untouched, values
 from cellcheck.authoring.calls import given
 from cellcheck.authoring.draw import dims, integers, normal
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_06.drawing import draw_base, draw_positions, with_heads_cut_out
 from transformer_course.lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision, look_at_vectors
+from transformer_course.lessons.lesson_06.waves import CALLED, TURN, in_words, of_rotation
 
 ELSEWHERE = special("any positions", "", 9.0, "Positions may come in any order, more than once, and below zero.")
 BASE = special("another base")
@@ -66,11 +68,28 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return look_at_vectors(symbol, inputs, given(inputs, "x", "positions", "base"), (0,))
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """In single precision, with words about how far the pairs turn beside it."""
+    seen = in_single_precision(observation, case)
+    told = {name: case.inputs[name] for name in ("x", "positions", "base") if name in case.inputs}
+    return in_words(seen, of_rotation(seen.get("output"), **told), case)
+
+
 TRIAL = Trial(
     module="transformer_course.positions",
     points=3,
     cases=cases,
     probe=probe,
-    canonical=in_single_precision,
-    aspects=(shape(), values(), gradients(), ELSEWHERE, BASE, SMALLEST, *ANY_NUMBERS, untouched()),
+    canonical=canonical,
+    called=CALLED,
+    aspects=(
+        shape(),
+        replace(values(), keys=(TURN, "output")),
+        gradients(),
+        ELSEWHERE,
+        BASE,
+        SMALLEST,
+        *ANY_NUMBERS,
+        untouched(),
+    ),
 )

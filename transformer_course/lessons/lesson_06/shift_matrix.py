@@ -1,12 +1,15 @@
 """`shift_matrix`: how it is tried."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from cellcheck.authoring.aspects import dtype, shape, values
 from cellcheck.authoring.draw import dims
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_06.drawing import draw_base
+from transformer_course.lessons.lesson_06.waves import CALLED, TURN, in_words, of_matrix
 
 NEGATIVE = special("a negative offset", "", 2.0, "An offset to an earlier position gives the right matrix too.")
 SMALL = special("the offsets 0 and 1", meaning="The offsets 0 and 1 give the right matrix too.")
@@ -28,9 +31,24 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """What the matrix does to each pair, in words beside it."""
+    return in_words(observation, of_matrix(observation.get("output"), **case.inputs), case)
+
+
 TRIAL = Trial(
     module="transformer_course.positions",
     points=3,
     cases=cases,
-    aspects=(shape(), values(), NEGATIVE, SMALL, BASE, TWO_COLUMNS, dtype("float32", meaning="The result is float32.")),
+    canonical=canonical,
+    called=CALLED,
+    aspects=(
+        shape(),
+        replace(values(), keys=(TURN, "output")),
+        NEGATIVE,
+        SMALL,
+        BASE,
+        TWO_COLUMNS,
+        dtype("float32", meaning="The result is float32."),
+    ),
 )

@@ -1,5 +1,7 @@
 """`sinusoidal_positional_encoding`: how it is tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -7,6 +9,7 @@ from cellcheck.authoring.aspects import dtype, shape, values
 from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_06.drawing import draw_base
+from transformer_course.lessons.lesson_06.waves import CALLED, TURN, in_words, of_table
 
 BASE = special("another base", weight=2.0)
 SINGLE = special("a single position", meaning="A single position gives the right result too.")
@@ -29,6 +32,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def canonical(observation: Observation, case: Case) -> Observation:
+    """The table in its canonical form, and what its waves do, in words beside it."""
+    seen = _made_precise(observation, case)
+    return in_words(seen, of_table(seen.get("output"), **case.inputs), case)
+
+
+def _made_precise(observation: Observation, case: Case) -> Observation:
     """Waves that get faster from pair to pair reach angles of thousands, and float32 keeps few digits of those.
 
     How they were rounded is nobody's mistake: such a table is made again in float64.
@@ -50,5 +59,13 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=canonical,
-    aspects=(shape(), values(), BASE, SINGLE, TWO_COLUMNS, dtype("float32", meaning="The result is float32.")),
+    called=CALLED,
+    aspects=(
+        shape(),
+        replace(values(), keys=(TURN, "output")),
+        BASE,
+        SINGLE,
+        TWO_COLUMNS,
+        dtype("float32", meaning="The result is float32."),
+    ),
 )

@@ -53,6 +53,14 @@ def _last_row(model: Model, sources: torch.Tensor) -> torch.Tensor:
     return ids
 
 
+def _first_row(model: Model, sources: torch.Tensor) -> torch.Tensor:
+    """Only row 0 of a batch is wrong: one of its tokens is replaced."""
+    ids = model(sources).clone()
+    if len(ids) > 1:
+        ids[0, 0] = 2 + (ids[0, 0] - 1) % 7
+    return ids
+
+
 def _one_for_all(model: Model, sources: torch.Tensor) -> torch.Tensor:
     return model(sources[:1]).expand(len(sources), -1).contiguous()
 
@@ -94,6 +102,7 @@ DECODERS: dict[str, Callable[[Any, torch.Tensor], torch.Tensor]] = {
     "by length": _by_length,
     "row before": lambda model, sources: model(sources).roll(1, dims=0),
     "last row": _last_row,
+    "first row": _first_row,
     "one for all": _one_for_all,
     "large batches": _large_batches,
     "other branch": _other_branch,

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from cellcheck.authoring import Aspect, Case, Observation, aspects
 from cellcheck.authoring.draw import dims, normal
 from transformer_course.lessons.aspects import special
+from transformer_course.lessons.lesson_07.keeping import KEPT
 from transformer_course.lessons.lesson_07.writing_models import WritingModel
 
 WIDTH = 5  # of the toy's vectors
@@ -29,7 +30,8 @@ OF_IDS = (
 def of_filter(*special_cases: Aspect) -> tuple[Aspect, ...]:
     """What matters about a function that hides some logits."""
     new = aspects.also("a new tensor", "tensor", meaning="The result shares no memory with the argument.")
-    return (aspects.shape(), aspects.values(), *special_cases, *aspects.any_numbers(), new, aspects.untouched())
+    values = replace(aspects.values(), keys=(KEPT, "output"))
+    return (aspects.shape(), values, *special_cases, *aspects.any_numbers(), new, aspects.untouched())
 
 
 DIFFER = special("rows that end at different times")

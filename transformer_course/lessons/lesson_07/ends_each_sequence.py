@@ -94,6 +94,7 @@ TRIED = [
     ),
     ("goes on", "alone", ALONE, "on a batch of one, with a decoder that goes wrong only in larger ones"),
     ("padded", "alone", ALONE, "on a batch of one, with a sound decoder"),
+    ("first row", "different", ONE_ROW, "with a decoder that gets only row 0 wrong"),
 ]
 
 

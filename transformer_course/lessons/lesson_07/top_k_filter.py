@@ -8,6 +8,7 @@ import torch
 from cellcheck.authoring import Case, Trial, aspects
 from cellcheck.authoring.draw import dims, strided
 from transformer_course.lessons.lesson_07.drawing import INFINITE, of_filter, with_hidden
+from transformer_course.lessons.lesson_07.keeping import CALLED, in_words, of_top_k
 
 K = aspects.special("k = 1 to all", meaning="The result is right from the smallest k to k = vocab_size.")
 ABOVE = aspects.special("k above vocab_size", meaning="If k is larger than vocab_size, every token is kept.")
@@ -25,7 +26,7 @@ def _uneven(
 
 def cases(generator: np.random.Generator) -> list[Case]:
     batch, vocabulary = dims(generator, 2, 3, 4)
-    vocabulary, k = vocabulary + 3, 3
+    vocabulary, k = vocabulary + 4, 3  # never twice k: the k smallest dropped would be the k largest kept
 
     def draw(rows: int, tokens: int, k: int, kind: torch.dtype = torch.float32) -> dict[str, Any]:
         return {"logits": _uneven(generator, rows, tokens, kind), "k": k}
@@ -60,5 +61,7 @@ TRIAL = Trial(
     module="transformer_course.sampling",
     points=2,
     cases=cases,
+    canonical=in_words(of_top_k),
+    called=CALLED,
     aspects=of_filter(K, ABOVE, aspects.BATCH_OF_ONE, INFINITE),
 )

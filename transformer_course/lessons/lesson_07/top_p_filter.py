@@ -8,6 +8,7 @@ import torch
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from transformer_course.lessons.lesson_07.drawing import HIDDEN, INFINITE, of_filter, with_hidden
+from transformer_course.lessons.lesson_07.keeping import CALLED, in_words, of_top_p
 from transformer_course.sampling import top_p_filter
 
 TINY = aspects.special("never empty", "", 2.0, "Even with a tiny p, or p = 0, the most likely token stays.")
@@ -90,6 +91,7 @@ TRIAL = Trial(
     module="transformer_course.sampling",
     points=3,
     cases=cases,
-    canonical=counted,
+    canonical=in_words(of_top_p, counted),
+    called=CALLED,
     aspects=of_filter(TINY, ALL, aspects.BATCH_OF_ONE, TIES, EXACT, INFINITE),
 )

@@ -15,6 +15,7 @@ from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import Aspect, Case, Trial
 from transformer_course.lessons.lesson_04.drawing import draw_tokens, ragged, turned
 from transformer_course.lessons.lesson_08.probes.elsewhere import ELSEWHERE, Elsewhere
+from transformer_course.lessons.watching import AS_ASKED
 
 ANYWHERE = special("padding anywhere in a row", meaning="Padding between real tokens is hidden too.")
 SMALLEST = special(
@@ -61,6 +62,8 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     masks = seen["output"]
     if bool((real[:, 1:] <= real[:, :-1]).all()) and isinstance(masks, list | tuple) and len(masks) == 2:
         seen["source_mask"], target_mask = masks
+        if (words := _of_rows(masks[0], inputs["source"])) != AS_ASKED:
+            seen["source_mask"] = words
         seen["what_real_tokens_see"] = target_mask
         square = (1, target.shape[1], target.shape[1])
         if isinstance(target_mask, torch.Tensor) and target_mask.shape in ((1, *square), (len(target), *square)):
@@ -69,6 +72,18 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
             seen["what_real_tokens_see"] = torch.where(real[:, None, :, None], rows, hidden)
     seen["device"] = _device(symbol, *inputs.values())
     return seen
+
+
+def _of_rows(mask: Any, source: torch.Tensor) -> str:
+    """What hides real tokens of the source from one another, if that can be seen."""
+    length = source.shape[1]
+    if length == 1 or not isinstance(mask, torch.Tensor) or mask.shape[-2:] != (length, length):
+        return AS_ASKED
+    lower = torch.ones(length, length, dtype=torch.bool).tril()
+    causal = (source != 0)[:, None, None, :] & lower
+    if mask.shape != causal.shape or not torch.equal(mask != 0, causal):
+        return AS_ASKED
+    return "Your source mask hides later tokens of the source as well as padding. Which of the two should it hide?"
 
 
 def _device(symbol: Any, source: torch.Tensor, target_input: torch.Tensor) -> str:

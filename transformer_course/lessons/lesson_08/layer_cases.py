@@ -13,7 +13,7 @@ WHAT_IS_DROPPED = {"in_training": "what is dropped in training", "in_evaluation"
 
 VALUES = Aspect(
     "post-norm",
-    keys=("wiring", "output"),
+    keys=("wiring", "masks", "output"),
     kinds=CONTENT,
     weight=8.0,
     core=True,
@@ -45,6 +45,7 @@ LATER_CALLS = Aspect(
 )
 CALLED = {
     "wiring": "how the parts are put together",
+    "masks": "which masks the parts are given",
     "wiring_with_norm_first": "how the parts are put together with norm_first=True",
     "pre_norm": "the result with norm_first=True",
     "pre_norm_gradients": "the gradients with norm_first=True",

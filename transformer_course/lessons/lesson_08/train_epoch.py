@@ -6,7 +6,7 @@ slip, whichever columns it reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from cellcheck.authoring import draw, optim
 from cellcheck.authoring.aspects import CONTENT, main, refused, special
 from cellcheck.authoring.spec import USUAL, Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_04.drawing import draw_tokens, ragged
+from transformer_course.lessons.watching import AS_ASKED
 
 VOCAB = 7
 ONE = special("a single batch", meaning="An epoch of a single batch gives the right result too.")
@@ -71,10 +72,25 @@ def what_the_case_is_about(observation: Observation, case: Case) -> Observation:
     about = next((aspect for aspect in (ONE, ONCE, LEFT_OVER, MODE) if aspect.tags == case.tags), None)
     if about:
         return {name: observation[name] for name in about.keys}
-    usual = {name: observation[name] for name in ("output", "weights", "diary")}
+    usual = {"steps": _steps(observation["diary"], len(case.inputs["batches"]))}
+    usual |= {name: observation[name] for name in ("output", "weights", "diary")}
     if (asked := observation["asked"]) != NEXT:
         usual["weights"] = f"The model is asked for {asked}. What should it predict there?"
     return usual
+
+
+def _steps(diary: Sequence[str], batches: int) -> str:
+    """How often schedule and optimiser step, if not once for each batch; their order is another matter."""
+    schedule, optimiser = (diary.count(name) for name in ("schedule", "optimiser"))
+    if schedule == optimiser == batches:
+        return AS_ASKED
+    if optimiser == batches:
+        times = {0: "never", 1: "once", 2: "twice"}.get(schedule, f"{schedule} times")
+        return (
+            f"For {batches} batches, the optimiser steps {optimiser} times, and the schedule {times}. When should it?"
+        )
+    times = {0: "never", 1: "once", 2: "twice"}.get(optimiser, f"{optimiser} times")
+    return f"For {batches} batches, the optimiser steps {times}. How often should it?"
 
 
 class Diarist(nn.Module):
@@ -173,6 +189,7 @@ TRIAL = Trial(
     called={
         "output": "the mean loss",
         "weights": "the weights afterwards",
+        "steps": "how often schedule and optimiser step",
         "diary": "what was done, in order",
         "mode": "how the model is called",
     },
@@ -185,7 +202,7 @@ TRIAL = Trial(
         ),
         main(
             "the model learns",
-            keys=("weights",),
+            keys=("steps", "weights"),
             weight=8.0,
             meaning="After the epoch the model has the weights that one step per batch leads to.",
         ),

@@ -9,7 +9,12 @@ from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_09.descents import BESIDE, CALLED, FLOAT32, draw_steps, of_optimiser
 from transformer_course.lessons.wordings import usually_in_words
 
-FIRST = special("the first step", weight=1.0, meaning="The first step already has the right size.")
+FIRST = special(
+    "the first step",
+    weight=1.0,
+    meaning="The first step already has the right size, with the default learning rate too.",
+    keys=("output", "default"),
+)
 SIZES = special(
     "gradients of any size", weight=0.5, meaning="Huge gradients and tiny ones give steps of the same size."
 )
@@ -31,6 +36,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with a large eps", EPS, **draw_steps(generator, 3, eps=0.5)),
         Case.of("beside another optimiser", BESIDE, **draw_steps(generator, 3), beside=True),
         Case.of("with float32", FLOAT32, **draw_steps(generator, 3, np.float32)),
+        Case.of("where no learning rate is passed in", FIRST, parameters=[], gradients=[]),
     ]
 
 
@@ -38,6 +44,6 @@ TRIAL = Trial(
     module="transformer_course.numpy_transformer.optimisers",
     points=2,
     cases=cases,
-    called=CALLED,
+    called={**CALLED, "default": "the default learning rate"},
     aspects=of_optimiser(FIRST, SIZES, BETAS, EPS),
 )

@@ -83,10 +83,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
 def open_rows_aside(observation: Observation, case: Case) -> Observation:
     """What comes out where nothing may be attended to is open, as long as it is finite."""
     observation = without_rounding(observation)
-    if "error" in observation or not case.inputs.get("lost"):
-        return observation
     pair = observation.get("output")
-    if not isinstance(pair, list | tuple) or len(pair) != 2:
+    if "error" in observation or not isinstance(pair, list | tuple) or len(pair) != 2:
+        return observation
+    if case.tags == MASKED.tags and (words := _shared_out(pair[1], case.inputs["arguments"][3])):
+        return {**observation, "output": (pair[0], words) if isinstance(pair, tuple) else [pair[0], words]}
+    if not case.inputs.get("lost"):
         return observation
     closed = []
     for each, place in zip(pair, ((-1, 0), (-1, slice(None), 0)), strict=True):
@@ -96,6 +98,27 @@ def open_rows_aside(observation: Observation, case: Case) -> Observation:
                 each[place] = 0.0
         closed.append(each)
     return {**observation, "output": closed}
+
+
+def _shared_out(weights: Any, mask: np.ndarray) -> str:
+    """What a mask does to the weights, in words, where hidden keys get any; each query has a key that it may read."""
+    try:
+        allowed = np.broadcast_to(mask, np.shape(weights))
+    except ValueError:
+        return ""
+    if not isinstance(weights, np.ndarray) or weights.dtype.kind != "f" or not np.isfinite(weights).all():
+        return ""
+    if np.abs(weights[~allowed]).max() < 1e-6:
+        return ""
+    if np.abs(np.where(allowed.all(axis=-1, keepdims=True), 0.0, weights)[allowed]).max() < 1e-6:
+        return (
+            "Where a mask hides some keys, these share all of the attention, and the allowed ones get none. What does "
+            "True mean in this mask?"
+        )
+    return (
+        f"A key that the mask hides gets a weight of {np.abs(weights[~allowed]).max():.2g}. How low does a hidden "
+        "score have to be when it meets the others in the softmax?"
+    )
 
 
 TRIAL = Trial(

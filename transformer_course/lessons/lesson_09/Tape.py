@@ -12,6 +12,7 @@ from cellcheck.authoring.aspects import KNOWN, also, main, special
 from cellcheck.authoring.draw import dims
 from cellcheck.authoring.spec import Aspect, Case, Trial
 from transformer_course.lessons.lesson_09.drawing import Inputs, normal
+from transformer_course.lessons.watching import AS_ASKED
 
 Step = tuple[str, list[int]]
 """An operation, and where its inputs stand: first the arrays of the case, then what earlier steps returned."""
@@ -190,6 +191,7 @@ def _shapes(arrays: Sequence[np.ndarray], steps: Sequence[Step]) -> list[tuple[i
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Records the steps on a new tape, and asks it for gradients, once or twice; another tape has other steps."""
     tape, other = symbol(), symbol()
+    came_in: dict[int, Any] = {}
     known, counts = list(inputs["arrays"]), [0] * len(inputs["steps"])
     returned, numbers = "its output", [array.tobytes() for array in known]
     for number, (name, places) in enumerate(inputs["steps"]):
@@ -197,6 +199,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
         def counted(gradient: np.ndarray, number: int = number, back: Any = back) -> list[np.ndarray]:
             counts[number] += 1
+            came_in.setdefault(number, gradient.copy() if isinstance(gradient, np.ndarray) else gradient)
             gradients: list[np.ndarray] = back(gradient)
             return gradients
 
@@ -206,6 +209,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
             returned = "nothing" if came is None else "something else"
         known.append(result)
         numbers.append(result.tobytes())
+    words = dict.fromkeys(("begins", "way"), AS_ASKED)
     asked_for, answers = [gradient.copy() for gradient in inputs["gradients"]], []
     wanted = [known[place] for place in inputs["wanted"]]
     most = 0
@@ -213,11 +217,14 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         counts[:] = [0] * len(counts)
         answer = tape.gradients(known[place], gradient, wanted)
         answers.append(_copied(answer))
+        if len(answers) == 1:
+            words = _words(inputs, counts, came_in, answer)
         most = max(most, *counts)
     same = [array.tobytes() for array in known] == numbers and all(
         np.array_equal(one, before) for one, before in zip(asked_for, inputs["gradients"], strict=True)
     )
     return {
+        **words,
         "output": answers[0],
         **({"again": answers[1]} if len(answers) > 1 else {}),
         "returned": returned,
@@ -225,6 +232,58 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
         "kept": "yes" if _is_kept(symbol()) else "no",
         "written": "no" if same else "yes",
     }
+
+
+def _words(inputs: Mapping[str, Any], counts: Sequence[int], came_in: Mapping[int, Any], answer: Any) -> dict[str, str]:
+    """Which steps a tape has asked of those that lead to the output, and with what it has begun."""
+    first = len(inputs["arrays"])
+    last, leading = inputs["asked"][0] - first, set[int]()
+    waiting = [last]
+    while waiting:
+        step = waiting.pop()
+        if step in leading:
+            continue
+        leading.add(step)
+        waiting += [place - first for place in inputs["steps"][step][1] if place >= first]
+    begins = way = AS_ASKED
+    if last in came_in and not np.array_equal(came_in[last], inputs["gradients"][0]):
+        begins = (
+            "The step that made the output is asked with another gradient than the one that was passed in. What does "
+            "your loop begin with?"
+        )
+    missing = sorted(step for step in leading if not counts[step])
+    if len(missing) == len(leading):
+        way = "Your tape asks none of the steps that lead to the output. How does it find the one that made it?"
+    elif len(missing) == len(leading) - 1 and counts[last] and len(leading) > 2:
+        way = (
+            f"Of {len(leading)} steps that lead to the output, your tape asks the last one only. Does it keep the very "
+            "arrays that went in, and in which order does it go through the steps?"
+        )
+    elif missing:
+        way = (
+            f"Of {len(leading)} steps that lead to the output, your tape never asks "
+            f"{'the first' if missing == [min(leading)] else f'{len(missing)}'}. Which of them does your loop reach?"
+        )
+    elif isinstance(answer, list | tuple) and len(answer) == len(inputs["wanted"]):
+        way = _lost(inputs, leading, answer)
+    return {"begins": begins, "way": way}
+
+
+def _lost(inputs: Mapping[str, Any], leading: set[int], answer: Sequence[Any]) -> str:
+    """Of arrays that get nothing although every step has been asked: where they stood among a step's inputs."""
+    stood = {
+        wanted: {at for step in leading for at, place in enumerate(inputs["steps"][step][1]) if place == wanted}
+        for wanted in inputs["wanted"]
+    }
+    empty = [
+        w for w, one in zip(inputs["wanted"], answer, strict=True) if isinstance(one, np.ndarray) and not one.any()
+    ]
+    if empty and all(stood[wanted] and 0 not in stood[wanted] for wanted in empty):
+        return (
+            "An array that went into a step as its second or third input gets a gradient of zeros. How many gradients "
+            "does a step send back?"
+        )
+    return AS_ASKED
 
 
 def _copied(answer: Any) -> Any:
@@ -250,6 +309,8 @@ TRIAL = Trial(
     probe=probe,
     shown=lambda case: {},
     called={
+        "begins": "what the loop begins with",
+        "way": "the steps that are asked",
         "output": "what gradients returns",
         "again": "what a second call returns",
         "returned": "what record returns",
@@ -258,7 +319,12 @@ TRIAL = Trial(
         "written": "whether an array is written into",
     },
     aspects=(
-        main("steps one after the other", 2.0, meaning="The gradients come back through a chain of steps."),
+        main(
+            "steps one after the other",
+            2.0,
+            ("begins", "way", "output"),
+            meaning="The gradients come back through a chain of steps.",
+        ),
         SHARED,
         TWICE,
         BRANCHES,

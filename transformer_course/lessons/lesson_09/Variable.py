@@ -93,6 +93,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("on a LayerNorm", WHOLE, **draw("norm", (n, d), (d,), (d,))),
         Case.of("with float32", FLOAT32, **draw("softmax", (n, m), kind=np.float32)),
         Case.of("on powers in float32", FLOAT32, **draw("inverse root", (n, m), kind=np.float32, positive=True)),
+        Case.of("on 2.5 * a in float32", FLOAT32, **draw("number", (n, m), kind=np.float32)),
     ]
 
 
@@ -144,6 +145,50 @@ def _is_a_copy(each: Any, known: Sequence[Any]) -> bool:
     )
 
 
+_SLOPES: Mapping[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "number": ("2.5 * a", lambda a: np.full_like(a, 2.5)),
+    "cube": ("a ** 3", lambda a: 3 * a**2),
+    "inverse root": ("a ** -0.5", lambda a: -0.5 * a**-1.5),
+    "exp": ("a.exp()", np.exp),
+}
+
+
+def _in_words(formula: str, came: list[Any], gradient: np.ndarray, arrays: Sequence[np.ndarray]) -> list[Any]:
+    """What comes back through a single operation, in words where it is something else than it should be."""
+    shapes = [one.shape if isinstance(one, np.ndarray) and one.dtype.kind == "f" else None for one in came]
+    if shapes != [array.shape for array in arrays] or arrays[0].dtype != np.float64:
+        return came
+    a = arrays[0]
+    if formula in _SLOPES:
+        name, slope = _SLOPES[formula]
+        if np.allclose(came[0], gradient * slope(a)):
+            return came
+        if np.allclose(came[0], slope(a)):
+            return [f"Behind {name}, the slope comes back alone, whatever gradient came in. What are they together?"]
+        place = int(np.abs(came[0] - gradient * slope(a)).argmax())
+        factor = float(came[0].flat[place] / gradient.flat[place])
+        return [
+            f"Behind {name}, where a is {a.flat[place]:.3g}, the gradient comes back {factor:.3g} times as large. How "
+            f"steep is {name} there?"
+        ]
+    if formula == "square" and np.allclose(came[0], gradient * a):
+        return ["Behind a * a, the gradient comes back through one of the two factors only. Which arrays went in?"]
+    if formula == "squared matrix":
+        left, right = gradient @ a.mT, a.mT @ gradient
+        for half in (left, right):
+            if np.allclose(came[0], half):
+                return [
+                    "Behind a @ a, the gradient comes back through one of the two factors only. Which arrays went in?"
+                ]
+        for half, name in ((gradient @ a + right, "first"), (left + a @ gradient, "second")):
+            if np.allclose(came[0], half):
+                return [
+                    f"Behind a @ a, the gradient of the {name} factor meets the other one as it is. Which way round "
+                    "does a matrix lie on the way back?"
+                ]
+    return came
+
+
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Works the formula out on variables, and follows it back."""
     notes = _Notes()
@@ -173,6 +218,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
                 f"An array of the shape {array.shape} was stretched, and its gradient comes back with the shape "
                 f"{came.shape}. Which function adds up what the copies got?"
             )
+    gradients = _in_words(inputs["formula"], gradients, before, arrays)
     if any(_is_a_copy(each, [*arrays, *(step[1] for step in notes.steps)]) for each in recorded):
         gradients = [_COPIES] * len(arrays)
     nowhere = "no gradient: the steps that were recorded don't lead back to it"

@@ -69,23 +69,36 @@ def by_name(observation: Observation, case: Case) -> Observation:
         order = _ORDER.format(first=NAMES[wanted.index(shapes[0])])
         three = [one if shape == its else order for one, shape, its in zip(three, shapes, wanted, strict=True)]
     return {
-        "keys_together": keys_together(three[1], case),
+        "keys_together": keys_together(three[1], three[0], case),
         "values_together": values_together(three[2], case),
         **dict(zip(NAMES, three, strict=True)),
         "arguments": observation.get("arguments"),
     }
 
 
-def keys_together(gradient: Any, case: Case) -> str:
+def keys_together(gradient: Any, of_query: Any, case: Case) -> str:
     """What the gradients of all keys add up to."""
     if not isinstance(gradient, np.ndarray) or gradient.shape != case.inputs["key"].shape:
         return "as they should"
     if adds_up(gradient, np.zeros_like(gradient).sum(axis=-2)):
         return "as they should"
+    if isinstance(of_query, np.ndarray) and np.allclose(of_query, _gradient_of_query(**case.inputs), rtol=1e-3):
+        return (
+            "The gradient of the query is right, so that of the scores is right, too. That of the keys isn't: what did "
+            "each key meet on the way forward, to make its scores?"
+        )
     return (
         "If all keys move by the same vector, all scores of a query change alike, and no weight does: the gradients of "
-        "the keys must add up to 0. Yours don't: how do you come back through the softmax?"
+        "the keys must add up to 0. Yours don't. Do those of a query's scores, and what did each key meet to make them?"
     )
+
+
+def _gradient_of_query(
+    query: np.ndarray, key: np.ndarray, value: np.ndarray, weights: np.ndarray, gradient: np.ndarray
+) -> np.ndarray:
+    of_weights = gradient @ value.mT
+    of_scores = weights * (of_weights - (weights * of_weights).sum(axis=-1, keepdims=True))
+    return np.asarray(of_scores @ key / query.shape[-1] ** 0.5)
 
 
 def values_together(gradient: Any, case: Case) -> str:
@@ -94,6 +107,14 @@ def values_together(gradient: Any, case: Case) -> str:
         return "as they should"
     if adds_up(gradient, case.inputs["gradient"].sum(axis=-2)):
         return "as they should"
+    got, wanted = gradient.sum(axis=-2), case.inputs["gradient"].sum(axis=-2)
+    factor = float(got.flat[0] / wanted.flat[0])
+    if 1e-3 < abs(factor) < np.inf and np.allclose(got, factor * wanted, rtol=1e-3):
+        return (
+            "If all values move by the same vector, so does each output, since its weights add up to 1: the gradients "
+            f"of the values must add up to those of the outputs. Yours add up to {factor:.3g} times that. Which factor "
+            "comes on top, or is it a mean that should be a sum?"
+        )
     return (
         "If all values move by the same vector, so does each output, since its weights add up to 1: the gradients of "
         "the values must add up to those of the outputs. Yours don't: how much of each value went into an output?"

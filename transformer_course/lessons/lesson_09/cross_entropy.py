@@ -61,6 +61,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 OVERFLOWN = "With large logits, an exponential overflows, or becomes 0. What can be subtracted from a whole row first?"
+NO_NUMBER = "Your loss is an array without axes, and not a Python float. What makes a number of it?"
 FLOORED = "The loss is far too small where the right logit is 900 below the largest."
 
 
@@ -76,7 +77,7 @@ def by_name(observation: Observation, case: Case) -> Observation:
         return {**observation, "loss": pair, "gradient": pair} if "error" not in observation else observation
     loss = pair[0]
     if isinstance(loss, np.ndarray) and loss.ndim == 0:
-        loss = float(loss)
+        loss = NO_NUMBER if case.tags == FLOAT32.tags else float(loss)
     if case.tags == LARGE.tags and isinstance(loss, float) and 0 < loss < 800 / len(case.inputs["targets"]):
         loss = FLOORED
     gradient = pair[1]
@@ -88,20 +89,27 @@ def by_name(observation: Observation, case: Case) -> Observation:
     elif case.tags == PADDED.tags and isinstance(gradient, np.ndarray) and gradient[case.inputs["targets"] == 0].any():
         gradient = "Where the target is padding, your gradient isn't 0. Does the loss change when a logit there grows?"
     if case.tags == PADDED.tags and isinstance(loss, float):
-        loss = _mean_of_rows(loss, **case.inputs) or loss
+        loss = _with_padding(loss, **case.inputs) or loss
     return {**observation, "loss": loss, "gradient": gradient}
 
 
-def _mean_of_rows(loss: float, logits: np.ndarray, targets: np.ndarray, **_: Any) -> str:
-    """In words, where a loss is the mean of the means of the rows."""
+def _with_padding(loss: float, logits: np.ndarray, targets: np.ndarray, **_: Any) -> str:
+    """In words, over what a loss with padding is a mean, if that can be seen and it is something else."""
     powers = np.log(np.exp(logits).sum(axis=-1)) - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
-    rows = [row[real].mean() for row, real in zip(powers, targets != 0, strict=True) if real.any()]
-    if not np.isclose(loss, np.mean(rows)):
-        return ""
-    return (
+    real = targets != 0
+    rows = [row[each].mean() for row, each in zip(powers, real, strict=True) if each.any()]
+    ways = {
+        "": powers[real].mean(),
         "Your loss is the mean of the rows' own means, so a token counts for more in a row with much padding. Over "
-        "what does the docstring take the mean?"
-    )
+        "what does the docstring take the mean?": np.mean(rows),
+        "Your loss adds up what all positions cost, padded ones too, and divides by the number of the others. Which "
+        "of them should be in the sum?": powers.sum() / real.sum(),
+        "Your loss is the mean over all positions, padded ones too. Which of them count?": powers.mean(),
+        "Your loss adds up the right positions, and divides by the number of all of them. How many count?": (
+            powers[real].sum() / real.size
+        ),
+    }
+    return next((words for words, way in ways.items() if np.isclose(loss, way)), "")
 
 
 TRIAL = Trial(

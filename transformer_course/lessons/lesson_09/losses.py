@@ -21,6 +21,11 @@ def of_loss(function: Callable[..., Any], logits: np.ndarray, targets: np.ndarra
 
     vocab, number = logits.shape[-1], targets.size
     alike = both(np.zeros_like(logits))[0] / float(np.log(vocab))
+    if abs(alike) < 1e-9:
+        return (
+            f"Where {vocab} logits are all alike, each position's loss is log {vocab}, and so is their mean. Yours is "
+            "0. The target's logit is compared with the logarithm of a sum: of what?"
+        ), AS_ASKED
     if abs(alike - 1) > 1e-6:
         times = {-1.0: "minus that", float(number): f"{number} times that, once for each position"}
         times[1 / float(np.log(2))] = "larger, as with a logarithm to the base 2"

@@ -14,7 +14,7 @@ from cellcheck.authoring.calls import Probe, in_order
 from transformer_course.lessons.lesson_09.claims import Claims, form_of_returned, form_of_set
 from transformer_course.lessons.lesson_09.losses import of_loss
 from transformer_course.lessons.lesson_09.model import of_model
-from transformer_course.lessons.lesson_09.rates import of_company, of_descent, of_rates
+from transformer_course.lessons.lesson_09.rates import of_company, of_default, of_descent, of_rates
 from transformer_course.lessons.lesson_09.rows import (
     shares,
     slopes_of_norm,
@@ -596,6 +596,8 @@ def _optimiser(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _adam(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The same, and in words what it does with the simplest gradients, said first."""
+    if "learning_rate" not in inputs:
+        return {"default": of_default(symbol)}
     looks = (lambda: of_rates(symbol), lambda: of_company(symbol))
     words = {"steps": first_said(*looks)} if inputs.get(IN_WORDS) else {}
     return _said_at_least(words, symbol, inputs)

@@ -10,6 +10,8 @@ import numpy as np
 from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked
 
 _RATE = 0.01
+_USUAL_RATE = 0.001
+_BETAS = np.array([[0.9], [0.999]])
 _NAMES = ("first", "second", "third")
 
 
@@ -30,6 +32,8 @@ def of_rates(symbol: Callable[..., Any]) -> str:
         return "Your first step isn't a number. What is 1 - beta**t for the first t that you divide by?"
     if not any(usual):
         raise Unwatched
+    if usual[0] < 0:
+        return "Where a gradient is positive, your parameter grows. Which way does a gradient point, and which is down?"
     if not np.allclose(usual, large, rtol=1e-3):
         return (
             "With gradients ten times as large, your steps change too. They should stay at the learning rate: which "
@@ -37,6 +41,12 @@ def of_rates(symbol: Callable[..., Any]) -> str:
         )
     if not np.allclose(steps([1.0] * 6, 2 * _RATE), 2 * np.array(usual), rtol=1e-3):
         return "With twice the learning rate, your steps aren't twice as long. Where does it come in?"
+    for words, sizes in _corrected_otherwise(len(usual)).items():
+        if np.allclose(usual, sizes, rtol=1e-3):
+            return (
+                f"With the same gradient at each step, your steps have the sizes that they have where {words}. By what "
+                "are m and v divided in step number t?"
+            )
     for place, step in enumerate(usual, start=1):
         if abs(step - 1) > 1e-3:
             return (
@@ -47,6 +57,40 @@ def of_rates(symbol: Callable[..., Any]) -> str:
     if steps([1.0, 1.0, 0.0])[-1] == 0:
         return "When a gradient is 0, your parameters stay where they are. What does m still remember?"
     return AS_ASKED
+
+
+def _corrected_otherwise(steps: int) -> dict[str, np.ndarray]:
+    """How long the steps are, in learning rates, where the same gradient comes each time and m or v is corrected by
+    something else than 1 - beta ** t."""
+    m, v = 1 - _BETAS ** np.arange(1, steps + 1)
+    next_m, next_v = 1 - _BETAS ** np.arange(2, steps + 2)
+    return {
+        "m isn't corrected": m,
+        "v isn't corrected": v**-0.5,
+        "neither m nor v is corrected": m * v**-0.5,
+        "m is corrected with t one too large": m / next_m,
+        "v is corrected with t one too large": (next_v / v) ** 0.5,
+        "t begins at 2": m / next_m * (next_v / v) ** 0.5,
+        "m is corrected as in the first step, always": m / m[0],
+        "v is corrected as in the first step, always": (v / v[0]) ** -0.5,
+        "v is corrected after its root is taken": v**0.5,
+        "m and v are each corrected with the other's beta": m / v * (m / v) ** 0.5,
+    }
+
+
+def of_default(symbol: Callable[..., Any]) -> str:
+    """Of a first step for which nobody passes a learning rate in."""
+
+    def moved(*rate: float) -> float:
+        number = np.zeros(1)
+        symbol([number], *rate).step([np.ones(1)])
+        return float(number[0])
+
+    if np.isclose(moved(), moved(_USUAL_RATE), rtol=1e-6, atol=0):
+        return AS_ASKED
+    return (
+        f"Where no learning rate is passed in, your step isn't that of {_USUAL_RATE:g}. Which default is the usual one?"
+    )
 
 
 def of_descent(symbol: Callable[..., Any], several: bool) -> str:

@@ -82,13 +82,14 @@ def _sums(output: np.ndarray, sums: np.ndarray, axis: int, near: float) -> str:
             )
     if abs(float(output.sum()) - 1) < near:
         return "All your numbers together add up to 1. Which of them share one sum?"
+    farthest = float(sums.flat[np.abs(sums - 1).argmax()])
     if (np.abs(sums - 1) < 0.1).all():
         return (
-            f"Along the axis that was asked for, your numbers add up to {float(sums.flat[0]):.6g}, not to 1. What is "
+            f"Along the axis that was asked for, your numbers add up to {farthest:.10g}, not to 1. What is "
             "in the sum that you divide by, besides their exponentials?"
         )
     return (
-        f"Along the axis that was asked for, your numbers add up to {float(sums.flat[0]):.3g}, not to 1. By what is "
+        f"Along the axis that was asked for, your numbers add up to {farthest:.3g}, not to 1. By what is "
         "each of them divided?"
     )
 
@@ -115,10 +116,15 @@ def of_scores(output: Any, weights: np.ndarray, gradient: np.ndarray) -> str:
             f"From each gradient of the first row you subtract {float(subtracted.flat[0]):.4g}, and their mean, "
             f"weighted by the softmax, is {float(mean.flat[0]):.4g}. What is each gradient multiplied by in that sum?"
         )
+    if output.ndim > 1 and output.shape[-2] > 1 and np.allclose(subtracted, subtracted[..., :1, :]):
+        return (
+            "What you subtract is the same for all rows, and differs from column to column: it is worked out along "
+            "another axis. Which weights add up to 1?"
+        )
     if np.abs(output.sum(axis=-1)).max() > 1e-8:
         return (
             "If all scores of a row grow alike, its weights stay as they are, so the gradients of its scores add up to "
-            "0. Yours don't: which of your terms has a weight too many, or too few?"
+            "0. Yours don't: what do you subtract from each gradient, and what is the difference multiplied by?"
         )
     return AS_ASKED
 

@@ -262,7 +262,7 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     }
     for words, way in ways.items():
         if np.allclose(way, merged, rtol=1e-8, atol=1e-8):
-            return words
+            return _cut(weights, projected, heads) if words == AS_ASKED else words
     trace.known = {"the merged heads": ways[AS_ASKED], **{name: projected[name] for name in ("query",)}, **arguments}
     for name in ("key", "query"):
         if len(blocks(projected[name])[0, 0]) == weights.shape[-1]:
@@ -275,6 +275,33 @@ def merging(layer: Any, heads: int, arguments: Mapping[str, np.ndarray]) -> str:
     return (
         f"Going forward, output gets {_written(terms, _mixed)}. What do the weights add up, and what comes after that?"
     )
+
+
+def _cut(weights: np.ndarray, projected: Mapping[str, np.ndarray], heads: int) -> str:
+    """Whether the queries or the keys of these weights were cut into heads by reshape alone."""
+    batch, _, width = projected["query"].shape
+
+    def cut(name: str, by_reshape: bool) -> np.ndarray:
+        of = projected[name]
+        if by_reshape:
+            return of.reshape(batch, heads, -1, width // heads)
+        return of.reshape(batch, -1, heads, width // heads).swapaxes(1, 2)
+
+    for names in ((), ("query",), ("key",), ("query", "key")):
+        scores = cut("query", "query" in names) @ cut("key", "key" in names).mT / (width // heads) ** 0.5
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        if np.allclose(powers / powers.sum(axis=-1, keepdims=True), weights, rtol=1e-6, atol=1e-8):
+            roles = {"query": "queries", "key": "keys"}
+            return (
+                AS_ASKED
+                if not names
+                else (
+                    f"The {' and '.join(roles[name] for name in names)} are cut into heads by reshape alone, so a head "
+                    "gets numbers of several positions. Which two axes have to be swapped when the columns are in "
+                    "blocks?"
+                )
+            )
+    return AS_ASKED
 
 
 def _shared_out(weights: np.ndarray) -> str:

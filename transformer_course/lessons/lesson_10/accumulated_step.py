@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -130,10 +131,19 @@ ORDINALS = ("first", "second", "third")
 def _counts(symbol: Any, sizes: Sequence[int]) -> str:
     """How much each batch counts: of one that moves a weight of its own, that is how far this weight goes."""
     model = nn.Linear(len(sizes) + 2, 1, bias=False)  # two more, so that numbers of rows and of inputs differ
+    optimizer = optim.SGD(model.parameters(), lr=1.0)
     model.weight.data.zero_()
+    weights = [model.weight.detach().clone()]  # after each step
+    optimizer.register_step_post_hook(lambda *_: weights.append(model.weight.detach().clone()))
     rows = torch.eye(len(sizes) + 2)
     batches = [(row.repeat(count, 1), torch.ones(count, 7)) for row, count in zip(rows, sizes, strict=False)]
-    asked(symbol, model, batches, lambda outputs, targets: outputs.mean(), optim.SGD(model.parameters(), lr=1.0))
+    asked(symbol, model, batches, lambda outputs, targets: outputs.mean(), optimizer)
+    steps = sum(not torch.equal(one, other) for one, other in pairwise(weights))
+    if steps > 1:
+        return (
+            f"For {len(sizes)} batches, your optimiser takes {steps} steps. How many should it take, and when are "
+            "all the gradients there?"
+        )
     shares = torch.tensor(sizes) / sum(sizes)
     times = -model.weight.detach()[0, : len(sizes)] / shares
     if torch.allclose(times, torch.ones_like(times), atol=1e-4):

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from cellcheck.authoring import draw
-from cellcheck.authoring.aspects import special, tells_apart
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.aspects import KNOWN, special, tells_apart
+from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
 from transformer_course.lessons.lesson_10 import patients
 from transformer_course.lessons.lesson_10.patients import trainer
 
@@ -25,6 +25,15 @@ SOUND, STUCK, LOW = tells_apart(
 )
 BOUNDS = special(
     "a loss below 0.05, after 300 steps", "bounds", 3.0, "A loss of exactly 0.05 is too high, and step 301 is too late."
+)
+# It says in words what the patients show anyway, and these have the points.
+GOES_BY = Aspect(
+    "what the test goes by",
+    ("goes_by",),
+    KNOWN,
+    0.001,
+    tags=tagged("made_up"),
+    meaning="Of one new model, the loss after 300 steps decides, and nothing else.",
 )
 
 # (kind of patient, what looks at it, words for the learner)
@@ -59,11 +68,18 @@ TRAININGS = [
 def cases(generator: np.random.Generator) -> list[Case]:
     inputs, targets = draw.normal(generator, 8, 6), draw.integers(generator, 0, 4, 8)
     return [
-        Case(label, {"inputs": inputs, "targets": targets}, aspect.tags, partial(trainer, kind))
-        for kind, aspect, label in TRAININGS
+        *(
+            Case(label, {"inputs": inputs, "targets": targets}, aspect.tags, partial(trainer, kind))
+            for kind, aspect, label in TRAININGS
+        ),
+        Case.of("with losses that are made up", GOES_BY),
     ]
 
 
 TRIAL = Trial(
-    module="transformer_course.training_well.overfitting", points=2, cases=cases, aspects=(SOUND, STUCK, LOW, BOUNDS)
+    module="transformer_course.training_well.overfitting",
+    points=2,
+    cases=cases,
+    called={"goes_by": "what the answer hangs on"},
+    aspects=(SOUND, STUCK, LOW, BOUNDS, GOES_BY),
 )

@@ -105,8 +105,8 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def _scaled(symbol: Any, limit: float) -> str:
     """What long gradients are multiplied by: (3, 4) and (12), whose norm is 13, and others."""
     norm, factors = _norm_and_factors(symbol, [[3.0, 4.0], [12.0]], limit)
-    if len(set(factors)) > 1:
-        alike = factors[0] == factors[1]
+    if max(factors) - min(factors) > 1e-5:
+        alike = abs(factors[0] - factors[1]) < 1e-5
         taken_off = [number * (1 - factor) for number, factor in zip([3, 4, 12], factors, strict=True)]
         if max(taken_off) - min(taken_off) < 1e-3:
             return f"You take {taken_off[0]:.4g} off every number of a gradient. What are they multiplied by instead?"
@@ -117,7 +117,7 @@ def _scaled(symbol: Any, limit: float) -> str:
             else "Within one gradient, you multiply different numbers by different factors, which turns the step. How "
             "many factors does the docstring name?"
         )
-    if abs(factors[0] - limit / 13) < 1e-4:
+    if abs(factors[0] * 13 - limit) < 1e-4 * limit:
         return AS_ASKED
     if abs(norm - 13) > 1e-3:
         return (
@@ -131,12 +131,15 @@ def _scaled(symbol: Any, limit: float) -> str:
             f"You divide max_norm by the norm and {added:.3g} more, so a norm of 13 becomes {13 * factors[0]:.4g}, and "
             f"not {limit:g}. What do you divide by?"
         )
+    _, lower = _norm_and_factors(symbol, [[3.0, 4.0], [12.0]], 0.3)
     powers = [(a, b) for a in (0, 0.5, 1, 2) for b in (0, 0.5, 1, 2, 3) if (a, b) != (1, 1)]
     told = next(
         (
             f": {_power('max_norm', a)} / {_power('the norm', b)}"
             for a, b in powers
-            if np.allclose([factors[0], others[0]], [limit**a / 13.0**b, limit**a / 6.0**b], rtol=1e-3)
+            if np.allclose(
+                [factors[0], others[0], lower[0]], [limit**a / 13.0**b, limit**a / 6.0**b, 0.3**a / 13.0**b], rtol=1e-3
+            )
         ),
         "",
     )
@@ -160,7 +163,7 @@ def _norm_and_factors(symbol: Any, gradients: list[list[float]], max_norm: float
     if len(clipped) < len(gradients):
         raise Unwatched
     factors = [after / torch.tensor(before) for after, before in zip(clipped, gradients, strict=True)]
-    return norm, [round(factor, 5) for factor in torch.cat(factors).tolist()]
+    return norm, torch.cat(factors).tolist()
 
 
 TRIAL = Trial(

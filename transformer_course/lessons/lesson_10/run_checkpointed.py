@@ -14,20 +14,21 @@ from cellcheck.authoring import draw
 from cellcheck.authoring.aspects import CONTENT, USUAL, also, central, main, special, untouched
 from cellcheck.authoring.calls import weights_like
 from cellcheck.authoring.spec import Aspect, Case, Trial
+from transformer_course.lessons.watching import AS_ASKED
 
 NO_GRADIENT = special(
     "an x that requires no gradient",
     "",
     3.0,
     "The blocks' weights get their gradients even if x requires none.",
-    ("gradients", "output", "at_once"),
+    ("gradients", "output", "segments", "at_once"),
 )
 DROPOUT = special(
     "dropout",
     "",
     2.0,
     "What was dropped on the way forward is dropped again when it is computed again.",
-    ("gradients", "output", "at_once"),
+    ("gradients", "output", "segments", "at_once"),
 )
 SINGLE = special("a single block", meaning="A stack of one block works too.", keys=("output", "at_once"))
 NO_BLOCK = special("no block at all", meaning="An empty list of blocks returns x.", keys=("output", "at_once"))
@@ -93,15 +94,30 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     torch.default_generator.manual_seed(4)
     leaves = [parameter for block in blocks for parameter in block.parameters()] + [x] * inputs["wanted"]
     output = symbol(blocks, x)
-    stored = len(memory.now)
+    stored, called = frozenset(memory.now), memory.count
     modes = [block.training for block in blocks]
+    gradients = _gradients(output, leaves)
     return {
         "output": output.detach() if isinstance(output, torch.Tensor) else output,
-        "gradients": _gradients(output, leaves),
+        "gradients": gradients,
+        "segments": _segments(stored, memory.most, len(blocks)) if called == len(blocks) else AS_ASKED,
         "at_once": _share(memory.most, len(blocks)),
-        "kept": "little" if stored <= 1 else _share(stored, len(blocks)),
+        "kept": "little" if len(stored) <= 1 else _share(len(stored), len(blocks)),
         "arguments": [len(blocks), inputs["x"], x.detach(), x.requires_grad, modes],
     }
+
+
+def _segments(stored: frozenset[int], most: int, blocks: int) -> str:
+    """Which of the blocks forget, by those whose numbers are `stored` after the forward pass, and how many of them are
+    computed again together. The last block may keep its own: the gradient reaches it first.
+    """
+    if most <= 1 < blocks or blocks < 2:
+        return AS_ASKED
+    if len(stored) == blocks:
+        return "What your blocks compute is all kept for the backward pass. What makes a block forget it?"
+    if stored - {blocks}:
+        return "Some of your blocks forget what they compute, and others don't. Which ones should?"
+    return "When the gradient comes, several blocks are computed again at once. How many should a segment have?"
 
 
 def _share(count: int, blocks: int) -> str:
@@ -129,6 +145,7 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     called={
+        "segments": "which blocks are computed again together",
         "kept": "what is kept after the forward pass",
         "at_once": "the blocks' own numbers in memory at once",
         "gradients": "the gradients",
@@ -137,7 +154,7 @@ TRIAL = Trial(
         main("the output", 3.0, meaning="The output is that of the blocks, one after the other."),
         Aspect(
             "one block at a time",
-            ("at_once",),
+            ("segments", "at_once"),
             CONTENT,
             14.0,
             tags=USUAL,

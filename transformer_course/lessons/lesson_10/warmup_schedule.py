@@ -16,11 +16,13 @@ from transformer_course.lessons.wordings import usually_in_words, without_the_wi
 
 FIRST = special("the first step", weight=2.0, meaning="Steps count from 1, and the first rate is peak / warmup_steps.")
 PEAK = special("at the peak and shortly after it", weight=2.0, meaning="The rate is highest at step warmup_steps.")
-LAST = special("the last step", meaning="At step total_steps the rate is 0.")
+LAST = special("the last step", meaning="At step total_steps the rate is 0.", keys=("end", "output"))
 ONE = special(
     "a warm-up of one step", meaning="With warmup_steps=1, step 1 is at the peak, and the rate falls from there."
 )
-AFTER = special("after the last step", weight=2.0, meaning="After total_steps the rate stays 0.")
+AFTER = special(
+    "after the last step", weight=2.0, meaning="After total_steps the rate stays 0.", keys=("end", "output")
+)
 
 
 @usually_in_words
@@ -65,7 +67,29 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     inputs, in_words = without_the_wish(inputs)
     rising = inputs["step"] <= inputs["warmup_steps"]
     words = {"curve": first_said(lambda: _way_up(symbol) if rising else _way_down(symbol))} if in_words else {}
+    if inputs["step"] >= inputs["total_steps"]:
+        end = _at_the_end if inputs["step"] == inputs["total_steps"] else _afterwards
+        words["end"] = first_said(lambda: end(symbol))
     return {**words, **number_and_kind(symbol(*inputs.values()))}
+
+
+def _at_the_end(symbol: Any) -> str:
+    last, after = _rates(symbol, 100, 190)
+    if abs(last) < 1e-6:
+        return AS_ASKED
+    stays = ", and stays there" if np.isclose(last, after) else ""
+    return f"{RUN} is {last:.3g} in step 100, the last one{stays}. To which number should it fall?"
+
+
+def _afterwards(symbol: Any) -> str:
+    last, *after = _rates(symbol, 100, 101, 190)
+    if np.abs(after).max() < 1e-6:
+        return AS_ASKED
+    if np.allclose(after, last):
+        return f"{RUN} is {last:.3g} in step 100, the last one, and stays there. To which number should it fall?"
+    return (
+        f"{RUN} is {after[0]:.3g} in step 101, and {after[1]:.3g} in step 190. What should it be after the last step?"
+    )
 
 
 RUN = "With a peak of 0.8, 20 steps of warm-up and 100 in all, your rate"
@@ -125,7 +149,12 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     probe=probe,
-    called={"curve": "the curve of the rates", "output": "the rate", "kind": "what is returned"},
+    called={
+        "curve": "the curve of the rates",
+        "end": "the end of the rates",
+        "output": "the rate",
+        "kind": "what is returned",
+    },
     aspects=(
         A_FLOAT,
         replace(values(6.0), keys=("curve", "output")),

@@ -127,9 +127,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with top_p = 0.7", TOP_P, **always([0.5, 0.25, 0.15, 0.1], 40, 1.0, 0.7, look="which")),
         Case.of("with top_p = 1", TOP_P, **always([0.4, 0.3, 0.3], 40, 1.0, 1.0, look="which")),
         Case.of(
-            "with temperature 4 and top_p = 0.7",
+            "with temperature 4 and top_p = 0.74",
             ORDER,
-            **always([0.9, 0.04, 0.03, 0.02, 0.01], 70, 4.0, 0.7, look="which"),
+            # 4 of them after the temperature, 2 before it, 3 after its root, 5 after its square
+            **always([0.661, 0.23, 0.054, 0.023, 0.018, 0.014], 120, 4.0, 0.74, look="which"),
         ),
         Case.of("with a text of one token", SHORT, **text(1, a, 0.0, 1.0)),
         Case.of("with nothing to add", SHORT, **text(a, 0, 1.0, 1.0)),
@@ -196,6 +197,7 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     called={
+        "sure": "where one token is left to choose from",
         "share": "how often an unlikely token comes up",
         "which": "the tokens that come up",
         "draws": "which token follows when the text so far ends in the same way",
@@ -207,6 +209,7 @@ TRIAL = Trial(
             main(
                 "the loop, where only one token is left",
                 11.0,
+                ("sure", "output"),
                 meaning="Where the temperature or top_p leaves a single token to choose from, the text is just that.",
             )
         ),

@@ -120,7 +120,7 @@ def _seen(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if read.min() < 0 or told.min() < 0:
         return {**seen, "output": "ids that aren't in the text"}
     starts = torch.bincount(read[:, 0], minlength=len(ids) - length)
-    seen["output"] = _in_tokens(told - read)
+    seen["output"] = _in_tokens(told - read, length, len(ids))
     apart = _different(read.diff(dim=1)) if length > 1 else [1]
     seen["side_by_side"] = SIDE_BY_SIDE.get(tuple(apart), "no neighbours, or not in the text's order")
     seen["starts"] = _in_short([place for place, count in enumerate(starts.tolist()) if count])
@@ -180,10 +180,12 @@ def _different(table: torch.Tensor) -> list[int]:
     return numbers if len(numbers) <= 4 else [*numbers[:2], *numbers[-2:]]
 
 
-def _in_tokens(ahead: torch.Tensor) -> str:
+def _in_tokens(ahead: torch.Tensor, length: int, n: int) -> str:
     """Which tokens the targets are, by how far they lie ahead of their inputs."""
     numbers = _different(ahead)
     named = {1: "the next token", 0: "the input itself"}
+    if length > 1 and bool(((ahead - length) % n == 0).all()):  # behind the end of the text its beginning may follow
+        return f"tokens of the window after theirs, {length} positions ahead"
     if len(numbers) > 1:
         return f"tokens at different distances from their inputs: {', '.join(map(str, numbers))}"
     return named.get(numbers[0], f"the token {abs(numbers[0])} positions {'ahead' if numbers[0] > 0 else 'before'}")

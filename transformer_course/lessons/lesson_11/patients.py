@@ -66,6 +66,13 @@ def _first(inputs: torch.Tensor, targets: torch.Tensor) -> Batch:
     return inputs, wrong
 
 
+def _middle(inputs: torch.Tensor, targets: torch.Tensor) -> Batch:
+    """Neither the first target nor the last one."""
+    wrong = targets.clone()
+    wrong[:, 1] = inputs[:, 1]
+    return inputs, wrong
+
+
 def _last_row(inputs: torch.Tensor, targets: torch.Tensor) -> Batch:
     wrong = targets.clone()
     wrong[-1] = inputs[-1]
@@ -81,10 +88,19 @@ def _one_of_many(ids: torch.Tensor, generator: torch.Generator) -> Batch:
     return inputs, wrong.view_as(targets)
 
 
+def _one_inside(ids: torch.Tensor, generator: torch.Generator) -> Batch:
+    """The same in neither the first row nor the last, and at neither end of one: who sees it isn't up to chance."""
+    inputs, targets = _window(ids, generator, rows=10)
+    row, place = (int(torch.randint(1, most, (1,), generator=generator)) for most in (9, LENGTH - 1))
+    wrong = targets.clone()
+    wrong[row, place] = inputs[row, place]
+    return inputs, wrong
+
+
 def _one_of_many_now_and_then(ids: torch.Tensor, generator: torch.Generator) -> Batch:
-    """The same, in one batch of ten."""
+    """One wrong target among forty, in one batch of ten."""
     wrong = _rarely(generator, 4)
-    return _one_of_many(ids, generator) if wrong else _window(ids, generator, rows=10)
+    return _one_inside(ids, generator) if wrong else _window(ids, generator, rows=10)
 
 
 def _padded(inputs: torch.Tensor, targets: torch.Tensor) -> Batch:
@@ -143,6 +159,7 @@ MAKERS: dict[str, Callable[..., Batch]] = {
     "shuffled": _shuffled,
     "last target": _changed(_last),
     "first target": _changed(_first),
+    "middle target": _changed(_middle),
     "last row": _changed(_last_row),
     "one of many": _one_of_many,
     "one of many now and then": _one_of_many_now_and_then,

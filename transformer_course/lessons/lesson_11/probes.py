@@ -1,6 +1,6 @@
 """How the symbols of lesson 11 are called whose cases know too much to travel."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +9,7 @@ from torch import nn
 
 from cellcheck.authoring.calls import Probe, given, plain_bool
 from transformer_course.lessons.lesson_11.randomness import source_of_randomness
+from transformer_course.lessons.watching import AS_ASKED
 
 Inputs = Mapping[str, Any]
 
@@ -22,8 +23,17 @@ def _targets_are_next(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return tuple(ask("batch", ids, number))
 
     answer = plain_bool(symbol(make_batch, ids))
-    too_few = answer is True and asked[0] < 100
-    return {"output": answer, "batches": "fewer than 100" if too_few else "enough"}
+    return {"output": answer, "batches": _looked_at(asked[0]) if answer is True else "enough"}
+
+
+def _looked_at(batches: int) -> str:
+    """Whether as many batches are looked at as should be before an answer says True."""
+    if batches >= 100:
+        return "enough"
+    if batches == 1:
+        return "You say True after a single batch. A fault of one batch in ten gets past you: how many should there be?"
+    so_far = "after fewer batches than the docstring asks for" if batches else "without a look at a batch"
+    return f"You say True {so_far}. How likely is it that you see a fault of one batch in ten?"
 
 
 class _Toy(nn.Module):
@@ -66,7 +76,7 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     }
     look = inputs.get("look")
     if look is None:
-        return {**seen, "output": output}
+        return {"sure": _sure(drawn, inputs), **seen, "output": output}
     if not isinstance(output, torch.Tensor) or output.dim() != 1:
         return {**seen, look: "no text of shape (length,)"}
     text = output.long().tolist()
@@ -78,6 +88,23 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     if len(set(written)) == 1:
         return {**seen, look: "the same one every time"}
     return {**seen, look: ", ".join(map(str, sorted(set(written))))}
+
+
+def _sure(drawn: Callable[[torch.Generator], Any], inputs: Inputs) -> str:
+    """Whether chance has no say where a single token is left to choose from."""
+    if inputs.get("look") or inputs["new"] > 20 or (inputs["temperature"] > 0 and inputs["top_p"] > 0.1):
+        return AS_ASKED
+    try:
+        texts = [drawn(torch.Generator().manual_seed(inputs["seed"] + more)) for more in range(3)]
+    except Exception:  # the case itself shows what it stops with
+        return AS_ASKED
+    if all(text == texts[0] for text in texts):
+        return AS_ASKED
+    if inputs["temperature"] == 0:
+        return "At temperature 0, another seed gives you another text. Which token should be taken there, every time?"
+    return (
+        "Here top_p leaves one token to choose from, but another seed gives you another text. Where does top_p enter?"
+    )
 
 
 def _in_words(share: float) -> str:

@@ -51,6 +51,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("shuffled", MIXED, "with windows of a shuffled text"),
         tried("last target", CORNER, "with a wrong last target in every row"),
         tried("first target", CORNER, "with a wrong first target in every row"),
+        tried("middle target", CORNER, "with a wrong second target in every row"),
         tried("last row", CORNER, "with a last row that isn't shifted"),
         tried("one of many", CORNER, "with one wrong target among forty"),
         tried("padded", CORNER, "with a zero for the last target of each row"),

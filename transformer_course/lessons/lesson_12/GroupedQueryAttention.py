@@ -1,6 +1,7 @@
 """`GroupedQueryAttention`: how it is tried. The probe hands the weights in by name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from transformer_course.lessons.attending import attention_weights, where_answer
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import fresh, learned_numbers
 from transformer_course.lessons.lesson_12.drawing import grouped_weights
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 MASKS = aspects.central(
     special("masks", weight=8.0, meaning="A mask of any shape that broadcasts decides who sees whom.")
@@ -37,6 +40,7 @@ AGAIN = special(
 )
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def row(b: int, n: int, heads: int, kv: int, d_head: int, dtype: torch.dtype = torch.float32) -> Inputs:
         d_model = heads * d_head
@@ -81,7 +85,10 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    inputs, in_words = without_the_wish(inputs)
     x = inputs["x"]
+    words = {"turned": first_said(lambda: _turned(symbol))} if in_words else {}
+    words["kept"] = first_said(lambda: _kept(symbol))
     module = fresh(symbol, x.shape[-1], inputs["num_heads"], inputs["num_kv_heads"])
     if "before" in inputs:
         hand_in(module, inputs["weights"])
@@ -90,14 +97,85 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     rows = answered_rows(inputs.get("mask"), x.shape[:-1])
     with torch.set_grad_enabled("forwards" not in inputs):  # where only the output counts, nothing is recorded
         seen = followed(module, inputs["weights"], given(inputs, "x", "mask"), rows, pair=True)
-    return {"size": learned_numbers(module), **seen}
+    return {**words, "biased": _biased(module), "size": learned_numbers(module), **seen}
+
+
+def _with_equal_tokens(symbol: Any, length: int) -> list[list[float]]:
+    """The weights of a single head, whose queries and keys are the tokens themselves, where all tokens are equal.
+
+    A position is all that tells one of them from another.
+    """
+    layer = asked(fresh, symbol, 2, 1, 1).eval()
+    _, places = hand_in(layer, {f"{name}.weight": 3 * torch.eye(2) for name in ("query", "key")})
+    with torch.no_grad():
+        result = asked(layer, torch.tensor([1.0, 0.0]).expand(1, length, 2).clone())
+    weights = result[1] if isinstance(result, list | tuple) and len(result) == 2 else None
+    if len(places) < 2 or not isinstance(weights, torch.Tensor) or weights.shape != (1, 1, length, length):
+        raise Unwatched
+    numbers: list[list[float]] = weights[0, 0].tolist()
+    return numbers
+
+
+def _turned(symbol: Any) -> str:
+    """Whether queries stand at other positions than keys: each token should look at itself most, if all are equal."""
+    length = 5
+    weights = _with_equal_tokens(symbol, length)
+    most = [max(range(length), key=row.__getitem__) for row in weights]
+    away = most[2] - 2
+    near = [row for row in range(length) if 0 <= row + away < length]
+    if not away or abs(away) > 2 or any(most[row] != row + away for row in near):
+        return AS_ASKED
+    if any(weights[row][row] < 1e-4 * weights[row][row + away] for row in near):  # it may not look at itself
+        return AS_ASKED
+    where = f"the {'next' if away > 0 else 'previous'} one{' but one' if abs(away) > 1 else ''}"
+    return (
+        f"If all tokens are equal, and queries and keys too, each should look at itself most, but it looks at {where}. "
+        "Which positions do queries get, and which do keys?"
+    )
+
+
+def _kept(symbol: Any) -> str:
+    """Whether the same layer gives the same for the same text once more."""
+    torch.manual_seed(0)
+    layer = asked(fresh, symbol, 8, 2, 1).eval()
+    x = torch.linspace(-2, 2, 48).sin().reshape(2, 3, 8)
+    with torch.no_grad():
+        first, second = (_output(asked(layer, x.clone())) for _ in range(2))
+    if torch.allclose(first, second, rtol=1e-4, atol=1e-5):
+        return AS_ASKED
+    return "Called again with the same x, your layer gives another output. What does it keep from one call to the next?"
+
+
+def _output(result: Any) -> torch.Tensor:
+    output = result[0] if isinstance(result, list | tuple) and len(result) == 2 else None
+    if not isinstance(output, torch.Tensor) or output.shape != (2, 3, 8):
+        raise Unwatched
+    return output
+
+
+def _biased(module: torch.nn.Module) -> str:
+    """Which of the four layers has a bias: how many numbers there are doesn't say whose they are."""
+    layers = {name: getattr(module, name, None) for name in ("query", "key", "value", "output")}
+    names = [name for name, layer in layers.items() if isinstance(getattr(layer, "bias", None), torch.Tensor)]
+    if not names:
+        return AS_ASKED
+    if len(names) == 1:
+        return f"Your {names[0]} layer has a bias. How many of the four should have one?"
+    return f"These of your layers have a bias: {', '.join(names)}. Which argument switches it off?"
 
 
 def canonical(observation: Observation, case: Case) -> Observation:
     """What a later call gives, or a long text, is asked for once, in the output. See `where_answered` for the rest."""
     apart = (AGAIN.tags | LONG.tags) & case.tags
-    seen = {name: value for name, value in observation.items() if not apart or name not in ("gradients", "weights")}
+    seen = {
+        name: value for name, value in observation.items() if not apart or name not in ("gradients", "weights", "kept")
+    }
     return where_answered(seen, case)
+
+
+IN_WORDS: Mapping[str, tuple[str, ...]] = {"values": ("turned",), "gradients flow": ("kept",)}
+"""What is said in words under aspects of any module's. A layer that keeps something fails in its gradients, which a
+second call follows."""
 
 
 TRIAL = Trial(
@@ -106,24 +184,34 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=canonical,
-    called={"size": "how many numbers it learns", "weights": "the matrix of attention weights"},
-    aspects=aspects.of_module(
-        MASKS,
-        SHARED,
-        OWN,
-        LONG,
-        ONE,
-        EMPTY,
-        AGAIN,
-        begins=[
-            aspects.also(
-                "fewer keys and values",
-                "size",
-                meaning="Key and value learn d_model * num_kv_heads * d_head numbers each.",
-            )
-        ],
-        returned=[attention_weights()],
-        parts_weight=2.0,
-        values_weight=8.0,
+    called={
+        "biased": "which layers have a bias",
+        "turned": "which token is looked at",
+        "kept": "what a second call gives",
+        "size": "how many numbers it learns",
+        "weights": "the matrix of attention weights",
+    },
+    aspects=tuple(
+        replace(aspect, keys=(*IN_WORDS.get(aspect.name, ()), *aspect.keys))
+        for aspect in aspects.of_module(
+            MASKS,
+            SHARED,
+            OWN,
+            LONG,
+            ONE,
+            EMPTY,
+            AGAIN,
+            begins=[
+                aspects.also(
+                    "fewer keys and values",
+                    "biased",
+                    "size",
+                    meaning="Key and value learn d_model * num_kv_heads * d_head numbers each.",
+                )
+            ],
+            returned=[attention_weights()],
+            parts_weight=2.0,
+            values_weight=8.0,
+        )
     ),
 )

@@ -169,7 +169,7 @@ def _merged(layer: Any, x: torch.Tensor, inputs: Mapping[str, Any]) -> dict[str,
     except Exception as error:
         return {"merged": f"stopped with {type(error).__name__}: {error}"}
     if not _agree(result, wanted) and _agree(_with_bias(plain, layer, x), wanted):
-        result = "right but for the bias"  # whose numbers may be new ones
+        result = _but_for_its_bias(layer)  # whose numbers may be new ones
     by = AS_ASKED if _agree(result, wanted) else first_said(lambda: asked(_merged_by, plain, inputs))
     seen: dict[str, Any] = {
         "merged_by": by,
@@ -205,6 +205,12 @@ def _with_bias(plain: Any, layer: Any, x: torch.Tensor) -> Any:
         return nn.functional.linear(x, plain.weight, layer.base.bias).detach()
     except Exception:
         return None
+
+
+def _but_for_its_bias(layer: Any) -> str:
+    if layer.base.bias is None:
+        return "Your merged layer is right but for its bias: the trained layer has none. Where does this one come from?"
+    return "Your merged layer is right but for its bias. Which bias does the trained layer have?"
 
 
 def _changed(layer: nn.Module, before: Mapping[str, torch.Tensor]) -> list[str]:

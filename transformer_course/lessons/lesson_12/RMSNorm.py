@@ -1,6 +1,7 @@
 """`RMSNorm`: how it is tried."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from cellcheck.authoring.modules import built, followed
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_11.fresh_modules import learned_numbers
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, asked, first_said
+from transformer_course.lessons.wordings import usually_in_words, without_the_wish
 
 AXES = special("any number of axes", meaning="The input may have any number of axes: a vector works too.")
 ONE = special("a batch of one, a single token", weight=0.5)
@@ -24,6 +27,7 @@ ZEROS = special("a vector of zeros", meaning="A vector of zeros gives zeros, not
 AGAIN = special("called again", weight=2.0, meaning="A later call, with other vectors, is as right as the first.")
 
 
+@usually_in_words
 def cases(generator: np.random.Generator) -> list[Case]:
     def rows(*sizes: int, dtype: torch.dtype = torch.float32, scale: float = 2.0) -> Inputs:
         x = 0.6 + normal(generator, *sizes, dtype=dtype) + torch.linspace(-1, 3, sizes[-1], dtype=dtype)
@@ -60,6 +64,7 @@ def canonical(observation: Observation, case: Case) -> Observation:
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    inputs, in_words = without_the_wish(inputs)
     x = inputs["x"]
     module = built(symbol, x.shape[-1], *given(inputs, "eps"))
     weight = getattr(module, "weight", None)
@@ -67,7 +72,29 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     if "before" in inputs:
         with torch.no_grad():
             module(inputs["before"])
-    return {"start": start, "size": learned_numbers(module), **followed(module, inputs["weights"], [x])}
+    seen = {"start": start, "size": learned_numbers(module), **followed(module, inputs["weights"], [x])}
+    return {"mixed": first_said(lambda: _mixed(symbol)), **seen} if in_words else seen
+
+
+def _mixed(symbol: Any) -> str:
+    """Whether what comes out for one vector depends on another one."""
+    module = asked(built, symbol, 4).eval()
+    x = torch.tensor([[[1.0, 2.0, -1.0, 3.0], [2.0, -3.0, 1.0, 1.0]], [[4.0, 1.0, 1.0, -2.0], [1.0, 1.0, 2.0, 3.0]]])
+    seen = {"another vector of the same row": (0, 1), "a vector of another row of the batch": (1, 0)}
+    with torch.no_grad():
+        first = _first_vector(asked(module, x.clone()))
+        for which, place in seen.items():
+            other = x.clone()
+            other[place] *= 3
+            if not torch.allclose(_first_vector(asked(module, other)), first, rtol=1e-3, atol=1e-4):
+                return f"What comes out for one vector depends on {which}. What is the mean of the squares taken over?"
+    return AS_ASKED
+
+
+def _first_vector(output: Any) -> torch.Tensor:
+    if not isinstance(output, torch.Tensor) or output.shape != (2, 2, 4):
+        raise Unwatched
+    return output[0, 0]
 
 
 TRIAL = Trial(
@@ -76,23 +103,30 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=canonical,
-    called={"start": "the weight of a new norm", "size": "how many numbers it learns"},
-    aspects=aspects.of_module(
-        AXES,
-        ONE,
-        SMALL,
-        OTHER_EPS,
-        ZEROS,
-        AGAIN,
-        begins=[
-            aspects.also(
-                "learns its weight, and nothing else",
-                "size",
-                weight=8.0,
-                meaning="The norm learns d_model numbers, no more and no fewer.",
-            ),
-            aspects.also("begins with ones", "start", weight=3.0, meaning="A new norm has a weight of ones."),
-        ],
-        values_weight=6.0,
+    called={
+        "start": "the weight of a new norm",
+        "size": "how many numbers it learns",
+        "mixed": "what a vector depends on",
+    },
+    aspects=tuple(
+        replace(aspect, keys=("mixed", "output")) if aspect.core else aspect
+        for aspect in aspects.of_module(
+            AXES,
+            ONE,
+            SMALL,
+            OTHER_EPS,
+            ZEROS,
+            AGAIN,
+            begins=[
+                aspects.also(
+                    "learns its weight, and nothing else",
+                    "size",
+                    weight=8.0,
+                    meaning="The norm learns d_model numbers, no more and no fewer.",
+                ),
+                aspects.also("begins with ones", "start", weight=3.0, meaning="A new norm has a weight of ones."),
+            ],
+            values_weight=6.0,
+        )
     ),
 )

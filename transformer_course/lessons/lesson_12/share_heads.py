@@ -65,8 +65,10 @@ def canonical(observation: Observation, case: Case) -> Observation:
     """In a usual case, also which head each query head gets, in words."""
     output, heads = observation.get("output"), case.inputs["heads"]
     shape = (len(heads), case.inputs["num_heads"], *heads.shape[2:])
-    if not case.tags >= USUAL or not isinstance(output, torch.Tensor) or output.shape != shape:
+    if not case.tags >= USUAL or "output" not in observation:
         return observation
+    if not isinstance(output, torch.Tensor) or output.shape != shape:  # which is told
+        return {"handed_out": AS_ASKED, **observation}
     return {"handed_out": _handed_out(output.to(heads.dtype), heads), **observation}
 
 

@@ -1,6 +1,7 @@
 """`VisionTransformer`: how it is tried. The contract names no parts, so questions are asked."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from cellcheck.authoring import Case, Trial, aspects, draw
 from transformer_course.lessons.lesson_13.looks import CORE, EVERYTHING, FEW, SIZES, looks
 from transformer_course.lessons.lesson_13.readers import look_at
 
-READ = "what_the_last_layer_reads"
+READ, MADE, LEFT = "what_the_last_layer_reads", "what_is_made_of_the_patches", "what_is_left_of_the_input"
 NAMES = ("image_size", "patch_size", "channels", "d_model", "num_heads", "d_ff", "num_layers", "num_classes")
 
 
@@ -24,8 +25,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
         return {"x": draw.normal(generator, *shape, dtype=dtype), "sizes": sizes, "ask": [*ask]}
 
     return [
-        Case.of("with one block", **model(3, 1, (*CORE, READ), image_size=4)),
-        Case.of("with two blocks", **model(2, 2, (*EVERYTHING, READ), channels=1, image_size=4)),
+        Case.of("with one block", **model(3, 1, (*CORE, READ, MADE), image_size=4)),
+        Case.of("with two blocks", **model(2, 2, (*EVERYTHING, READ, MADE), channels=1, image_size=4)),
         Case.of("with patches of three", SIZES, **model(2, 1, patch_size=3, channels=3)),
         Case.of("with one patch for the whole image", SIZES, **model(2, 1, image_size=3, patch_size=3)),
         Case.of("with two classes", SIZES, **model(3, 1, num_classes=2, channels=1)),
@@ -49,16 +50,19 @@ TRIAL = Trial(
     points=4,
     cases=cases,
     probe=probe,
-    aspects=looks(
-        "logits (batch, num_classes)",
-        "one patch",
-        aspects.central(
-            aspects.also(
-                "every patch is read, or a CLS token",
-                READ,
-                weight=2.0,
-                meaning="The last layer reads the mean of all patches, or a CLS token of your own.",
-            )
-        ),
+    aspects=tuple(
+        replace(aspect, keys=(*aspect.keys, MADE)) if LEFT in aspect.keys and len(aspect.keys) == 1 else aspect
+        for aspect in looks(
+            "logits (batch, num_classes)",
+            "one patch",
+            aspects.central(
+                aspects.also(
+                    "every patch is read, or a CLS token",
+                    READ,
+                    weight=2.0,
+                    meaning="The last layer reads the mean of all patches, or a CLS token of your own.",
+                )
+            ),
+        )
     ),
 )

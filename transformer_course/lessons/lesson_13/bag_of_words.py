@@ -75,7 +75,11 @@ def _counted(output: torch.Tensor, tokens: torch.Tensor, vocab_size: int, pad_id
         return (F.one_hot(ids, vocab_size) * (1 if counts is None else counts.unsqueeze(-1))).sum(dim=1).double()
 
     wanted, no_padding = bag(tokens), torch.arange(vocab_size) != pad_id
-    if output.shape != wanted.shape or torch.equal(output[:, no_padding], wanted[:, no_padding]):
+    if output.shape != wanted.shape:
+        return ""
+    if torch.equal(output[:, no_padding], wanted[:, no_padding]):
+        if output[:, pad_id].any():
+            return "All counts are right but that of pad_id, which isn't 0. What should be in its column?"
         return ""
     begins = torch.ones_like(tokens)
     begins[:, 1:] = tokens[:, 1:] != tokens[:, :-1]

@@ -1,12 +1,14 @@
 """`looks_ahead`, the bug clinic: does a forecast know anything of the future? How it is tried."""
 
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects, draw
-from transformer_course.lessons.lesson_13.patients import LEVEL, pipeline_of
+from cellcheck.authoring import Case, Observation, Trial, aspects, draw
+from transformer_course.lessons.lesson_13.patients import ASKED, LEVEL, pipeline_of
+from transformer_course.lessons.watching import AS_ASKED
 
 SOUND, ALL, ONE = aspects.tells_apart(
     sound="honest pipelines pass",
@@ -80,21 +82,60 @@ def cases(generator: np.random.Generator) -> list[Case]:
         ),
     ]
     return [
-        Case(label, {"series": known, "cut": cut}, aspect.tags, partial(pipeline_of, name))
+        Case(label, {"series": known, "cut": cut}, aspect.tags, partial(pipeline_of, name, known, cut))
         for name, aspect, label, known in tried
     ]
+
+
+def canonical(observation: Observation, case: Case) -> Observation:
+    """In words what was asked of a pipeline that is misjudged, instead of all that was asked."""
+    kinds = observation.get(ASKED, [])
+    seen = {name: value for name, value in observation.items() if name != ASKED}
+    verdict, looks = seen.get("output"), not case.tags >= SOUND.tags
+    if not isinstance(verdict, bool) or verdict == looks:
+        return {ASKED: AS_ASKED, **seen} if "error" not in seen else seen
+    return {ASKED: _missed(kinds) if looks else _suspected(kinds), **seen}
+
+
+def _missed(kinds: Collection[str]) -> str:
+    """What may be the reason for a False where True is right."""
+    if "moved" in kinds:
+        return (
+            "You have asked for a forecast that differs from the one for the series as it is, and you say False. What "
+            "does your test do with that difference, and how small may it be?"
+        )
+    if "changed" not in kinds:
+        return "You never change the future alone, and ask again. What could you compare the forecast with?"
+    if "cut" not in kinds:
+        return "In all that you try, the value at the cut stays. Is it part of the past, or of the future?"
+    if "unknown" not in kinds and not {"up", "down"} <= set(kinds):
+        which = "larger" if "up" not in kinds else "smaller"
+        return f"In all that you try, no future value becomes {which}. What if only that would show?"
+    return "Nothing that you try moves the forecast. Which change of the future would?"
+
+
+def _suspected(kinds: Collection[str]) -> str:
+    """What may be the reason for a True where False is right."""
+    if "another past" in kinds:
+        return "You also change values before the cut, which every forecast may use. Where does the future begin?"
+    if "another length" in kinds:
+        return "You ask for the forecast of a series of another length. May a pipeline use the length?"
+    return "No forecast that you ask for differs by more than rounding, and you say True. How much may that be?"
 
 
 TRIAL = Trial(
     module="transformer_course.beyond.series",
     points=3,
     cases=cases,
+    canonical=canonical,
+    called={ASKED: "what was asked"},
     aspects=(
         SOUND,
         ALL,
         ONE,
         aspects.also(
             "right about all, series untouched",
+            ASKED,
             "verdict and series",
             weight=0.5,
             meaning="Your test is right about all pipelines, and leaves the series as it was.",

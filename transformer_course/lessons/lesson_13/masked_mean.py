@@ -115,6 +115,9 @@ def _averaged(output: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> str:
             (x * mask.to(x.dtype).softmax(dim=1)).sum(dim=1)
         ),
         "You divide by one less than what counts. How many vectors did you add up?": total / (count - 1),
+        "A row in which one vector counts is divided by 2. What is the least that you may divide by?": (
+            total / count.clamp(min=2)
+        ),
         "You divide by the root of the count. How many vectors did you add up?": total / count.sqrt(),
         "You divide by the count times d. How many vectors did you add up?": total / count / x.shape[2],
         "You take the smallest numbers. Which summary does the docstring ask for?": (
@@ -126,6 +129,8 @@ def _averaged(output: torch.Tensor, x: torch.Tensor, mask: torch.Tensor) -> str:
     }
     if torch.allclose(output, total / count):
         return ""
+    if torch.allclose(output, (x * ~mask).sum(dim=1)):  # a sum, or a mean of one vector at most
+        return "Your result is made of the vectors that don't count. What does True mean in this mask?"
     return next((words for words, other in others.items() if torch.allclose(output, other)), "")
 
 
@@ -154,7 +159,7 @@ TRIAL = Trial(
         ANYWHERE,
         EMPTY,
         ZEROS,
-        SMALLEST,
+        replace(SMALLEST, keys=("averaged", "output")),
         aspects.gradients(),
         *aspects.any_numbers(0.5),
         aspects.untouched(weight=0.5),

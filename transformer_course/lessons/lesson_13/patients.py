@@ -1,6 +1,7 @@
 """What `looks_ahead` is tried on: pipelines that make a forecast, honest ones and ones that know the future."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import count
 
 import torch
@@ -199,15 +200,52 @@ SHAKY = "shaky"
 """Honest, and the last digit of what it returns is another one in every second call."""
 
 
-def pipeline_of(name: str) -> Patient:
-    """A patient that answers `forecast`, with the series and the cut."""
+@dataclass
+class Asked:
+    """What a pipeline was asked, beside the forecast for the series as it is."""
+
+    series: torch.Tensor
+    cut: int
+    known: torch.Tensor
+    """The forecast for the series as it is."""
+    kinds: set[str] = field(default_factory=set)
+
+    def note(self, series: torch.Tensor, forecast: torch.Tensor) -> None:
+        """Notes in which ways a series differs, and whether its forecast does."""
+        if series.shape != self.series.shape:
+            self.kinds.add("another length")
+            return
+        change = series.double() - self.series.double()
+        if change[: self.cut].ne(0).any():
+            self.kinds.add("another past")
+        elif change.ne(0).any():
+            later = change[self.cut :]
+            places_of = {"cut": later[:1].ne(0), "up": later > 0, "down": later < 0, "unknown": later.isnan()}
+            self.kinds |= {"changed"} | {kind for kind, places in places_of.items() if places.any()}
+            far = forecast.shape != self.known.shape or not (forecast - self.known).abs().max() <= 2e-5
+            self.kinds |= {"moved"} if far else set()
+
+
+def pipeline_of(name: str, series: torch.Tensor, cut: int) -> Patient:
+    """A patient that answers `forecast`, with the series and the cut. It notes what it is asked beside these."""
     calls = count()
+    asked = Asked(series, cut, _forecast(name, series, cut))
 
     def forecast(series: torch.Tensor, cut: int) -> torch.Tensor:
-        # In double, from a copy, and rounded: the same numbers elsewhere in memory may be added up in another order.
-        if name != SHAKY:
-            return PIPELINES[name](series.double().clone(), cut).round(decimals=5).float()
-        naive = _naive(series.double().clone(), cut).float()
-        return torch.nextafter(naive, 2 * naive) if next(calls) % 2 else naive
+        result = _forecast(name, series, cut)
+        if cut == asked.cut:
+            asked.note(series, result)
+        return torch.nextafter(result, 2 * result) if name == SHAKY and next(calls) % 2 else result
 
-    return Patient({"forecast": forecast})
+    return Patient({"forecast": forecast}, lambda: {ASKED: sorted(asked.kinds)})
+
+
+ASKED = "asked"
+"""Under this name a patient says what was asked of it."""
+
+
+def _forecast(name: str, series: torch.Tensor, cut: int) -> torch.Tensor:
+    # In double, from a copy, and rounded: the same numbers elsewhere in memory may be added up in another order.
+    if name == SHAKY:
+        return _naive(series.double().clone(), cut).float()
+    return PIPELINES[name](series.double().clone(), cut).round(decimals=5).float()

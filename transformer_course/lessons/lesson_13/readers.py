@@ -19,6 +19,9 @@ NOT_THE_COURSES = (
     "Your blocks aren't the EncoderBlock of lesson 3, or their attention is never called, so nothing can be seen "
     "inside. Use that EncoderBlock."
 )
+NEVER = "Your blocks are there, but their attention is never called. Where does forward call each block?"
+ALONE = "Your blocks are given each token as a row of its own. Which axes do they expect?"
+UNREAD = "Some numbers of the input reach no token. Where are they lost?"
 LOST = "Some numbers of the input change nothing in the result. Where are they lost?"
 MIXED = "A token changes with numbers that aren't its own. What is mixed before the first block?"
 ALIKE = (
@@ -28,6 +31,8 @@ SWAPPED = "Your blocks are given rows and tokens the other way round. Which axis
 ACROSS = "Your blocks are given the tokens of several rows as if they were one row. Which axes do they expect?"
 FIXED = "Your positions are fixed: nothing can train them. What does the docstring say about them?"
 KEPT = "Something is kept from one input to the next. What should a result depend on?"
+MEANT = "their mean"
+SUMMED = "The last layer reads the sum of all patches. Which summary of them does the docstring name?"
 NOTHING_LEFT = (
     "In a new model, your result says nothing about the input. Is it made of means over a token's own numbers?"
 )
@@ -86,20 +91,32 @@ class ExaminedReader(ExaminedModel):
         """Which tokens change with each number, at the first attention?"""
         before, after = _first_look(self.seen), self._when_nudged[0]
         if before is None or after is None:
-            return NOT_THE_COURSES
+            return self._unseen()
         if len(before) != len(self.x):
-            return SWAPPED if before.shape[1] == len(self.x) else ACROSS
+            return self._turned(before.shape[1], len(before))
         if before.shape[1] == 1 < len(set(self.groups)):
             return "The whole input is a single token. How many should there be?"
         moves = (after.reshape(len(self.groups), *before.shape) - before)[:, 0]  # (numbers, tokens, d_model)
         changed = moves.abs().amax(dim=-1) > MOVED
         tokens = [tuple(row.nonzero()[:, 0].tolist()) for row in changed]  # of each number, the tokens that it moves
-        if any(len(moved) != 1 for moved in tokens):
+        if any(len(moved) > 1 for moved in tokens):
             return "one part of the input" if self._relative() else MIXED
+        if not all(tokens):
+            return UNREAD
         together = len(set(zip(self.groups, tokens, strict=True)))
         if not together == len(set(self.groups)) == len(set(tokens)):
             return "Numbers that belong together go to different tokens."
         return ALIKE if self._count_alike() else "one part of the input"
+
+    def _unseen(self) -> str:
+        """Why no attention was seen at work."""
+        return NEVER if self.blocks else NOT_THE_COURSES
+
+    def _turned(self, tokens: int, rows: int) -> str:
+        """What the blocks were given, if that isn't as many rows as came in."""
+        if tokens == len(self.x):
+            return SWAPPED
+        return ALONE if tokens == 1 < rows else ACROSS
 
     def _count_alike(self) -> bool:
         """Do two numbers of one token move it in the same direction, as they do once they are added up?"""
@@ -153,7 +170,7 @@ class ExaminedReader(ExaminedModel):
         called = [block for block in self.blocks if self.seen[block]]
         before, after = _first_look(self.seen), self._when_nudged[0]
         if not called or before is None or after is None:
-            return NOT_THE_COURSES
+            return self._unseen()
         parts = ((after.reshape(len(self.groups), *before.shape) - before).abs().amax(dim=-1) > MOVED).flatten(0, 1)
         own = ~parts.any(dim=0)  # tokens that no number of the input goes into: (tokens,)
         block, generator = called[-1], torch.Generator().manual_seed(0)
@@ -171,14 +188,68 @@ class ExaminedReader(ExaminedModel):
             del block.forward
             read.append(moved)
         reads = torch.tensor(read)
-        if reads.all() or (reads & own).any():
+        if (reads & own).any():
             return "every patch, or a class token"
+        if reads.all():
+            return self._made_of_patches(block, len(reads))
         if int(reads.sum()) != 1:
             all_but_the_first = not reads[0] and reads[1:].all()
             which = "every patch but the first" if all_but_the_first else "only some of the patches"
             return f"The last layer reads {which}."
         which = "the first patch" if reads[0] else "the last patch" if reads[-1] else "one patch"
         return f"The last layer reads {which} alone."
+
+    def _made_of_patches(self, block: Any, tokens: int) -> str:
+        """What the last layer makes of all patches: a sum of what it makes of each, after the norm or before it."""
+        width, generator = self.sizes["d_model"], torch.Generator().manual_seed(0)
+        one, other = (torch.randn(width, generator=generator).to(self.x.dtype) for _ in range(2))
+        if tokens == 1:
+            return "every patch, or a class token"
+        away, rest = 0.3 * (one - other), tokens - 1
+        first, others = [one] + [other] * rest, [other] + [one] * rest
+        moved = [one - away, other + away] + [other] * (rest - 1)
+        of_one, of_other, of_first, of_others, of_moved = (
+            self._after(block, torch.stack(rows)) for rows in ([one] * tokens, [other] * tokens, first, others, moved)
+        )
+        if near(of_first + of_others, of_one + of_other) or near(of_first, of_moved):
+            return "every patch, or a class token"
+        return "The last layer reads neither the mean of all patches nor a class token. What is made of them?"
+
+    def what_is_made_of_the_patches(self) -> str:
+        """Their sum instead of their mean? What a new model's norm gives shows how many are added up."""
+        called = [block for block in self.blocks if self.seen[block]]
+        if not called:
+            return MEANT
+        tokens, generator = self.seen[called[-1]][-1][0].shape[1], torch.Generator().manual_seed(0)
+        token = torch.randn(self.sizes["d_model"], generator=generator).to(self.x.dtype)
+        return SUMMED if tokens > 1 and self._adds_up(called[-1], token, tokens) else MEANT
+
+    def _after(self, block: Any, tokens: torch.Tensor) -> torch.Tensor:
+        """What the model returns if this is what the last block gives for each image."""
+        forward = block.forward
+        block.forward = lambda *arguments, **named: tokens.expand_as(forward(*arguments, **named)).clone()
+        with torch.no_grad():
+            result = self.result(self.x)
+        del block.forward
+        return result
+
+    def _adds_up(self, block: Any, token: torch.Tensor, tokens: int) -> bool:
+        """Is what the last Linear layer reads as many times as long as what the norm of a new model gives?"""
+        last = [m for m in self.model.modules() if isinstance(m, nn.Linear) and m.out_features == self.outputs]
+        vectors = [p for p in self.model.parameters() if p.dim() == 1]
+        fresh = [p for p in built(self.symbol, *self.sizes.values()).parameters() if p.dim() == 1]
+        read: list[torch.Tensor] = []
+        hooks = [m.register_forward_pre_hook(lambda _, given: read.append(given[0])) for m in last]
+        with kept(vectors):
+            for own, new in zip(vectors, fresh, strict=True):
+                own.copy_(new)
+            self._after(block, token.expand(tokens, -1))
+        for hook in hooks:
+            hook.remove()
+        if not read or read[-1].shape != (len(self.x), self.sizes["d_model"]):
+            return False
+        lengths = read[-1].square().mean(dim=1).sqrt()
+        return near(lengths / tokens, torch.ones_like(lengths))
 
     def what_is_left_of_the_input(self) -> str:
         """With norms and biases as they are when a model is made. The mean of the numbers of a token is 0 then."""
@@ -233,9 +304,9 @@ class ExaminedReader(ExaminedModel):
     def what_attention_sees(self) -> str:
         looks = [weights for block in self.blocks for _, weights in self.seen[block]]
         if not looks:
-            return NOT_THE_COURSES
+            return self._unseen()
         if len(looks[0]) != len(self.x):
-            return SWAPPED if looks[0].shape[-1] == len(self.x) else ACROSS
+            return self._turned(looks[0].shape[-1], len(looks[0]))
         everywhere = all((weights > 0).all() for weights in looks)
         return "every token" if everywhere else "Some tokens don't look at all others. Is there anything to hide?"
 
@@ -243,7 +314,7 @@ class ExaminedReader(ExaminedModel):
         """With an input of equal numbers, only positions tell the tokens apart."""
         for _, weights in [seen for block in self.watched(torch.ones_like(self.x)).values() for seen in block]:
             if len(weights) != len(self.x):
-                return SWAPPED if weights.shape[-1] == len(self.x) else ACROSS
+                return self._turned(weights.shape[-1], len(weights))
             if not (weights - weights.mean(dim=-1, keepdim=True)).abs().amax() > MOVED:
                 return "Nothing says where a token is before the blocks."
             looking, seen = weights.flatten(0, 1), weights.flatten(0, 1).mT  # (heads of all rows, tokens, tokens)
@@ -254,12 +325,12 @@ class ExaminedReader(ExaminedModel):
             if alike >= max(len(apart[0]) - 1, 2):  # all but a class token
                 return "Nothing says where a token is before the blocks."
             return "Some of the tokens have the same position." if alike > 1 else "by positions"
-        return NOT_THE_COURSES
+        return self._unseen()
 
     def what_positions_are_made_of(self) -> str:
         """With an input of equal numbers, does anything that can be trained tell two tokens apart?"""
         if not any(self.seen.values()):
-            return NOT_THE_COURSES
+            return self._unseen()
         tokens = self._tokens(torch.ones_like(self.x), learning=True)[0]  # (tokens, d_model)
         generator = torch.Generator().manual_seed(0)
         weights = torch.randn(tokens.shape[1], generator=generator).to(tokens.dtype)
@@ -278,7 +349,7 @@ class ExaminedReader(ExaminedModel):
         """A norm makes the size of what the last block returns unimportant."""
         called = [block for block in self.blocks if self.seen[block]]
         if not called:
-            return NOT_THE_COURSES
+            return self._unseen()
         block = called[-1]
         results = []
         for factor in (1e4, 1e6):  # away from eps, and from what is added afterwards

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Case, Observation, Trial, aspects, draw
+from transformer_course.lessons.watching import AS_ASKED
 
 CONSTANT = aspects.special(
     "a window of equal values", weight=2.0, meaning="A window whose values are all equal becomes zeros, not NaN."
@@ -48,7 +49,6 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-AS_ASKED = "as in the docstring"
 LEVEL = 1000.0
 
 
@@ -109,7 +109,9 @@ def _in_words(windows: torch.Tensor, scaled: Any, mean: Any, spread: Any) -> str
     hardly_off, as_asked = (
         any(torch.allclose(spread, one, rtol=rtol) for one in _spreads(windows)) for rtol in (0.15, 1e-3)
     )
-    if least.min() > LEVEL / 2 and hardly_off and not as_asked:
+    added = [spread - one for one in _spreads(windows)]
+    one_number = any(each.std(correction=0) < 0.05 * each.mean() for each in added)
+    if least.min() > LEVEL / 2 and hardly_off and not as_asked and not one_number:
         return "On a high level, your spread loses its digits. Do you take one large square from another?"
     if not torch.allclose(scaled * spread, windows - mean, rtol=1e-3, atol=1e-3):
         return "Your scaled * spread + mean doesn't give the windows back. Which spread and mean do you use for scaled?"

@@ -106,7 +106,23 @@ def _form(which: str, windows: Any, series: torch.Tensor, length: int, places: i
         return ""
     if len(windows) == length:
         return f"Your {which} are side by side, each in a column. Which axis holds the examples?"
-    return f"Each of your {which} has {windows.shape[1]} values, but {length} are asked for. Where should it end?"
+    begins = _begins(windows, series)
+    where = f", the first at place {begins[0]}" if begins and begins[0] >= 0 else ""
+    return (
+        f"Each of your {which} has {windows.shape[1]} values{where}, but {length} are asked for. Where should it begin "
+        "and end?"
+    )
+
+
+def _begins(windows: torch.Tensor, series: torch.Tensor) -> list[int]:
+    """Where each begins in a series that goes on at its beginning; -1 where it isn't a piece of that."""
+    length = windows.shape[1]
+    if not 0 < length <= len(series):
+        return []
+    pieces = torch.cat([series, series[: length - 1]]).unfold(0, length, 1)
+    if series.dim() > 1:
+        pieces = pieces.transpose(1, 2)
+    return [next(iter((pieces == one).flatten(1).all(dim=1).nonzero().flatten().tolist()), -1) for one in windows]
 
 
 def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: int, places: int) -> str:
@@ -118,14 +134,15 @@ def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: i
         pieces = pieces.transpose(1, 2)
     if length > 1 and _all_there(windows.flip(1), pieces) and not _all_there(windows, pieces):
         return f"Within each example, your {which} run backwards in time. Which of its values comes first?"
-    begin = [next(iter((pieces == one).flatten(1).all(dim=1).nonzero().flatten().tolist()), -1) for one in windows]
+    begin = _begins(windows, series)
     if -1 in begin or begin == [*range(first, first + places)]:
         return ""
     if not begin:
         return f"There are no {which}, though a window fits. At how many places does it?"
     listed = ", ".join(map(str, begin[:3])) + (f" ... {begin[-1]}" if len(begin) > 3 else "")
+    over = ", and what runs over its end goes on at its beginning" if max(begin) > len(series) - length else ""
     return (
-        f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}. After which values does a "
+        f"Counted from 0, your {which} begin at {listed} in a series of {len(series)}{over}. After which values does a "
         "target begin, and at which places could a window begin?"
     )
 

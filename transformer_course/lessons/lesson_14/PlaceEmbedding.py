@@ -101,15 +101,36 @@ def _row(output: Any, places: torch.Tensor, start: torch.Tensor, weights: Mappin
     table = weights["vectors.weight"]
     if not isinstance(output, torch.Tensor) or output.shape != (*places.shape, table.shape[1]):
         return ""
-    same = torch.isclose(output.detach().to(table.dtype).unsqueeze(2), table).all(dim=3)  # (batch, length, rows)
+    told = output.detach().to(table.dtype)
+    lost = ((told == 0).all(dim=2) & (places > 0)).nonzero().tolist()
+    if lost:
+        batch, token = lost[0]
+        place, first = int(places[batch, token]), int(start[batch, 0])
+        return f"A token at place {place} with a start of {first} gets zeros. Which tokens should get zeros?"
+    same = torch.isclose(told.unsqueeze(2), table).all(dim=3)  # (batch, length, rows)
     if not same.any(dim=2)[places > 0].all():
-        return ""
+        return _times_a_row(told, places, start, table)
     rows, wanted = same.int().argmax(dim=2), places + start
     for batch, token in (same.any(dim=2) & ((places == 0) | (rows != wanted))).nonzero().tolist():
         place, first, row = int(places[batch, token]), int(start[batch, 0]), int(rows[batch, token])
         what = "Which row does the docstring ask for?" if place else "What should a token without a place get?"
         return f"A token at place {place} with a start of {first} gets row {row} of the table. {what}"
     return ""
+
+
+def _times_a_row(told: torch.Tensor, places: torch.Tensor, start: torch.Tensor, table: torch.Tensor) -> str:
+    """What is to be said if every digit gets some row of the table, but a number times as large."""
+    along = told @ table.mT / table.square().sum(dim=1)  # (batch, length, rows)
+    same = torch.isclose(told.unsqueeze(2), along.unsqueeze(3) * table, rtol=1e-3, atol=1e-4).all(dim=3)
+    if not same.any(dim=2)[places > 0].all():
+        return ""
+    batch, token = (places > 0).nonzero()[0].tolist()
+    place, first, row = int(places[batch, token]), int(start[batch, 0]), int(same[batch, token].int().argmax())
+    times = along[batch, token, row].item()
+    return (
+        f"A token at place {place} with a start of {first} gets {times:.4g} times row {row} of the table. Which row is "
+        "asked for, and how many times?"
+    )
 
 
 TRIAL = Trial(

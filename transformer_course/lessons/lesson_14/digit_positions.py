@@ -33,6 +33,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         return [draw_sum(generator, *digits, without=without) for digits in lengths]
 
     zeros = [f"{one[0]}0{one[1:]}0+{two[0]}00" for one, two in [sums((a,), (b,))]]
+    leading = [f"0{one}+00{two}" for one, two in [sums((b,), (a,)), sums((c,), (b,))]]
     nines = [f"9{one}+{two}9" for one, two in [sums((b,), (c,))]]
     marked = [f"^{sums((a,))[0]}.", f"^{sums((b + 4,))[0]}."]
     between = [f"{sums((b,))[0]}.{sums((a,))[0]}", f"{sums((a,))[0]}^{sums((c,))[0]}.{sums((b,))[0]}"]
@@ -45,6 +46,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("on sums of three numbers", tokens=_ids(*sums((a, b, c), (c, b, a)))),
         Case.of("on numbers of many digits", LONG, tokens=_ids(*sums((31, 28), (27, 33)))),
         Case.of("on numbers that hold zeros", DIGITS, tokens=_ids(*zeros, *sums((a, b), without="9"), columns=padded)),
+        Case.of("on numbers that begin with zeros", DIGITS, tokens=_ids(*leading, columns=padded)),
         Case.of("on numbers that hold nines", DIGITS, tokens=_ids(*nines, *sums((c, b), without="0"))),
         Case.of("on numbers of one digit", SMALLEST, tokens=_ids(*sums((1, 1), (1, 1)))),
         Case.of("on a single row", SMALLEST, tokens=_ids(*sums((b, a)))),

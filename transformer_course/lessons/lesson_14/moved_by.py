@@ -1,6 +1,7 @@
 """`moved_by`: how it is tried."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects
-from transformer_course.lessons.lesson_14.patients import EACH, TWINS, VOCAB, Moves, model_of
+from transformer_course.lessons.lesson_14.patients import ASKED, EACH, TWINS, VOCAB, Moves, model_of, moved_in
+from transformer_course.lessons.watching import AS_ASKED
 
 SOME = aspects.special("some digits alone", weight=5.0, meaning="A model may tell one digit from all the others.")
 EITHER_WAY = aspects.special(
@@ -64,8 +66,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
         sight[first + 1 + second :] = 1
         inputs = {"source": source, "target_input": target_input}
         tags = about[0].tags if about else aspects.USUAL
-        patient = partial(model_of, sight, source, moves=moves, notices_others=others, **model)
-        return Case(label, inputs, tags, patient)
+        model_here = partial(model_of, sight, source, target_input, moves=moves, notices_others=others, **model)
+        wanted = moved_in(model_here(), source, target_input)
+        return Case(label, inputs, tags, partial(model_here, wanted=wanted))
 
     return [
         case("with a model whose logits rise with some digits", second=2),
@@ -87,9 +90,39 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 
 def plain(observation: Observation, case: Case) -> Observation:
-    """Whether a gradient would flow through it doesn't matter."""
-    output = observation.get("output")
-    return {**observation, "output": output.detach()} if isinstance(output, torch.Tensor) else observation
+    """Whether a gradient would flow through it doesn't matter. Of what was asked, the words about it are left."""
+    asked, seen = observation.get(ASKED), {name: value for name, value in observation.items() if name != ASKED}
+    output = seen.get("output")
+    if "output" in seen:
+        seen = {ASKED: AS_ASKED, **seen}
+    if not isinstance(output, torch.Tensor):
+        return seen
+    output = seen["output"] = output.detach()
+    if asked is not None and output.shape == asked[-1].shape and not torch.equal(output.bool(), asked[-1]):
+        seen[ASKED] = _changed(case.inputs["source"][0].tolist(), *asked[:-1]) or AS_ASKED
+    return seen
+
+
+def _changed(source: list[int], other_target: bool, several: bool, tried: list[list[int]]) -> str:
+    """What may be wrong with what the model is asked."""
+    if other_target:
+        return "You ask the model about another target input as well. Which of the two arguments should change?"
+    if several:
+        return "Some sources that you try differ in more than one token. How many may change at a time?"
+    digits = [place for place, token in enumerate(source) if 1 <= token <= 10]
+    left_out = [place for place in digits if not tried[place]]
+    if left_out:
+        which = f"the {source[left_out[0]] - 1} at place {left_out[0]} of the source, counted from 0"
+        return f"You never change {which}, while all else stays. Which tokens are digits?"
+    for place in digits:
+        digit, others = source[place] - 1, [one - 1 for one in tried[place] if 1 <= one <= 10]
+        if set(others) | {digit} != set(range(10)):
+            listed = ", ".join(map(str, others)) or "no digit"
+            return f"In place of a {digit}, you try {listed}. Which other digits could move an answer?"
+    return ""
+
+
+KEYS = (ASKED, "output")
 
 
 TRIAL = Trial(
@@ -97,18 +130,15 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=plain,
-    called={"left": "the arguments after the call"},
+    called={ASKED: "what the model is asked", "left": "the arguments after the call"},
     aspects=(
         aspects.right_kind(
             "shape (source_length, target_length), boolean", "A row for each source token, a column for each answer."
         ),
-        aspects.values(8.0),
-        SOME,
-        EITHER_WAY,
-        TREMBLES,
-        OTHERS,
-        ENDS,
-        SMALLEST,
+        *(
+            replace(aspect, keys=KEYS)
+            for aspect in (aspects.values(8.0), SOME, EITHER_WAY, TREMBLES, OTHERS, ENDS, SMALLEST)
+        ),
         aspects.also("arguments untouched", "left", weight=0.5, meaning="Source and target input stay as they were."),
     ),
 )

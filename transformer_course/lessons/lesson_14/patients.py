@@ -1,7 +1,8 @@
 """What `moved_by` is tried on: models that look at some tokens of the source. They know the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -54,20 +55,55 @@ class Moves:
         return direction
 
 
+ASKED = "asked"
+"""Under this name a patient says what was asked of it."""
+
+
+@dataclass
+class Asked:
+    """What is changed in what a model is asked."""
+
+    source: torch.Tensor
+    target_input: torch.Tensor
+    other_target: bool = False
+    several: bool = False
+    tried: dict[int, set[int]] = field(default_factory=dict)
+    """For each place of the source, the ids that were put there, while all other tokens stayed."""
+
+    def note(self, source: torch.Tensor, target_input: torch.Tensor) -> None:
+        if source.shape[1:] != self.source.shape[1:] or target_input.shape[1:] != self.target_input.shape[1:]:
+            return
+        self.other_target |= bool((target_input != self.target_input).any())
+        for row, changed in zip(source.tolist(), (source != self.source).tolist(), strict=True):
+            places = [place for place, other in enumerate(changed) if other]
+            self.several |= len(places) > 1
+            if len(places) == 1:
+                self.tried.setdefault(places[0], set()).add(row[places[0]])
+
+    def noted(self, wanted: torch.Tensor) -> dict[str, Any]:
+        """As plain data, along with the right answer."""
+        tried = [sorted(self.tried.get(place, set())) for place in range(self.source.shape[1])]
+        return {ASKED: [self.other_target, self.several, tried, wanted]}
+
+
 def model_of(
     sight: torch.Tensor,
     here: torch.Tensor,
+    target: torch.Tensor,
     looks: str = "all digits",
     moves: Sequence[Moves] = (Moves(),),
     notices_others: bool = False,
     trembles: bool = False,
+    wanted: torch.Tensor | None = None,
 ) -> Patient:
     """A patient that answers `logits`, with source and target input.
 
     `sight` (source_length, target_length) is 1 where a token is looked at. `moves` are one for all answers, or one for
     each. One that `notices_others` looks at tokens that aren't digits where it looks at nothing else. If it `trembles`,
-    all logits differ from those of the source `here` by some millionths, one up and the next down.
+    all logits differ from those of the source `here` by some millionths, one up and the next down. It notes what it is
+    asked, if it is told what is `wanted` where `here` and `target` are asked about.
     """
+    asked = Asked(here, target)
 
     looked_at = sight.double()
     elsewhere = 1 - looked_at
@@ -76,6 +112,7 @@ def model_of(
     trembling = 4e-6 * (1 - 2 * (torch.arange(VOCAB) % 2)).double()
 
     def logits(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+        asked.note(source, target_input)
         seen = _seen(looks, source, sight.shape[1])
         if falls.any():
             seen = torch.where(falls, -(source != here).double().unsqueeze(-1), seen)
@@ -89,4 +126,16 @@ def model_of(
             result += (source != here).any(dim=1)[:, None, None] * trembling
         return result.float()
 
-    return Patient({"logits": logits})
+    return Patient({"logits": logits}, dict if wanted is None else lambda: asked.noted(wanted))
+
+
+def moved_in(patient: Patient, source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
+    """Which answers some other digit moves, at each place of the source: (source_length, target_length)."""
+    logits, rows = patient.ways["logits"], []
+    before = logits(source, target_input)
+    for place, token in enumerate(source[0].tolist()):
+        others = source.repeat(10, 1)
+        if 1 <= token <= 10:
+            others[:, place] = torch.arange(1, 11)
+        rows.append(((logits(others, target_input) - before).abs() > 1e-5).any(dim=2).any(dim=0))
+    return torch.stack(rows)

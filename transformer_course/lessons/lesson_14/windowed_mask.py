@@ -71,8 +71,12 @@ def _compared(output: Any, positions: torch.Tensor, window: int) -> str:
 
     distances = (positions.unsqueeze(1) - positions).abs()
     wanted = distances < window
-    if not isinstance(output, torch.Tensor) or output.dtype != torch.bool or output.shape != wanted.shape:
+    if not isinstance(output, torch.Tensor) or output.shape != wanted.shape:
         return ""
+    if output.dtype != torch.bool:
+        if not ((output == 0) | (output == 1)).all():
+            return ""
+        output = output.bool()
     if torch.equal(output, wanted) or output.all() or not output.any():
         return ""
     fits = (output == masks(positions)).flatten(1).all(dim=1).nonzero().flatten().tolist()
@@ -85,7 +89,31 @@ def _compared(output: Any, positions: torch.Tensor, window: int) -> str:
         ),
     }
     others = (words for words, ranks in sentences.items() if (output == masks(ranks)).flatten(1).all(dim=1).any())
-    return next(others, "")
+    return next(others, "") or _unlike(output, positions)
+
+
+def _unlike(output: torch.Tensor, positions: torch.Tensor) -> str:
+    """Two pairs of tokens that are as far apart, and only one of which may see each other."""
+    rows = output.all(dim=1) | ~output.any(dim=1)
+    if rows.all():
+        return "Each of your rows is the same from end to end. Which two positions does entry [i, j] compare?"
+    pairs = [(i, j) for i in range(len(output)) for j in range(len(output))]
+    for i, j in pairs:
+        if output[i, j] and not output[j, i]:
+            one, other = int(positions[i]), int(positions[j])
+            return (
+                f"Position {one} may see position {other}, and {other} may not see {one}. Does the docstring ask for a "
+                "direction?"
+            )
+    for i, j in pairs:
+        for k, m in pairs:
+            apart = abs(int(positions[i] - positions[j]))
+            if i < j and k < m and output[i, j] and not output[k, m] and abs(int(positions[k] - positions[m])) == apart:
+                return (
+                    f"Positions {int(positions[i])} and {int(positions[j])} see each other, {int(positions[k])} and "
+                    f"{int(positions[m])} don't, and both pairs are {apart} apart. What alone should count?"
+                )
+    return ""
 
 
 TRIAL = Trial(

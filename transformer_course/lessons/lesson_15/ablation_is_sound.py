@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from cellcheck.authoring import Aspect, Case, Trial, aspects
+from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import integers
 from transformer_course.lessons.lesson_15.patients import code_of
 
@@ -84,11 +84,22 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """A test that never runs the model again may still be right: it matters where it is wrong about what stays."""
+    if "error" in observation:
+        return observation
+    seen = {name: value for name, value in observation.items() if name != "run again"}
+    missed = case.tags == STATE.tags and observation["output"] is True and not observation["run again"]
+    words = "Having taken the head out, you never run the model again with an empty list. What if it has changed?"
+    return {**seen, "again": words if missed else None}
+
+
 TRIAL = Trial(
     module="transformer_course.circuits.intervening",
     points=3,
     cases=cases,
-    called={"verdict and tokens": "the verdict and the tokens"},
+    canonical=in_words,
+    called={"verdict and tokens": "the verdict and the tokens", "again": "what you run"},
     aspects=(
         SOUND,
         HEAD,
@@ -100,6 +111,12 @@ TRIAL = Trial(
             "verdict and tokens",
             weight=0.5,
             meaning="Your test is right about all code, and leaves the tokens as they were.",
+        ),
+        aspects.also(
+            "the model is run once more",
+            "again",
+            weight=0.001,  # code that stays changed costs the points
+            meaning="Whether the model is what it was shows when it is run again.",
         ),
     ),
 )

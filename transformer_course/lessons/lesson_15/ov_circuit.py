@@ -50,10 +50,17 @@ def with_its_way(observation: Observation, case: Case) -> Observation:
     if "error" in observation:
         return observation
     result, words = observation.get("output"), AS_ASKED
-    if isinstance(result, torch.Tensor) and result.dim() == 3 and case.inputs["num_heads"] > 1:
+    if isinstance(result, torch.Tensor) and result.dim() == 3 and len(result) == 1 < case.inputs["num_heads"]:
+        embedded, value, output, readout = (case.inputs[n].detach() for n in ("embedded", "value", "output", "readout"))
+        if _near(result[0].detach().double(), (embedded @ value.T @ output.T @ readout.T).double()):
+            return {
+                "way": "Your result is the votes of all heads, added up. Which of the blocks belong to head h?",
+                **observation,
+            }
+    elif isinstance(result, torch.Tensor) and result.dim() == 3 and case.inputs["num_heads"] > 1:
         tensors = [case.inputs[name].detach().double() for name in ("embedded", "value", "output", "readout")]
         words = _way(result.detach().double(), tensors, case.inputs["num_heads"])
-    return {"way": words, **observation}
+    return {"way": None if words == AS_ASKED else words, **observation}  # a sentence comes before a shape then
 
 
 def _way(result: torch.Tensor, tensors: list[torch.Tensor], heads: int) -> str:

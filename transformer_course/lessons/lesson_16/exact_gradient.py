@@ -1,5 +1,6 @@
 """`exact_gradient`: how it is tried."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
 def in_words(observation: Observation, case: Case) -> Observation:
     """There are several ways to an expected reward that all rows share: what counts is that they do."""
     output, (logits, rewards) = observation.get("output"), case.inputs.values()
+    observation = {"made of": _made_of(output, logits, rewards) or None, **observation}
     if not isinstance(output, torch.Tensor) or output.shape != logits.shape or logits[..., 0].numel() == 1:
         return observation
     subtracted = rewards - output / torch.softmax(logits, dim=-1)
@@ -41,6 +43,47 @@ def in_words(observation: Observation, case: Case) -> Observation:
     return observation
 
 
+def _made_of(output: Any, logits: torch.Tensor, rewards: torch.Tensor) -> str:
+    """What a wrong gradient is made of instead, as far as it can be seen in the result."""
+    if not isinstance(output, torch.Tensor) or output.shape != logits.shape or not bool(output.isfinite().all()):
+        return ""
+    output, logits, rewards = output.detach().double(), logits.double(), rewards.double()
+    chances = logits.softmax(dim=-1)
+    right = chances * (rewards - (chances * rewards).sum(dim=-1, keepdim=True))
+    if _near(output, right) or not bool(output.any()) or logits.shape[-1] == 1:
+        return ""
+    factor = float((output * right).sum() / (right * right).sum())
+    if _near(output, factor * right):
+        return f"Your gradient is {factor:.4g} times what it should be. Is it multiplied or divided by something more?"
+    for axis in range(logits.dim() - 1):
+        along = logits.softmax(dim=axis)
+        subtracted = rewards - output / along
+        if any(_near(subtracted, subtracted.narrow(other, 0, 1).expand_as(subtracted)) for other in (axis, -1)):
+            return (
+                f"Your probabilities sum to 1 along axis {axis}. Which axis holds the answers of which one is drawn, "
+                "whatever the shape is?"
+            )
+    subtracted = rewards - output / chances
+    if _near(subtracted, subtracted[..., :1].expand_as(subtracted)):
+        expected = (chances * rewards).sum(dim=-1)
+        return (
+            f"From the rewards of the first row you subtract {float(subtracted.flatten()[0]):.4g}, and its expected "
+            f"reward is {float(expected.flatten()[0]):.4g}. Which answers are in it, and how is each weighted?"
+        )
+    sums = output.sum(dim=-1)
+    if bool((sums.abs() > 1e-3).any()):
+        return (
+            "If all logits of a row grow by the same amount, its probabilities stay as they are, so a row of the "
+            f"gradient adds up to 0. One of yours adds up to {float(sums.flatten()[sums.abs().argmax()]):.3g}. Which "
+            "of your terms is missing, or too large?"
+        )
+    return ""
+
+
+def _near(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return torch.allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.policy",
     points=2,
@@ -48,7 +91,7 @@ TRIAL = Trial(
     canonical=in_words,
     aspects=(
         aspects.shape(),
-        aspects.values(7.0),
+        replace(aspects.values(7.0), keys=("made of", "output")),
         ALONE,
         DEEP,
         LARGE,

@@ -1,5 +1,6 @@
 """`group_advantages`: how it is tried."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,33 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def canonical(observation: Observation, case: Case) -> Observation:
     """Where the caller's rewards are others afterwards, it doesn't matter which."""
+    if "output" in observation:
+        words = _compared(observation["output"], case.inputs["rewards"], case.inputs.get("eps", 1e-4))
+        observation = {"compared with": words or None, **observation}
     after, before = observation["arguments"][0], case.inputs["rewards"]
     changed = isinstance(after, torch.Tensor) and not torch.equal(after, before)
     return {**observation, "arguments": ["changed"]} if changed else observation
+
+
+def _compared(output: Any, rewards: torch.Tensor, eps: float) -> str:
+    """What is subtracted from the rewards of a row, and what they are divided by, where that is all that is done."""
+    if not isinstance(output, torch.Tensor) or output.shape != rewards.shape or not bool(output.isfinite().all()):
+        return ""
+    row, came = rewards[0].double(), output[0].detach().double()
+    mean, spread = float(row.mean()), float(row.std()) + eps
+    low, high = int(row.argmin()), int(row.argmax())
+    slope = float((came[high] - came[low]) / (row[high] - row[low])) if low != high else 0.0
+    if not slope or not torch.allclose(came, came[low] + slope * (row - row[low]), rtol=1e-3, atol=1e-3):
+        return ""
+    subtracted, divided = float(row[low] - came[low] / slope), 1 / slope
+    faults = []
+    if abs(subtracted - mean) > 1e-2 * spread:
+        faults.append(f"you subtract {subtracted:.4g}, and their mean is {mean:.4g}")
+    if abs(divided / spread - 1) > 1e-2:
+        faults.append(f"you divide by {divided:.4g}, and their standard deviation is {spread - eps:.4g}")
+    if not faults:
+        return ""
+    return f"From one row of rewards: {'; '.join(faults)}. Which answers are in your sums, and how are they counted?"
 
 
 TRIAL = Trial(
@@ -68,7 +93,7 @@ TRIAL = Trial(
     canonical=canonical,
     aspects=(
         aspects.shape(),
-        aspects.values(8.0),
+        replace(aspects.values(8.0), keys=("compared with", "output")),
         RIGHT_OR_WRONG,
         ALL_THE_SAME,
         SMALL,

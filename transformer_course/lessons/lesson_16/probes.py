@@ -1,6 +1,7 @@
 """How some symbols of lesson 16 are called: where one argument alone may learn, and where chance decides."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -106,11 +107,38 @@ def _together(one: torch.Tensor, other: torch.Tensor) -> str:
 def asked(symbol: Any, inputs: Inputs) -> dict[str, Any]:
     """A learner's test of a reward that isn't here: each question goes to the patient."""
     ask = inputs["patient"]
+    tried: dict[tuple[int, ...], set[tuple[int, ...]]] = {}  # the answers to each truth
+    most_truths = 0
 
     def reward(answers: Any, truth: Any) -> Any:
+        nonlocal most_truths
+        with suppress(Exception):  # what isn't rows of ids is for the reward to refuse
+            rows = list(zip(truth.tolist(), answers.tolist(), strict=True))
+            for one, answer in rows:
+                tried.setdefault(tuple(one), set()).add(tuple(answer))
+            most_truths = max(most_truths, len({tuple(one) for one, _ in rows}))
         return ask("reward", answers, truth)
 
-    return {"output": plain_bool(symbol(reward))}
+    return {"output": plain_bool(symbol(reward)), "tried": _tried(tried, most_truths)}
+
+
+def _tried(tried: Mapping[tuple[int, ...], set[tuple[int, ...]]], most_truths: int) -> str:
+    """What a test has not handed in, in a sentence."""
+    telling = [answers for truth, answers in tried.items() if len(set(truth)) == 3]
+    most = max(map(len, telling), default=0)
+    if not tried:
+        return "You never ask the reward about anything. Which answers would you like to see marked?"
+    if most < 12**3:
+        return (
+            f"To no truth whose digits all differ do you hand in more than {most} different answers, and there are "
+            "1,728. Which of those that you leave out might a broken reward pay for?"
+        )
+    if most_truths < 2:
+        return (
+            "In none of your batches do rows have different truths. What if a reward looks at one row's truth for "
+            "another row?"
+        )
+    return ""
 
 
 PROBES: dict[str, Probe] = {

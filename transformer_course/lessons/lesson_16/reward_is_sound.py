@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from cellcheck.authoring.aspects import tells_apart
-from cellcheck.authoring.spec import Aspect, Case, Trial
+from cellcheck.authoring.aspects import also, tells_apart
+from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_16.patients import judge
 
 SOUND, LOOSE, TOKENS, MIXED, NUMBERS = tells_apart(
@@ -64,9 +64,22 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+TRIED = also("what is tried", "tried", weight=0.001, meaning="Whatever may be wrong with a reward has to be tried.")
+
+
+def in_words(observation: Observation, case: Case) -> Observation:
+    """What a test hasn't tried is no fault where it is right all the same."""
+    if "error" in observation:
+        return observation
+    missed = observation.get("output") is True and case.tags != SOUND.tags
+    return {**observation, "tried": (observation.get("tried") or None) if missed else None}
+
+
 TRIAL = Trial(
     module="transformer_course.rewards.judging",
     points=3,
     cases=cases,
-    aspects=(SOUND, LOOSE, TOKENS, MIXED, NUMBERS),
+    canonical=in_words,
+    called={"tried": "what you try"},
+    aspects=(SOUND, LOOSE, TOKENS, MIXED, NUMBERS, TRIED),
 )

@@ -3,12 +3,14 @@
 Its cases know when no block is free: this file doesn't travel, and the probe stands in probes.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal
 from transformer_course.lessons.drawing import Inputs
 
@@ -31,6 +33,7 @@ SHARED = aspects.special(
 SMALL = aspects.special("blocks of one token", meaning="Blocks of one token and vectors of one number are right too.")
 KIND = aspects.also("float32", "kinds", meaning="`read` returns float32.")
 CACHES = aspects.special("each cache by itself", meaning="Two caches share nothing.")
+LOOKED_AT = (MAIN, TEXTS, BLOCKS, FULL, FORGET, AGAIN, NOTHING, SHARED, SMALL)
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -208,6 +211,144 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+@dataclass
+class _Text:
+    """What a text should hold, and what it should not: tokens, each the number of the step that appended it."""
+
+    tokens: list[int] = field(default_factory=list)
+    forgotten: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
+    cut_to: int | None = None
+    """The length to which it was truncated last, as long as nothing has been appended since."""
+
+
+def in_words(observation: Observation, case: Case) -> Observation:
+    """What goes wrong first, in a sentence, where it can be told for sure. None otherwise, not a word of another kind:
+    a sentence is then told before a length that comes of the same fault."""
+    if "error" in observation:
+        return observation
+    seen = {name: value for name, value in observation.items() if name != "refused"}
+    return {"told": _told(seen.get("output"), observation.get("refused"), case.inputs) or None, **seen}
+
+
+def _told(output: Any, refused: Any, inputs: Mapping[str, Any]) -> str:
+    """Goes through the script with lists alone, as long as what comes back is what should. `refused` are the steps at
+    which a MemoryError was raised."""
+    if output == ["a new cache isn't empty"]:
+        return (
+            "A new cache already holds what another one was given. Which of your attributes belong to the class, and "
+            "which to one cache?"
+        )
+    if not isinstance(output, list) or not isinstance(refused, list):
+        return ""
+    num_blocks, size = (int(one) for one in inputs["sizes"][:2])
+    caches: dict[int, dict[Any, _Text]] = {}
+    pairs: dict[int, tuple[Any, torch.Tensor, torch.Tensor]] = {}  # by the number of the step: text, key, value
+    coming, changed = list(output), ""
+
+    def free(number: int) -> int:
+        return num_blocks - sum(-(-len(text.tokens) // size) for text in caches.get(number, {}).values())
+
+    for at, (what, number, *arguments) in enumerate(inputs["script"]):
+        texts = caches.setdefault(number, {})
+        text = texts.setdefault(arguments[0], _Text()) if arguments else _Text()
+        if what.startswith("append"):
+            room = len(text.tokens) % size > 0
+            pairs[at] = (arguments[0], arguments[1], arguments[2])
+            error = at in refused
+            if not room and free(number) == 0:
+                if not error:
+                    return (
+                        f"A token needs a block of its own while all {num_blocks} are taken, and no MemoryError is "
+                        "raised. What does the docstring ask for there?"
+                    )
+                coming.pop(0)
+                text.refused.add(at)
+                continue
+            if error:
+                why = "the last block of its text has room" if room else "a block should be free"
+                return f"A MemoryError is raised for a token although {why}. When does a token need a free block?"
+            text.tokens.append(at)
+            text.cut_to = None
+            if what == "append, then change":
+                changed = "The caller has changed the tensors that were appended, and the cache's numbers change too."
+        elif what == "truncate":
+            remaining = text.tokens[: arguments[1]]
+            if len(remaining) < len(text.tokens):
+                text.cut_to = len(remaining)
+            text.forgotten |= set(text.tokens[len(remaining) :])
+            text.tokens = remaining
+        elif what == "read, then change":
+            changed = "The caller has changed what was read, and the cache's own numbers change too."
+        elif what in ("read", "read, and keep", "free"):
+            if not coming:
+                return ""
+            came = coming.pop(0)
+            if what == "free":
+                if isinstance(came, int) and came != free(number):
+                    return _of_free(came, free(number), num_blocks, size, texts)
+            elif words := _of_read(came, arguments[0], text, pairs, changed):
+                return words
+            elif not _is_right(came, text, pairs):
+                return ""
+    return ""
+
+
+def _of_free(came: int, free: int, num_blocks: int, size: int, texts: Mapping[Any, _Text]) -> str:
+    lengths = [str(len(text.tokens)) for text in texts.values() if text.tokens]
+    held = f"texts of {' and '.join(lengths)} tokens" if len(lengths) > 1 else f"a text of {''.join(lengths)}"
+    what = held if lengths else "no token at all"
+    return (
+        f"With {num_blocks} blocks of {size} and {what} in the cache, {free} should be free, but `free` says {came}. "
+        "Which blocks does a text need?"
+    )
+
+
+def _is_right(came: Any, text: _Text, pairs: Mapping[int, tuple[Any, torch.Tensor, torch.Tensor]]) -> bool:
+    return all(
+        isinstance(rows, torch.Tensor)
+        and len(rows) == len(text.tokens)
+        and all(torch.equal(row.float(), pairs[at][1 + part]) for row, at in zip(rows, text.tokens, strict=True))
+        for part, rows in enumerate(came)
+    )
+
+
+def _of_read(
+    came: Any, name: Any, text: _Text, pairs: Mapping[int, tuple[Any, torch.Tensor, torch.Tensor]], changed: str
+) -> str:
+    """Whose keys come back for a text, where these are keys that somebody has appended."""
+    if not isinstance(came, list | tuple) or len(came) != 2 or _is_right(came, text, pairs):
+        return ""
+    keys = came[0]
+    if not isinstance(keys, torch.Tensor) or keys.dim() != 2:
+        return ""
+    rows = [next((at for at, pair in pairs.items() if _equal(row, pair[1])), None) for row in keys]
+    lost = [row for row, at in zip(keys, rows, strict=True) if at is None]
+    if changed and lost and not torch.stack(lost).any() and len(rows) == len(text.tokens):
+        return f"{changed} What does the cache need of its own?"
+    if None in rows:
+        return ""
+    if any(pairs[at][0] != name or type(pairs[at][0]) is not type(name) for at in rows if at is not None):
+        return f"Reading the text {name!r} gives tokens of another text as well. How do you know whose token is whose?"
+    if text.refused & set(rows):
+        return (
+            "There was no room for a token, and it is in its text all the same. What may change when a MemoryError is "
+            "raised?"
+        )
+    if len(rows) > len(text.tokens) and text.forgotten & set(rows):
+        return "A truncated text still has tokens that it should have forgotten. How long is it afterwards?"
+    if text.cut_to is not None and rows != text.tokens:
+        if len(rows) != text.cut_to:
+            return f"A text was truncated to a length of {text.cut_to}, and has one of {len(rows)}. Which stay?"
+        if text.forgotten & set(rows):
+            return f"A text was truncated to {text.cut_to} tokens, and keeps others than the first. Which should stay?"
+    return ""
+
+
+def _equal(row: torch.Tensor, key: torch.Tensor) -> bool:
+    return row.shape == key.shape and torch.equal(row.float(), key)
+
+
 TRIAL = Trial(
     module="transformer_course.fast_answers.serving",
     points=4,
@@ -216,19 +357,12 @@ TRIAL = Trial(
         "num_blocks, block_size, d": case.inputs["sizes"],
         "script": ", ".join(f"{step[0]} {step[2]!r}" if len(step) > 2 else step[0] for step in case.inputs["script"]),
     },
-    called={"output": "what comes back", "kinds": "the kind of number"},
+    canonical=in_words,
+    called={"output": "what comes back", "told": "what comes back", "kinds": "the kind of number"},
     aspects=(
-        MAIN,
-        TEXTS,
-        BLOCKS,
-        FULL,
-        FORGET,
-        AGAIN,
-        NOTHING,
-        SHARED,
-        SMALL,
+        *(replace(one, keys=("told", "output")) for one in LOOKED_AT),
         KIND,
-        CACHES,
+        replace(CACHES, keys=("told", "output")),
         aspects.untouched(),
     ),
 )

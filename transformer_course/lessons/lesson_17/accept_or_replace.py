@@ -190,8 +190,15 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     rates = (rule(target, draft, proposed) for rule in ACCEPTING.values())
     shares = chance.settled(counts, (torch.stack([rate, 1 - rate], dim=1) for rate in rates))[:, 0]
     mixed = bool((tokens != case.inputs["proposed"])[accepted].any())
-    if mixed or bool(((tokens < 0) | (tokens >= v)).any()):
-        return {**seen, ACCEPTED: "accepted tokens aren't those proposed" if mixed else "ids out of range", REPLACED: 0}
+    if bool(((tokens < 0) | (tokens >= v)).any()):
+        words = "accepted tokens aren't those proposed" if mixed else "ids out of range"
+        return {**seen, ACCEPTED: words, REPLACED: 0}
+    if mixed:
+        left = (target > draft).repeat(REPEATS, 1).gather(1, tokens.long().unsqueeze(1)).squeeze(1)
+        instead = (
+            "what is left over" if bool((left | (tokens == case.inputs["proposed"]))[accepted].all()) else "others"
+        )
+        return {**seen, ACCEPTED: "accepted tokens aren't those proposed", REPLACED: f"{instead} for accepted ones"}
     ids = torch.where(accepted, v, tokens).reshape(-1, groups)
     others = torch.nn.functional.one_hot(ids, v + 1).sum(0)[:, :v].double()
     some = _ratio(target, draft, proposed) < 1

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import also, tells_apart
+from cellcheck.authoring.aspects import also, special, tells_apart
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_17.patients import SAMPLERS, sampler
 
@@ -40,6 +40,12 @@ FAULTS = (
     "most left over",
 )
 """The samplers whose tokens are off by more or less, as the probabilities have it."""
+FORGIVES = special(
+    "what is forgiven",
+    weight=0.001,  # whatever is forgiven costs points where a sampler shows it
+    meaning="No token may be off by 0.04 or more, whichever token it is.",
+    keys=("forgives",),
+)
 ENOUGH = also("enough tokens", "drawn", meaning="A sampler is sound only after 20,000 tokens or more.")
 
 
@@ -53,6 +59,21 @@ def cases(generator: np.random.Generator) -> list[Case]:
             target, draft = (torch.from_numpy(row / row.sum()).float() for row in (p, q))
             if all(float(off.max()) > 0.05 and float(off.mean()) > 0.03 for off in _faults(target, draft)):
                 return {"target": target, "draft": draft}
+
+    def last_comes() -> dict[str, torch.Tensor]:
+        """The last token is one that the target finds likelier than the draft does."""
+        while True:
+            inputs = pair(5)
+            if inputs["target"][-1] > inputs["draft"][-1]:
+                return inputs
+
+    def favourite_inside() -> dict[str, torch.Tensor]:
+        """The likeliest token is neither the first nor the last, so whoever counts up to the largest id that came has
+        more than one count, and fewer than there are tokens."""
+        while True:
+            inputs = pair(5)
+            if 0 < int(inputs["target"].argmax()) < 4:
+                return inputs
 
     def steep() -> dict[str, torch.Tensor]:
         """Six probabilities, far apart. The two in the middle are those of the first and the last token, and the draft
@@ -91,6 +112,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         return Case(label, steep() if about is SMALL else pair(v), about.tags, partial(sampler, patient))
 
     return [
+        Case.of("with shares made to measure", FORGIVES, **{"by shares": True}),
         tried("sound", SOUND, "with a sound sampler"),
         tried("sound", SOUND, "with a sound sampler and four tokens", 4),
         tried("sound", SOUND, "with a sound sampler and six tokens", 6),
@@ -111,11 +133,16 @@ def cases(generator: np.random.Generator) -> list[Case]:
         ),
         tried("the target alone decides", ACCEPTS, "with a sampler that doesn't divide by the draft"),
         tried("upside down", ACCEPTS, "with a sampler that divides the wrong way round"),
-        tried("only the likelier", ACCEPTS, "with a sampler that accepts only what the target finds likelier"),
+        Case(
+            "with a sampler that accepts only what the target finds likelier",
+            last_comes(),
+            ACCEPTS.tags,
+            partial(sampler, "only the likelier"),
+        ),
         tried("from the target", REPLACES, "with a sampler that replaces from the target"),
         tried("from the draft", REPLACES, "with a sampler that replaces from the draft"),
         tried("most left over", REPLACES, "with a sampler that replaces with one token"),
-        tried("greedy", REPLACES, "with a sampler that always says the same"),
+        Case("with a sampler that always says the same", favourite_inside(), REPLACES.tags, partial(sampler, "greedy")),
         tried("evenly", REPLACES, "with a sampler to which all tokens are alike"),
         Case(
             "with a sampler to which all tokens are alike, as two of them are",
@@ -146,8 +173,12 @@ def _faults(p: torch.Tensor, q: torch.Tensor) -> list[torch.Tensor]:
 
 
 def in_words(observation: Observation, case: Case) -> Observation:
-    """A wrong answer about a sampler that was handed target and draft the wrong way round."""
-    seen = {name: value for name, value in observation.items() if name != "handed over"}
+    """A wrong answer about a sampler that was handed target and draft the wrong way round. And whatever is said after
+    so few tokens is said by chance: the next seed may say something else."""
+    seen = {name: value for name, value in observation.items() if name not in ("handed over", "in all")}
+    hardly_any = observation.get("in all")
+    if hardly_any == "under 2000" or (hardly_any == "under 10000" and case.tags == SOUND.tags):
+        return {**seen, "output": "an answer after so few tokens that chance decides", "drawn": "fewer than 20,000"}
     if "handed over" in observation and observation.get("output") is not (case.tags == SOUND.tags):
         return {**seen, "output": "an answer about target and draft exchanged"}
     return seen
@@ -158,6 +189,6 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=in_words,
-    called={"drawn": "how many tokens you ask for before you say True"},
-    aspects=(SOUND, ENOUGH, ACCEPTS, REPLACES, SMALL),
+    called={"drawn": "how many tokens you ask for before you say True", "forgives": "what you forgive"},
+    aspects=(SOUND, ENOUGH, FORGIVES, ACCEPTS, REPLACES, SMALL),
 )

@@ -1,5 +1,7 @@
 """`pack_int4`: how it is tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -36,13 +38,28 @@ def canonical(observation: Observation, case: Case) -> Observation:
     nothing else is wrong, it doesn't matter with what."""
     output, first, second = observation.get("output"), case.inputs["codes"][:, 0::2], case.inputs["codes"][:, 1::2]
     if not isinstance(output, torch.Tensor) or output.shape != first.shape or output.is_floating_point():
-        return observation
+        return {"shared": None, **observation}
+    observation = {"shared": _shared(output, first, second) or None, **observation}
     if output.dtype not in (torch.uint8, torch.int8):
         return {**observation, "output": output.long()}
     lower, spoilt = output.int() % 16 == first % 16, output.int() // 16 % 16 != second % 16
     if bool(lower.all()) and bool(spoilt.any()) and not bool((spoilt & (first >= 0)).any()):
         return {**observation, "output": "the upper half is wrong where the lower is negative"}
     return observation
+
+
+def _shared(output: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> str:
+    """Whether all the codes are there, in other bytes than their own."""
+    halves = torch.stack([output.long() % 16, output.long() // 16 % 16], -1)
+    wanted = torch.stack([first, second], -1).long() % 16
+    if torch.equal(halves, wanted) or torch.equal(halves, wanted.flip(-1)) or int(output.max()) > 255:
+        return ""
+    if not torch.equal(halves.flatten().sort().values, wanted.flatten().sort().values):
+        return ""
+    return (
+        "Each code has its 4 bits somewhere in your result, but not in the byte where it belongs. Which two codes "
+        "share a byte, and which byte is it?"
+    )
 
 
 TRIAL = Trial(
@@ -52,7 +69,7 @@ TRIAL = Trial(
     canonical=canonical,
     aspects=(
         aspects.shape(),
-        aspects.values(4.0),
+        replace(aspects.values(4.0), keys=("shared", "output")),
         aspects.dtype("uint8", meaning="The result is uint8: a byte for each two codes."),
         NEGATIVE,
         ENDS,

@@ -8,6 +8,7 @@ import torch
 
 from cellcheck.authoring.calls import Probe, plain_bool
 from transformer_course.lessons.lesson_11.randomness import source_of_randomness
+from transformer_course.lessons.watching import AS_ASKED, Unwatched, first_said
 
 Inputs = Mapping[str, Any]
 
@@ -95,6 +96,8 @@ def _texts(step: Any, call: Inputs, draft: _Chain, generator: torch.Generator) -
 
 
 def _keeps_the_distribution(symbol: Any, inputs: Inputs) -> dict[str, Any]:
+    if inputs.get("by shares"):
+        return {"forgives": first_said(partial(_forgives, symbol))}
     ask = inputs["patient"]
     drawn: dict[int, int] = {}  # how many tokens, by what chance begins with
     exchanged: list[bool] = []
@@ -106,9 +109,60 @@ def _keeps_the_distribution(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return ask("sample", target, draft, int(count), number)
 
     answer = plain_bool(symbol(speculate, inputs["target"], inputs["draft"]))
-    few = answer is True and sum(drawn.values()) < 20_000
-    seen = {"output": answer, "drawn": "fewer than 20,000" if few else "enough"}
+    total = sum(drawn.values())
+    few = answer is True and total < 20_000
+    hardly_any = next((f"under {bound}" for bound in (2_000, 10_000) if 0 < total < bound), "more")
+    seen = {"output": answer, "drawn": "fewer than 20,000" if few else "enough", "in all": hardly_any}
     return {**seen, "handed over": "exchanged"} if exchanged and all(exchanged) else seen
+
+
+_SHARES = (0.30, 0.22, 0.16, 0.14, 0.10, 0.08)
+_PAIRS = ((0, 5), (1, 4), (2, 3), (3, 2), (4, 1), (5, 0))
+
+
+def _forgives(symbol: Any) -> str:
+    """With which differences the answer is still True, the largest first. No luck is in it: tokens come as often as
+    the target says, to the last one, and then as often as that and a little more or less."""
+    target = torch.tensor(_SHARES)
+
+    def says(off: torch.Tensor) -> Any:
+        def speculate(chances: Any, other: Any, count: Any, generator: Any) -> torch.Tensor:
+            shares = torch.as_tensor(chances).double() + off
+            if shares.shape != off.shape or bool((shares < 0).any()):
+                raise ValueError("these aren't probabilities of six tokens")
+            bounds = (shares.cumsum(0) / shares.sum() * int(count)).round().long()
+            return torch.arange(len(shares)).repeat_interleave(bounds.diff(prepend=torch.zeros(1, dtype=torch.long)))
+
+        try:
+            return plain_bool(symbol(speculate, target.clone(), target.flip(0)))
+        except NotImplementedError:  # a blank answer
+            raise
+        except Exception as error:
+            raise Unwatched from error
+
+    nothing = torch.zeros(len(target), dtype=torch.float64)
+    if says(nothing) is not True:
+        return AS_ASKED
+    for by in (0.2, 0.1, 0.07, 0.05):
+        for less, more in _PAIRS:
+            if _SHARES[less] > by:
+                off = nothing.clone()
+                off[less], off[more] = -by, by
+                if says(off) is True:
+                    return (
+                        f"You still say True where one token comes up too rarely by {by:g} and another too often by as "
+                        "much. Does each token count in your comparison, and how far off may it be?"
+                    )
+    for sign, called in ((-1, "rarely"), (1, "often")):
+        for token in range(len(target)):
+            off = nothing - sign * 0.06 / (len(target) - 1)
+            off[token] = sign * 0.06
+            if says(off) is True:
+                return (
+                    f"You still say True where one token comes up too {called} by 0.06, and each of the others is "
+                    "hardly off. Does each token count in your comparison, and how far off may it be?"
+                )
+    return AS_ASKED
 
 
 def _same(one: Any, other: torch.Tensor) -> bool:
@@ -146,11 +200,12 @@ def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         earlier.append(text, torch.ones(sizes[2]), torch.ones(sizes[2]))
     caches = [symbol(*sizes) for _ in range(inputs.get("caches", 1))]
     if shared or _holds(caches[0], text):
-        return {"output": ["a new cache isn't empty"], "kinds": [], "arguments": []}
+        return {"output": ["a new cache isn't empty"], "kinds": [], "arguments": [], "refused": []}
     seen: list[Any] = []
     kinds: set[str] = set()
     given: list[torch.Tensor] = []
-    for what, number, *arguments in inputs["script"]:
+    refused: list[int] = []
+    for at, (what, number, *arguments) in enumerate(inputs["script"]):
         cache = caches[number]
         if what == "append":
             text, key, value = arguments
@@ -159,6 +214,7 @@ def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
                 cache.append(text, key, value)
             except MemoryError:
                 seen.append("no block is free")
+                refused.append(at)
         elif what == "append, then change":
             text, key, value = arguments
             mine = [key.clone(), value.clone()]
@@ -178,7 +234,7 @@ def _block_cache(symbol: Any, inputs: Inputs) -> dict[str, Any]:
             cache.truncate(*arguments)
         elif what == "free":
             seen.append(int(cache.free()))
-    return {"output": seen, "kinds": sorted(kinds), "arguments": given}
+    return {"output": seen, "kinds": sorted(kinds), "arguments": given, "refused": refused}
 
 
 def _holds(cache: Any, text: Any) -> bool:

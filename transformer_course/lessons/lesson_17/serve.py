@@ -52,6 +52,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
     several = line(slots=2)
     several["prompts"] = [[0, 7, int(generator.integers(3, 6))], [4, 0, 2], [9, 9, 0, 6], [8, 1]]
     cut = line(*mixed(7), slots=3, max_new=4)
+    cut_later = line(slots=2, max_new=3)  # with prompts of several ids: their length must not matter
+    cut_later["prompts"] = [[9, 8], [7, 5, 8], [8, 3, 1, 5], [6, 2], [4, 7]]
     end = int(generator.integers(3, 8))
     alike = line(4, 2, 4, 4, 2, 3, slots=3)
     return [
@@ -60,6 +62,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with nine prompts and four slots", **line(*mixed(9), slots=4)),
         Case.of("where two texts end at once", **line(3, 3, 2, 4, 1, slots=2)),
         Case.of("where texts reach max_new", LIMIT, **cut),
+        Case.of("where texts with longer prompts reach max_new", LIMIT, **cut_later),
         Case.of("where max_new is 1", LIMIT, **line(*mixed(6), slots=2, max_new=1)),
         Case.of("with fewer prompts than slots", FEW, **line(*mixed(4), slots=9)),
         Case.of("without any prompt", FEW, **line(slots=3)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from transformer_course.lessons.lesson_08.probes.dropping import WIDTH, layer_dr
 from transformer_course.lessons.lesson_08.probes.moving import with_option
 from transformer_course.lessons.lesson_08.probes.repeating import later_calls, starts
 from transformer_course.lessons.lesson_08.probes.wiring import wiring
+from transformer_course.lessons.watching import AS_ASKED
 
 Inputs = Mapping[str, Any]
 Seen = dict[str, Any]
@@ -26,6 +28,11 @@ PARTS = {
     "EncoderLayer": ("attention", "feed_forward"),
     "DecoderLayer": ("self_attention", "cross_attention", "feed_forward"),
 }
+READ_BY = {
+    "EncoderLayer": {"mask": "attention"},
+    "DecoderLayer": {"self_mask": "self_attention", "encoder_mask": "cross_attention"},
+}
+_MASK = re.compile(r", (~?(?:self_|encoder_|another )?mask)\b")
 # What the docstrings say, as `wiring` writes it: x takes part in each sum, and a norm comes before or after.
 POST_NORM = {
     "EncoderLayer": "a = attention(x{mask}); b = norm1(x + a); c = feed_forward(b); d = norm2(b + c); return d",
@@ -112,11 +119,24 @@ def _followed(
         text = wiring(layers[0], parts, tensors)
     marks = {mask: f", {mask}" if mask in inputs else "" for mask in masks}
     right, exchanged = (order[name].format(**marks) for order in (asked, other))
-    words = {right: "as in the docstring", "": "as in the docstring", exchanged: "in the other order of norms"}
+    words = {right: AS_ASKED, "": AS_ASKED, exchanged: "in the other order of norms"}
     return {
         "wiring": words.get(text, f"Your layer computes {text}. Which step does the docstring describe differently?"),
+        "masks": _of_masks(text, right, {part: mask for mask, part in READ_BY[name].items() if mask in inputs}),
         **seen,
     }
+
+
+def _of_masks(text: str, right: str, masks: Mapping[str, str]) -> str:
+    """Which attention isn't given its mask, where other steps of the wiring draw the eye away from that."""
+    if not text or _MASK.sub("", text) == _MASK.sub("", right):
+        return AS_ASKED
+    for part, mask in masks.items():
+        for arguments in re.findall(rf"\b{part}\(([^)]*)\)", text):
+            if (given := _MASK.findall(arguments)) != [mask]:
+                told = f"{given[0]} in place of {mask}" if given else f"no {mask}"
+                return f"In your layer, {part} is given {told}. Which tokens can it see then?"
+    return AS_ASKED
 
 
 def _encoder_layer(make: Any, inputs: Inputs) -> Seen:

@@ -163,7 +163,14 @@ def save(symbol: Any, inputs: Inputs) -> Seen:
             fresh.take(content)
             seen["losses"] = say(fresh.go(FURTHER) == losses, "the same", "others")
         except Exception:  # whatever is wrong with the file
+            parts = [name for name in ("model", "optimizer", "schedule") if seen[name] != "as it was"]
+            parts += ["random"] * any(seen[name] != "as it was" for name in GENERATORS)
             seen["losses"] = "none, since no run can take over what is in the file"
+            if seen["file"] == "a dictionary of plain data" and len(parts) == 1 and parts[0] in content:
+                seen["losses"] = (
+                    f'No run can go on from your file: under "{parts[0]}" is something else than the docstring says. '
+                    "What should be there?"
+                )
         return seen
 
 

@@ -353,15 +353,31 @@ def _listening(symbol: Any, inputs: Inputs) -> Seen:
 
 
 def _x_for_states(model: Any, tokens: torch.Tensor, states: torch.Tensor) -> str:
-    """Which layers are given x where the encoder states belong."""
+    """Which layers are given x where the encoder states belong: always, or where both are equally long."""
+    if (layers := _given_x_twice(model, tokens, states)) != "in no layer":
+        return layers
+    length = min(tokens.shape[1], states.shape[1])
+    if (layers := _given_x_twice(model, tokens[:, :length], states[:, :length])) != "in no layer":
+        return f"{layers}, where source and target are equally long"
+    return layers
+
+
+def _given_x_twice(model: Any, tokens: torch.Tensor, states: torch.Tensor) -> str:
+    """A layer is whatever is of the kind of the first part with a matrix in it that is called with vectors."""
+    first: list[type] = []
     twice: list[bool] = []
 
-    def note(_: nn.Module, positional: Any, named: Any) -> None:
-        x, *others = [one for one in (*positional, *named.values()) if isinstance(one, torch.Tensor)]
-        twice.append(any(x.shape == one.shape and x.equal(one) for one in others))
+    def note(part: nn.Module, positional: Any, named: Any) -> None:
+        given = [one for one in (*positional, *named.values()) if isinstance(one, torch.Tensor)]
+        if not given or not given[0].is_floating_point() or given[0].dim() < 3:
+            return
+        first.append(type(part))
+        if type(part) is first[0]:
+            x, *others = given
+            twice.append(any(x.shape == one.shape and x.equal(one) for one in others))
 
-    layers = [layer for layer in getattr(model, "layers", ()) if isinstance(layer, nn.Module)]
-    handles = [layer.register_forward_pre_hook(note, with_kwargs=True) for layer in layers]
+    parts = [part for part in model.modules() if part is not model and any(p.dim() > 1 for p in part.parameters())]
+    handles = [part.register_forward_pre_hook(note, with_kwargs=True) for part in parts]
     try:
         model(tokens, states)
     finally:
