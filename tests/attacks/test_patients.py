@@ -1,5 +1,6 @@
 """In a bug clinic: finding out which patient is sound, other than by testing it."""
 
+from collections import Counter
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,9 @@ def test_a_message_says_nothing_about_the_patients(symbol: str) -> None:
     assert len(names) > 4
     assert names & words(sent) <= {"train", "eval"}  # a model shows the mode it is in
     assert not {case.label for case in cases} & words(sent)
-    assert len({frozenset({*case} - {"mode"}) for case in sent}) == 1
+    _, *other_forms = Counter(frozenset({*case} - {"mode"}) for case in sent).most_common()
+    without_a_patient = sum(case.patient is None for case in cases)  # made up where the learner's code is: no secret
+    assert sum(times for _, times in other_forms) <= without_a_patient
 
 
 @pytest.mark.parametrize("symbol", WITH_PATIENTS)

@@ -142,12 +142,20 @@ def test_seeds_draw_different_cases(lesson: str, symbol: str) -> None:
     assert any(compare(a, b) for a, b in zip(*drawn, strict=True))
 
 
+NOTED = {"looks_ahead": "asked", "reward_is_sound": "tried"}
+"""What a patient notes of the questions: it becomes words where an answer is wrong anyway, and is no answer itself."""
+
+
 @every_exercise
 def test_everything_that_is_seen_counts(lesson: str, symbol: str) -> None:
-    """Full marks are lost when one case stops with an error, or one thing seen in one case is wrong."""
+    """Full marks are lost when one case stops with an error, or one thing seen in one case is wrong.
+
+    A text beside the result says what else is to be said of it, and need not do so in each case.
+    """
     judge = judge_of(lesson, symbol, 0)
     right = judge.observe(judge.exercise.references[0])
     assert judge.right_so_far(right)
+    texts: dict[str, bool] = {}
     for i, case in enumerate(judge.cases):
         wrong = [copy(seen) for seen in right]
         wrong[i] = {"error": {"type": "ValueError", "message": "", "line": ""}}
@@ -157,10 +165,15 @@ def test_everything_that_is_seen_counts(lesson: str, symbol: str) -> None:
             wrong[i] = {"output": None}
             assert not judge.right_so_far(wrong), case.label
             continue
-        for key in judge.references[0][i]:
+        for key, value in judge.references[0][i].items():
             wrong = [copy(seen) for seen in right]
             wrong[i][key] = "something else"
-            assert key not in right[i] or not judge.right_so_far(wrong), (case.label, key)
+            counts = key not in right[i] or not judge.right_so_far(wrong)
+            if key != "output" and isinstance(value, str):
+                texts[key] = texts.get(key, False) or counts
+            else:
+                assert counts or NOTED.get(symbol) == key, (case.label, key)
+    assert [key for key, counts in texts.items() if not counts and NOTED.get(symbol) != key] == []
 
 
 def _solution_lines(reference: Any) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,11 +75,13 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     second, dropped = layer(x.clone()), factors == 0
     elsewhere = built(symbol, inputs["p"])(x.clone())
     share = dropped.float().mean().item()
+    anew = _again(first == 0, second == 0, elsewhere == 0)
+    passes = chain((first, second, elsewhere), (layer(x.clone()) for _ in range(3)))
     return {
         "output": _levels(factors),
         "share": "about p" if abs(share - inputs["p"]) < 0.12 else f"about {share:.1f}",
-        "anew": _again(first == 0, second == 0, elsewhere == 0),
-        "alone": _together(dropped),
+        "anew": anew,
+        "alone": _AS_MANY if anew == _ANEW and _is_same_count(passes) else _together(dropped),
         "gradients": _flow(layer, x),
         "dtype": str(first.dtype),
         "seed": seed,
@@ -140,11 +143,25 @@ def _levels(factors: torch.Tensor) -> list[float]:
     return levels if len(levels) <= 4 else [*levels[:2], *levels[-2:]]
 
 
+_ANEW = "different numbers"
+_AS_MANY = (
+    "You drop exactly as many numbers in each pass. When each number is decided by itself, how many are dropped is up "
+    "to chance, too: does one number's fate depend on the others'?"
+)
+
+
+def _is_same_count(passes: Iterable[torch.Tensor]) -> bool:
+    """Whether as many numbers are 0 in each pass, and some: the first that differs ends it."""
+    counts = (int((result == 0).sum()) for result in passes)
+    first = next(counts)
+    return first > 0 and all(count == first for count in counts)
+
+
 def _again(first: torch.Tensor, second: torch.Tensor, elsewhere: torch.Tensor) -> str:
     """What a layer drops in its second call, and another layer in its first, beside what the first call dropped."""
     if torch.equal(first, second):
         return "the same numbers"
-    return "the same numbers in every layer" if torch.equal(first, elsewhere) else "different numbers"
+    return "the same numbers in every layer" if torch.equal(first, elsewhere) else _ANEW
 
 
 def _together(dropped: torch.Tensor) -> str:

@@ -30,7 +30,7 @@ BOUNDS = special(
 GOES_BY = Aspect(
     "what the test goes by",
     ("goes_by",),
-    KNOWN,
+    KNOWN | {"error"},
     0.001,
     tags=tagged("made_up"),
     meaning="Of one new model, the loss after 300 steps decides, and nothing else.",
